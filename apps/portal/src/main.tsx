@@ -1,11 +1,11 @@
 import '@stak/inbox-react/styles.css';
 import './portal.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { StrictMode } from 'react';
+import { StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { session, useSession } from './session.ts';
 import { Shell } from './shell.tsx';
-import { SignIn } from './sign-in.tsx';
+import { doorKey, SignIn } from './sign-in.tsx';
 
 const queries = new QueryClient({
   defaultOptions: { queries: { retry: 1, staleTime: 5_000, refetchOnWindowFocus: true } },
@@ -13,11 +13,13 @@ const queries = new QueryClient({
 
 function App() {
   const now = useSession();
+  const isOut = now.state === 'signed-out';
+  // Nothing of the person before stays for the next one.
+  useEffect(() => {
+    if (isOut) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== doorKey[0] });
+  }, [isOut]);
   if (now.state === 'signed-in') return <Shell by={now.by} />;
-  if (now.state === 'signed-out') {
-    queries.clear(); // nothing of the person before stays for the next one
-    return <SignIn link={now.link} invitation={now.invitation} />;
-  }
+  if (now.state === 'signed-out') return <SignIn link={now.link} invitation={now.invitation} />;
   return (
     <main className="alone">
       <p role="status">

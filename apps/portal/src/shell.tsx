@@ -38,7 +38,12 @@ export function Shell({ by }: { by: 'host' | 'cookie' }) {
   useEffect(() => {
     if (me.data) applyTheme(me.data.portal);
   }, [me.data]);
-  return <Loaded query={me}>{found => <Frame me={found} by={by} />}</Loaded>;
+  if (me.data) return <Frame me={me.data} by={by} />;
+  return (
+    <main className="alone">
+      <Loaded query={me}>{() => null}</Loaded>
+    </main>
+  );
 }
 
 function Frame({ me, by }: { me: Me; by: 'host' | 'cookie' }) {

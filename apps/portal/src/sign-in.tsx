@@ -4,8 +4,10 @@ import { Failure, Field, onSubmit } from './components.tsx';
 import { type Portal, readPortal, session } from './session.ts';
 import { applyTheme } from './theme.ts';
 
+export const doorKey = ['door'];
+
 export function SignIn({ link, invitation }: { link?: string; invitation?: string }) {
-  const portal = useQuery({ queryKey: ['door'], queryFn: readPortal, retry: false });
+  const portal = useQuery({ queryKey: doorKey, queryFn: readPortal, retry: false });
   useEffect(() => {
     if (portal.data) applyTheme(portal.data);
   }, [portal.data]);

@@ -233,7 +233,12 @@ export function createAccounts(given: AccountsDeps) {
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,
     // For mail that other services owe somebody. None: this server sends no mail.
-    mail: given.mail && { steps: outbox.steps, ring: outbox.ring, tryMail: throttle.tryMail },
+    mail: given.mail && {
+      steps: outbox.steps,
+      ring: outbox.ring,
+      tryMail: throttle.tryMail,
+      tryInvitation: throttle.tryInvitation,
+    },
     sendMails: outbox.sendDue, // what is due now; the worker does it by itself
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,

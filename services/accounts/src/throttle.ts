@@ -8,7 +8,7 @@ import { attemptCount, knownNetwork } from './table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
-  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'token',
+  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'invitations' | 'token',
   ThrottlePolicy
 >;
 
@@ -18,6 +18,7 @@ const throttlePolicies: ThrottlePolicies = {
   signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
   mailTo: { attempts: recovery.mailsPerAddress, windowS: recovery.mailWindowS },
   mailFrom: { attempts: recovery.mailsPerCaller, windowS: recovery.mailWindowS },
+  invitations: { attempts: recovery.invitationsPerAccount, windowS: recovery.mailWindowS },
   token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
 };
 
@@ -33,6 +34,8 @@ export type Throttle = {
   trySignUp(address: string | undefined): Promise<Attempt>;
   // Someone wants a mail to be sent, to an address that may be somebody else's.
   tryMail(to: { email: string; address: string | undefined }): Promise<Attempt>;
+  // An account, or an admin of one of its tenants, invites somebody: backends do that for all from one address.
+  tryInvitation(to: { email: string; account: string }): Promise<Attempt>;
   // Someone comes with the token of a mail.
   tryToken(address: string | undefined): Promise<Attempt>;
 };
@@ -90,6 +93,11 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
     tryMail: ({ email, address }) =>
       take([
         { what: 'mailFrom', whom: addressKey(address) },
+        { what: 'mailTo', whom: email },
+      ]),
+    tryInvitation: ({ email, account }) =>
+      take([
+        { what: 'invitations', whom: account },
         { what: 'mailTo', whom: email },
       ]),
     tryToken: address => take([{ what: 'token', whom: addressKey(address) }]),

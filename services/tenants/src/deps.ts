@@ -25,6 +25,7 @@ export type TenantMail = {
   ring(): void; // when the transaction is made
   // Refuses what is too much for an address that mail is sent to, or for the caller.
   tryMail(to: { email: string; address: string | undefined }): Promise<unknown>;
+  tryInvitation(to: { email: string; account: string }): Promise<unknown>;
 };
 
 export type PortalDeps = {

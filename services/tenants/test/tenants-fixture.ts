@@ -118,6 +118,9 @@ export function openProcess(
         async tryMail(to) {
           mailTried.push(to);
         },
+        async tryInvitation({ email }) {
+          mailTried.push({ email, address: undefined });
+        },
       },
       listInboxes: async () => [{ inbox_key: 'main', title: 'Main' }],
     },

@@ -172,7 +172,8 @@ function asOwner(operation: Operation, request: Partial<Request>): Promise<Answe
   const { owner } = world;
   const isForSession =
     isForPeople(operation) || steps.some(step => step.operation === operation.id && step.as === 'session');
-  const token = isForSession ? owner.session : owner.keys.admin;
+  const ofOwner = isForSession ? owner.session : owner.keys.admin;
+  const token = operation.auth === 'endUser' ? world.known.get('end_user_token') : ofOwner;
   const isEnding = endings.has(operation.id);
   return ask({
     ...plainRequest(operation),

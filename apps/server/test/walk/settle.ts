@@ -7,6 +7,7 @@ import { send, type World } from './world.ts';
 const settlers = new Set([
   'tenants.create',
   'tenants.createUser',
+  'tenants.mintToken',
   'inbox.writeInbox',
   'inbox.publish',
   'webhooks.createSource',

@@ -49,6 +49,15 @@ describe('a walk through every operation', () => {
     expect(missed.map(({ id }) => id)).toEqual([]);
   });
 
+  it('opens to admins of tenants nothing that a key with the scope write cannot do', () => {
+    const managed = world.operations.filter(({ endUserScope }) => endUserScope === manageScope);
+    expect(managed.length).toBeGreaterThan(15);
+    for (const { id, scope, path } of managed) {
+      expect(['read', 'write'], id).toContain(scope);
+      expect(path, id).toContain('/{tenant_id}');
+    }
+  });
+
   // The steps build on each other, as a customer's do: one test, in order.
   it('gives the owner what is theirs, and the stranger nothing', async () => {
     for (const step of steps) {

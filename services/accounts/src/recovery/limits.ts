@@ -9,6 +9,7 @@ export const emailChangeS = 24 * hour;
 export const mailWindowS = hour;
 export const mailsPerAddress = 5; // to one address in a window: enough for a mail that was lost twice
 export const mailsPerCaller = 20; // a window; an office behind one address forgets less
+export const invitationsPerAccount = 200; // a window, to users of its tenants: a school signs up in a day, a spammer gives up
 export const tokensTriedPerCaller = 60; // a quarter of an hour; nobody types a token
 export const tokenChars = 120; // an id, a dot and 43 characters
 export const settleAttempts = 3; // of a change that meets another one of the same account

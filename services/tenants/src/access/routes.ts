@@ -206,8 +206,8 @@ export const createAccessRoutes = (deps: Service) =>
       // Their ids are generated: with the id of somebody who is gone, the new one would find what they left.
       refuseFields(principal, body, name => name !== 'user_id');
       const isAdmin = principal.kind === 'endUser';
-      const options = { isMailed: isAdmin || body.mail === true, address: c.get('address') };
-      const { token, ...made } = await createInvitation(deps, entered, body, options);
+      const isMailed = isAdmin || body.mail === true;
+      const { token, ...made } = await createInvitation(deps, entered, body, isMailed);
       c.header('Location', `/v1/tenants/${entered.tenant_id}/invitations/${made.invitation_id}`);
       // Its bearer becomes the user: it is for those who can read mail to that address.
       return c.json({ ...made, token: isAdmin ? '' : token }, 201);

@@ -109,7 +109,7 @@ const routes = {
     request: { params, body: json(z.strictObject({})) },
     responses: { 200: json(sessionShape) },
     problems: ['tenants.session_refused', 'tenants.origin_refused'],
-    limits: { bodyBytes: 64, rate: perAddress('portal refresh', limits.refreshesPerMinute) },
+    limits: { bodyBytes: 4096, rate: perAddress('portal refresh', limits.refreshesPerMinute) },
   }),
   signOut: route({
     ...open,

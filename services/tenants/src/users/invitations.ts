@@ -30,7 +30,7 @@ export async function createInvitation(
   { store, clock, ids, portal }: Service,
   entered: EnteredTenant,
   body: NewInvitation,
-  { isMailed, address }: { isMailed: boolean; address: string | undefined },
+  isMailed: boolean,
 ): Promise<Invitation & { token: string }> {
   const { tenant_id } = entered;
   if (isMailed && !portal?.mail)
@@ -55,7 +55,7 @@ export async function createInvitation(
   if (!isMailed) await store.put(invitation, item);
   else {
     const mail = portal!.mail!;
-    await mail.tryMail({ email, address });
+    await mail.tryInvitation({ email, account: entered.account_id });
     const { name, color = '' } = portalOf(entered, true);
     const details = { tenant_id, tenant: name, color };
     const keptS = body.ttl_days * (dayMs / 1000);
