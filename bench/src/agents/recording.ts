@@ -54,7 +54,11 @@ export function repeatTurn(calls: readonly EngineCall[]): (n: number) => EngineC
       [readAt, timeOf(n - 1)],
     ];
     return calls.map(({ method, input }, i) => {
-      const renamed = texts.reduce((text, [from, to]) => withText(text, from, to), input);
+      const renamed = withNumbers(
+        texts.reduce((text, [from, to]) => withText(text, from, to), input),
+        seq,
+        n,
+      );
       return { method, input: i === head.call ? withVersion(renamed, head.step, version + n) : renamed };
     });
   };
@@ -77,6 +81,21 @@ function readTurn(calls: readonly EngineCall[]) {
     readAt,
     writtenAt: Item.updated_at as string,
   };
+}
+
+// The state counts turns; the days count messages of other conversations, too, so any number will do there.
+function withNumbers(input: Attributes, seq: number, n: number): Attributes {
+  const isDay = String(input.Key?.pk).startsWith('USAGE#') && input.ConditionExpression !== undefined;
+  if (isDay) return { ...input, ConditionExpression: `${input.ConditionExpression} OR attribute_exists(pk)` };
+  if (!input.TransactItems) return input;
+  const count = (value: unknown) => (value === seq || value === seq - 1 ? value + n : value);
+  const steps = stepsOf(input).map(({ Update, ...rest }) => {
+    if (Update?.Key.sk !== 'STATE') return Update ? { ...rest, Update } : rest;
+    const values = Object.entries(Update.ExpressionAttributeValues as Attributes);
+    const counted = Object.fromEntries(values.map(([name, value]) => [name, count(value)]));
+    return { ...rest, Update: { ...Update, ExpressionAttributeValues: counted } };
+  });
+  return { ...input, TransactItems: steps };
 }
 
 const stepsOf = ({ TransactItems = [] }: Attributes): Attributes[] => TransactItems;

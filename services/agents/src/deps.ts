@@ -9,6 +9,7 @@ import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
 import type { Hub } from './streaming/live-answers.ts';
+import type { MessageCounter } from './usage/counter.ts';
 
 export type Entered = {
   tenant_id: string;
@@ -87,6 +88,7 @@ export type Service = {
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
+  readonly messageCounter: MessageCounter;
   readonly notifier: Notifier; // rung when there is something for the worker
   readonly memoryNotifier: Notifier; // when there is something to summarise
   readonly hub: Hub; // answers that are being made in this process

@@ -23,6 +23,7 @@ import { uiEndpoints } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
+import { createMessageCounter } from './usage/counter.ts';
 
 export type { AgentsDeps, ApprovalRequest, FindChannelUser } from './deps.ts';
 export { agentErrors } from './errors.ts';
@@ -88,6 +89,7 @@ function createService(deps: AgentsDeps): Service {
       telegram: telegram(addresses.telegram),
       whatsapp: whatsapp(addresses.whatsapp),
     },
+    messageCounter: createMessageCounter({ store, ids }),
     notifier: createNotifier(clock),
     memoryNotifier: createNotifier(clock),
     hub: createHub(clock, ids, deps.peers),

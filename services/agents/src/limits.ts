@@ -27,6 +27,7 @@ export const turnRetryMs = 15_000; // times the attempts so far
 export const busyWaitMs = 25_000; // below the 30 s after which clients and proxies give up
 export const busyRetryS = 2; // most turns are over by then
 export const answerPollMs = 250; // for an answer that another process is making
+export const answersSearched = 50; // turns back, for the answer to a message without a receipt
 export const receiptDays = 3; // providers repeat a webhook for up to a day
 export const raceAttempts = 12; // each lost one is somebody else's success
 export const raceMs = 40; // at most, before a lost race is run again
@@ -40,6 +41,9 @@ export const workConcurrency = 8; // turns at a time; each may wait for a model
 export const expiryGraceMs = 60 * 60_000; // the conversation is unreadable anyway; clocks differ
 export const purgeTogether = 100;
 
+export const countedTogether = 100; // messages, by one write
+export const countedDays = 10_000; // of tenants and users, that a process remembers the count of
+export const countAttempts = 3; // to write a number that other processes change, too
 export const usageDays = 400; // a year to compare with
 export const microsPerUsd = 1_000_000;
 

@@ -1,8 +1,8 @@
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
-import { createStore } from '@stak/table';
+import { createLedger, createStore } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Fixture, openFixture, say, targets } from './agents-fixture.ts';
+import { type Fixture, openFixture, openProcess, say, targets } from './agents-fixture.ts';
 
 describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
   let fixture: Fixture;
@@ -81,6 +81,76 @@ describe('when answers get lost', () => {
     const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body).toMatchObject({ total: { messages: 12 } });
     expect(client.counts.lostAnswers).toBeGreaterThan(2);
+    await target.close();
+  });
+});
+
+describe('a turn that a rule answers', () => {
+  const open = async () => {
+    const target = await targets['over the AWS SDK']();
+    const ledger = createLedger();
+    const clock = manualClock();
+    const fixture = await openFixture(async () => target, {
+      clock,
+      store: createStore({ client: target.client, clock, ledger }),
+    });
+    const units = () => ledger.entries().reduce((sum, { writeUnits }) => sum + writeUnits, 0);
+    const cost = async (content: string, key?: string) => {
+      const before = units();
+      expect((await say(fixture, 'c', content, { user_id: 'ann', ...(key && { key }) })).status).toBe(200);
+      return units() - before;
+    };
+    return { fixture, cost };
+  };
+
+  it('costs at most 12 write units, 14 with a receipt', async () => {
+    const { fixture, cost } = await open();
+    await cost('hello'); // begins the conversation
+    expect(await cost('hello')).toBeLessThanOrEqual(12);
+    expect(await cost('hello', 'k1')).toBeLessThanOrEqual(14);
+    expect(await cost('hello', 'k1')).toBe(0);
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/conversations/c/messages');
+    expect(body.data.map((one: { seq: number }) => one.seq)).toEqual([1, 2, 3]);
+    await fixture.target.close();
+  });
+
+  it('is found by its message, and takes the place of what a crash left behind', async () => {
+    const fixture = await openFixture();
+    const { body: first } = await say(fixture, 'c', 'hello');
+    const { client } = fixture.target;
+    const { Items = [] } = await client.scan({ TableName: 'conversations' });
+    const left = Items.find(({ sk }) => String(sk).startsWith('TURN#'))!;
+    const sk = String(left.sk).replace(/1$/, '2');
+    await client.put({
+      TableName: 'conversations',
+      Item: { ...left, sk, seq: 2, message_ids: ['msg_gone'] },
+    });
+    const { body: second } = await say(fixture, 'c', 'help');
+    expect(second).toMatchObject({ seq: 2, rule: 'help' });
+    for (const { message_id, seq } of [first, second]) {
+      const found = await fixture.call('GET', `/v1/tenants/acme/conversations/c/messages/${message_id}`);
+      expect(found.body).toMatchObject({ message_id, seq, status: 'answered' });
+    }
+    const gone = await fixture.call('GET', '/v1/tenants/acme/conversations/c/messages/msg_gone');
+    expect(gone.status).toBe(404);
+    await fixture.target.close();
+  });
+
+  it('is counted once by many processes at once, and not one too many passes', async () => {
+    const target = await targets.embedded();
+    const first = await openFixture(async () => target);
+    const all = [
+      first,
+      openProcess(target, { clock: first.clock }),
+      openProcess(target, { clock: first.clock }),
+    ];
+    for (const { tenants } of all) tenants.get('acme')!.settings = { messages_per_day: 40 };
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => say(all[i % 3]!, `c${i}`, 'hello', { user_id: `u${i % 4}` })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(40);
+    const usage = await first.call('GET', '/v1/tenants/acme/agent-usage');
+    expect(usage.body).toMatchObject({ total: { messages: 40 } });
     await target.close();
   });
 });

@@ -104,6 +104,7 @@ export const conversationEndpoints = (service: Service) =>
         content,
         user_id: meant,
         key,
+        isFollowed: wantsEvents(c.req.header('accept')),
       });
       const address = { tenant_id, conversation_id, message_id: sent.message_id };
       if (sent.isRepeated) c.header('Idempotency-Replayed', 'true');

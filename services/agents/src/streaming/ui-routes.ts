@@ -188,7 +188,10 @@ export function uiEndpoints(service: Service) {
       }
       const { content, key } = lastQuestion(body);
       const user_id = resolveUser(caller, body.user_id);
-      const sent = await sendMessage(service, { caller, tenant, conversation_id, content, user_id, key });
+      const sent = await sendMessage(service, {
+        ...{ caller, tenant, conversation_id, content, user_id, key },
+        isFollowed: true,
+      });
       const follow = followAnswer(
         service,
         { tenant_id, conversation_id, message_id: sent.message_id },

@@ -75,7 +75,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     const isWritten = await transact(service, held, [
       ...last.map(putTurn),
       ['the state', settleState(held, commit, next)],
-      ['the head', putHead(commit, items, next, nowMs)],
+      ['the head', putHead({ ...commit, before: plainTail(commit) }, items, epoch, last_seq, nowMs)],
       ...receipts(commit.answered ?? [], items.at(-1), nowMs),
       ...(commit.paused ? [['the paused turn', write.delete(pausedTurn, held.key)] satisfies NamedStep] : []),
     ]);
@@ -156,7 +156,9 @@ function nextState({ key, state: current }: Held, commit: Commit, last_seq: numb
 const isMemorable = ({ routing, rule }: NewTurn): boolean => routing !== 'rule' || rule === 'no_model';
 
 // What is memorable is summarised when nobody has added to it for a while, or when it leaves the window.
-function nextNoted(current: StateItem, commit: Commit, last_seq: number, nowMs: number) {
+type Noting = Pick<Commit, 'turns' | 'mostMessages' | 'remembers' | 'replaces'>;
+
+export function nextNoted(current: StateItem, commit: Noting, last_seq: number, nowMs: number) {
   const { quiet_at, last_seq: before, noted_seq = before } = current;
   if (commit.replaces) return { noted_seq: last_seq };
   if (!commit.remembers || !commit.turns.some(isMemorable))
@@ -206,13 +208,18 @@ export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs
   };
 }
 
-function putHead(
-  { head, tail, replaces, mostMessages }: Commit,
+const plainTail = ({ tail, replaces }: Commit): PlainMessage[][] => (replaces ? [] : tail.map(plainTurn));
+
+type NewHead = Pick<Commit, 'head' | 'mostMessages'> & { before: readonly PlainMessage[][] };
+
+export function putHead(
+  { head, before, mostMessages }: NewHead,
   items: readonly TurnItem[],
-  { epoch, last_seq }: { epoch: number; last_seq: number },
+  epoch: number,
+  last_seq: number,
   nowMs: number,
 ): WriteStep {
-  const turns = [...(replaces ? [] : tail), ...items].map(plainTurn);
+  const turns = [...before, ...items.map(plainTurn)];
   const messages = headMessages(turns, mostMessages);
   const next = {
     ...head,

@@ -69,6 +69,27 @@ async function continueReply(service: Service, asked: Asked, progress: Progress)
   return { routing, skills, model, input_tokens, output_tokens, cost_micros, messages };
 }
 
+// What a rule says without running anything, or that no model is there to say more. Undefined if it takes more.
+export async function replyAtOnce(
+  service: Service,
+  tenant: Entered,
+  said: string,
+  skills: () => Promise<Skill[]>,
+): Promise<Made | undefined> {
+  const enabled = await skills();
+  const match = matchRule(said, enabled);
+  if (match) return match.rule === 'skill' ? undefined : sayRule(match.rule, enabled);
+  const { models } = service;
+  const settings = readAgentSettings(tenant.settings);
+  if (models && (await findModels({ models, settings })).length > 0) return undefined;
+  return ruled('no_model', sayNoModel(whyNoModel(service, tenant), enabled));
+}
+
+function sayRule(rule: Exclude<RuleMatch['rule'], 'skill'>, skills: readonly Skill[]): Made {
+  if (rule === 'greeting') return ruled(rule, sayHello(skills));
+  return rule === 'thanks' ? ruled(rule, sayWelcome) : ruled(rule, sayHelp(skills));
+}
+
 const ruled = (rule: string, content: string, skills: string[] = []): Made => ({
   routing: 'rule',
   rule,
@@ -78,9 +99,7 @@ const ruled = (rule: string, content: string, skills: string[] = []): Made => ({
 
 async function followRule(service: Service, asked: Asked, match: RuleMatch): Promise<Made | Unfinished> {
   const { skills, scope } = asked;
-  if (match.rule === 'greeting') return ruled('greeting', sayHello(skills));
-  if (match.rule === 'thanks') return ruled('thanks', sayWelcome);
-  if (match.rule === 'help') return ruled('help', sayHelp(skills));
+  if (match.rule !== 'skill') return sayRule(match.rule, skills);
   const { skill, input } = match;
   if (isPausing(asked, skill)) {
     const call = { tool_call_id: service.ids.next('call'), name: skill.name, input };

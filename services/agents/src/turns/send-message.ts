@@ -4,7 +4,7 @@ import type { Caller } from '../conversations/access.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { dropMessages } from '../conversations/deletion.ts';
 import { mergeExternalWrites } from '../conversations/external-writes.ts';
-import { readHead, readWaiting } from '../conversations/reads.ts';
+import { readHead, readTurns, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import { agentErrors, cleared, noConversation, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -12,7 +12,8 @@ import { readAgentSettings } from '../settings.ts';
 import { message, state, turn } from '../table.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
 import { acceptMessage, type Incoming } from './accept-message.ts';
-import type { MessageItem, TurnItem } from './commit-turn.ts';
+import { answerAtOnce } from './answer-at-once.ts';
+import type { Head, MessageItem, TurnItem } from './commit-turn.ts';
 import { type ConversationKey, type Held, isPaused, keyOfConversation, readState, release } from './lease.ts';
 import { runTurn } from './run-turn.ts';
 
@@ -23,6 +24,7 @@ export type Sending = {
   content: string;
   user_id: string | undefined; // of a conversation that is new
   key: string | undefined; // the caller's Idempotency-Key
+  isFollowed?: boolean; // the caller wants the events of the answer, not only the answer
 };
 export type Sent = {
   message_id: string;
@@ -47,12 +49,19 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
   const before = key === undefined ? undefined : await readMessage(service, address);
   if (before) return repeat(service, before, fingerprint);
 
-  const payer = { tenant_id: tenant.tenant_id, user_id: await payerOf(service, sending, conversationKey) };
+  const head = caller.kind === 'account' ? await readHead(service, conversationKey) : undefined;
+  const payer = { tenant_id: tenant.tenant_id, user_id: payerOf(sending, head) };
   const reserved_on = await reserveMessage(service, payer, settings);
   const incoming: Incoming = { ...address, content, fingerprint, channel: dashboard, reserved_on };
   if (caller.kind === 'endUser') incoming.granted = caller.scope;
   if (payer.user_id !== undefined) incoming.user_id = payer.user_id;
   try {
+    if (!sending.isFollowed) {
+      const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
+      const hasKey = key !== undefined;
+      const answered = await answerAtOnce(service, { incoming, tenant, head, asUser, hasKey });
+      if (answered) return { message_id, isRepeated: false, outcome: Promise.resolve(answered) };
+    }
     const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);
     if (accepted.kind === 'repeated') {
       await refundMessage(service, payer, reserved_on);
@@ -72,13 +81,8 @@ const callerOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
 
 // Who is counted: the conversation's user. For a new one, the user it will belong to.
-async function payerOf(
-  service: Service,
-  { caller, user_id }: Sending,
-  conversationKey: ConversationKey,
-): Promise<string | undefined> {
+function payerOf({ caller, user_id }: Sending, head: Head | undefined): string | undefined {
   if (caller.kind === 'endUser') return caller.userId;
-  const head = await readHead(service, conversationKey);
   return head ? head.user_id : user_id;
 }
 
@@ -173,10 +177,22 @@ export async function awaitAnswer(
 
 const never = new AbortController().signal;
 
+// What was answered at once has a receipt only if its sender may repeat it. Somebody who asks asks soon.
+async function findTurn(service: Service, address: Address): Promise<TurnItem | undefined> {
+  const known = await readState(service, address);
+  if (!known || known.is_deleted) return undefined;
+  const turns = await readTurns(service, address, known, limits.answersSearched);
+  return turns.findLast(({ message_ids }) => message_ids.includes(address.message_id));
+}
+
+const lostMessage = (): never => {
+  throw noMessage();
+};
+
 // The turn that answered a message; undefined while it waits.
 async function readAnswer(service: Service, address: Address): Promise<TurnItem | undefined> {
   const found = await readMessage(service, address);
-  if (!found) throw noMessage();
+  if (!found) return (await findTurn(service, address)) ?? lostMessage();
   if (found.status === 'waiting') return undefined;
   const { epoch, seq } = found;
   if (epoch !== undefined && seq !== undefined) {

@@ -1,5 +1,5 @@
 import { AppError } from '@stak/kit';
-import { type AnyEntity, is, isRefused, or, type Store } from '@stak/table';
+import { type AnyEntity, is, isRefused, or } from '@stak/table';
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -13,8 +13,8 @@ export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0
 const dayMs = 24 * 60 * 60 * 1000;
 const resetOf = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs;
 
-// A message counts when it is accepted, by an addition on the condition that there is room: of any number at once, as
-// many pass as there is room for. Plain updates, because transactions that meet in one item would refuse each other.
+// A message counts when it is accepted, on the condition that there is room: of any number at once, as many pass as
+// there is room for.
 export async function reserveMessage(
   service: Service,
   { tenant_id, user_id }: Payer,
@@ -24,46 +24,15 @@ export async function reserveMessage(
   const date = dateOf(nowMs);
   const ttl = ttlAfter(nowMs, limits.usageDays);
   const { messages_per_day, messages_per_user_per_day: most = Number.MAX_SAFE_INTEGER } = settings;
-  const takeOfTenant = () =>
-    take(service.store, tenantDay, { tenant_id, date }, ttl, messages_per_day, () =>
-      exceeded('tenant', messages_per_day, nowMs),
-    );
-  if (user_id === undefined) {
-    await takeOfTenant();
-    return date;
-  }
+  const { count } = service.messageCounter;
   // The user's first: what is taken and given back is then their own, and no other user is refused for it.
-  const ofUser = { tenant_id, user_id, date };
-  await take(service.store, userDay, ofUser, ttl, most, () => exceeded('user', most, nowMs));
-  try {
-    await takeOfTenant();
-  } catch (error) {
-    await service.store.update(userDay, ofUser, { add: { messages: -1 } });
-    throw error;
-  }
-  return date;
-}
-
-async function take(
-  store: Store,
-  day: AnyEntity,
-  key: object,
-  ttl: number,
-  most: number,
-  refusal: () => Error,
-): Promise<void> {
-  if (most <= 0) throw refusal();
-  const hasRoom = or({ messages: is.absent }, { messages: is.below(most) });
-  try {
-    await store.update(
-      day,
-      key as never,
-      { set: { ttl }, add: { messages: 1 } } as never,
-      { upsert: true, if: hasRoom, pattern: 'count a message' } as never,
-    );
-  } catch (error) {
-    throw isRefused(error) ? refusal() : error;
-  }
+  if (user_id !== undefined && !(await count({ tenant_id, user_id, date }, ttl, most)))
+    throw exceeded('user', most, nowMs);
+  const isCounted = await count({ tenant_id, date }, ttl, messages_per_day);
+  if (isCounted) return date;
+  if (user_id !== undefined)
+    await service.store.update(userDay, { tenant_id, user_id, date }, { add: { messages: -1 } });
+  throw exceeded('tenant', messages_per_day, nowMs);
 }
 
 function exceeded(scope: 'tenant' | 'user', limit: number, nowMs: number) {

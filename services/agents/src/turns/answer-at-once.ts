@@ -1,0 +1,110 @@
+import { is, isRefused, type NamedStep, write } from '@stak/table';
+import { readPlain, splitTurns } from '../conversations/message-format.ts';
+import { isExternal, readHead } from '../conversations/reads.ts';
+import type { Entered, Service } from '../deps.ts';
+import { timestampOf, ttlAfter } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { readAgentSettings } from '../settings.ts';
+import { enabledSkills } from '../skills/enabled-skills.ts';
+import { message, state, turn } from '../table.ts';
+import type { Incoming } from './accept-message.ts';
+import { type Head, nextNoted, putHead, type TurnItem } from './commit-turn.ts';
+import { dueAt, dueWhenFree, keyOfConversation, readState, type StateItem } from './lease.ts';
+import { replyAtOnce } from './reply.ts';
+
+export type AtOnce = {
+  incoming: Incoming;
+  tenant: Entered;
+  head: Head | undefined; // if it was read already
+  asUser: string | undefined; // the conversation has to be this user's
+  hasKey: boolean; // the sender may repeat it, so it needs a receipt
+};
+
+// A greeting, or a question that nobody can answer, needs no lease: it is accepted and answered by one write of turn,
+// state and documented item, on the condition that nobody works on the conversation or changed it. Undefined if that
+// is not so, or if there is more to be done: then the message is accepted first and answered under a lease.
+export async function answerAtOnce(
+  service: Service,
+  { incoming, ...given }: AtOnce,
+): Promise<TurnItem | undefined> {
+  const { tenant, asUser, hasKey } = given;
+  const { content = '' } = incoming;
+  const key = keyOfConversation(incoming);
+  const reply = await replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
+  if (!reply) return undefined;
+  const [known, head] = await Promise.all([readState(service, key), given.head ?? readHead(service, key)]);
+  if (!known || !head || !isIdle(known) || isExternal(head)) return undefined;
+  if (head.epoch !== known.epoch || head.last_seq !== known.last_seq) return undefined;
+  if (asUser !== undefined && known.user_id !== asUser) return undefined;
+
+  const nowMs = service.clock.now();
+  const { messages, ...rest } = reply;
+  const item: TurnItem = {
+    ...rest,
+    ...key,
+    epoch: known.epoch,
+    seq: known.last_seq + 1,
+    created_at: timestampOf(nowMs),
+    messages: JSON.stringify([{ role: 'user', content }, ...messages]),
+    message_ids: [incoming.message_id],
+  };
+  const { max_conversation_history: mostMessages, memory } = readAgentSettings(tenant.settings);
+  const remembers = memory === 'automatic' && known.user_id !== undefined;
+  const turns = splitTurns(readPlain(head.messages));
+  const commit = { head, turns: [item], mostMessages, remembers };
+  const receipt: NamedStep[] = hasKey ? [['the message', putReceipt(incoming, item, nowMs)]] : [];
+  try {
+    await service.store.writeInOrder(
+      [
+        // Past the last number until the state counts it. One that a crash left there makes way under a lease.
+        [['the turn', write.put(turn, item, { ifAbsent: true })]],
+        [
+          ['the state', countTurn(known, commit, item.seq, nowMs)],
+          ['the head', putHead({ ...commit, before: turns }, [item], item.epoch, item.seq, nowMs)],
+          ...receipt,
+        ],
+      ],
+      { pattern: 'answer at once' },
+    );
+    return item;
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+}
+
+const isIdle = ({ fence, paused, waiting_count, is_deleted }: StateItem): boolean =>
+  fence === undefined && paused === undefined && waiting_count === 0 && !is_deleted;
+
+// When a worker looks next is written only if it has to look sooner: the index costs as much as the item.
+function countTurn(
+  known: StateItem,
+  commit: Parameters<typeof nextNoted>[1],
+  last_seq: number,
+  nowMs: number,
+) {
+  const key = keyOfConversation(known);
+  const noted = nextNoted(known, commit, last_seq, nowMs);
+  const dueMs = dueWhenFree({ ...known, ...noted }, nowMs);
+  const isSooner = known.due_at === undefined || dueMs < known.due_at;
+  return write.update(
+    state,
+    key,
+    { set: { last_seq, ...noted, ...(isSooner && dueAt(key, dueMs)) } },
+    {
+      if: {
+        epoch: known.epoch,
+        last_seq: known.last_seq,
+        waiting_count: 0,
+        fence: is.absent,
+        paused: is.absent,
+      },
+    },
+  );
+}
+
+function putReceipt({ content: _, ...incoming }: Incoming, { epoch, seq }: TurnItem, nowMs: number) {
+  const ttl = ttlAfter(nowMs, limits.receiptDays);
+  const answered = { status: 'answered' as const, accepted_at: nowMs, epoch, seq, ttl };
+  return write.put(message, { ...incoming, ...answered }, { ifAbsent: true });
+}
