@@ -23,8 +23,8 @@ export const countedTables = [
   todoAppData,
 ] as const;
 
-type Kind = 'account' | 'tenant' | 'source' | 'connection';
-export const ownersOfServices: readonly ServiceOwners<Kind>[] = [
+export type OwnerKind = 'account' | 'tenant' | 'source' | 'connection';
+export const ownersOfServices: readonly ServiceOwners<OwnerKind>[] = [
   { service: 'accounts', owners: accountOwners },
   { service: 'webhooks', owners: webhookOwners },
   { service: 'tenants', owners: tenantOwners },

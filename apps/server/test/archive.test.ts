@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger, createSealer, systemClock } from '@stak/kit';
-import { listConsumers, readStatus } from '@stak/streams';
-import { createStore, createTables, type DynamoClient } from '@stak/table';
+import { createTables, type DynamoClient } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -18,8 +17,8 @@ import { readPart, tagItem } from '../src/archive/format.ts';
 import { importArchive } from '../src/archive/import.ts';
 import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
 import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
 import { startServer } from '../src/server.ts';
+import { consumersBehind } from './consumers-behind.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -60,25 +59,9 @@ async function withServer(
       .logIn({ body: { email, password, cookie: false } })
       .catch(() => accounts.signUp({ body: person }));
     await work(createClient({ baseUrl: server.localUrl, token: data.access_token }), server.localUrl);
-    if (path !== undefined) await expect.poll(() => unseen(path), { timeout: 10_000 }).toEqual([]);
+    if (path !== undefined) await expect.poll(() => consumersBehind(path), { timeout: 10_000 }).toEqual([]);
   } finally {
     await server.stop();
-  }
-}
-
-// Which consumers have something to do.
-async function unseen(path: string): Promise<string[]> {
-  const { client, source, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
-  try {
-    const store = createStore({ client });
-    const found = await Promise.all(
-      (await listConsumers(store)).map(name => readStatus({ store, source, clock: systemClock }, name)),
-    );
-    return found
-      .filter(({ shards }) => shards.some(({ behind }) => behind?.records))
-      .map(({ consumer }) => consumer);
-  } finally {
-    await close();
   }
 }
 

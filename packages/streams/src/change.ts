@@ -43,6 +43,11 @@ export type UnknownChange = Event & {
 };
 export type Change<E extends AnyEntity> = ChangeOf<E> | UnknownChange;
 
+/** The attribute of an item that was brought here from another server: its effects were had there. */
+export const importedAt = 'imported_at';
+
+export const isImported = (item: object): boolean => importedAt in item;
+
 // Reading it again would not help.
 class RecordError extends HopelessError {
   override readonly name = 'RecordError';

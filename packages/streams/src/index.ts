@@ -1,5 +1,12 @@
 export { type CatchUp, createCatchUp } from './catch-up.ts';
-export type { Change, ChangeKind, ChangeOf, UnknownChange } from './change.ts';
+export {
+  type Change,
+  type ChangeKind,
+  type ChangeOf,
+  importedAt,
+  isImported,
+  type UnknownChange,
+} from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';
 export type { Counters } from './counters.ts';
 export { createDeadLetters, type DeadLetter } from './dead-letters.ts';

@@ -1,4 +1,5 @@
-import type { Attributes, BatchWrite, KeysToGet } from './client.ts';
+import { systemRandom } from '@stak/kit';
+import type { Attributes, BatchWrite, DynamoClient, KeysToGet } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
@@ -6,10 +7,14 @@ import * as limits from './limits.ts';
 import { backoff, busy } from './retry.ts';
 import { type Session, send } from './session.ts';
 import type { Ref, WriteStep } from './steps.ts';
+import type { AnyTableKeys } from './table.ts';
 
 // An item's address: DynamoDB refuses the same one twice in a batch.
-const addressOf = ({ table }: AnyEntity, key: Attributes): string =>
-  JSON.stringify([table.name, key[table.keys.partition], table.keys.sort && key[table.keys.sort]]);
+const addressOf = ({ name, keys }: AnyTableKeys, key: Attributes): string =>
+  JSON.stringify([name, key[keys.partition], keys.sort && key[keys.sort]]);
+
+type Named<T> = { table: AnyTableKeys; entry: T };
+type BatchSession = Omit<Session, 'cursors'>;
 
 // Answers stand where their questions stood.
 export async function readBatch(
@@ -18,36 +23,66 @@ export async function readBatch(
   refs: readonly Ref<AnyEntity>[],
   consistent: boolean | undefined,
 ): Promise<(Attributes | undefined)[]> {
-  const wanted = new Map<string, { entity: AnyEntity; key: Attributes }>();
-  const addresses = refs.map(({ entity, key }) => {
-    const built = keyOf(entity, key);
-    const address = addressOf(entity, built);
-    wanted.set(address, { entity, key: built });
-    return address;
-  });
-  const found = new Map<string, Attributes>();
-  for (const chunk of chunks([...wanted.values()], limits.batchGetKeys)) {
-    const entities = new Map(chunk.map(({ entity }) => [entity.table.name, entity]));
-    const requests: Record<string, KeysToGet> = {};
-    for (const { entity, key } of chunk) {
-      const { name } = entity.table;
-      requests[name] ??= { Keys: [], ...(consistent && { ConsistentRead: true }) };
-      requests[name].Keys.push(key);
-    }
-    for await (const responses of readChunk(session, pattern, requests))
-      for (const [table, items] of Object.entries(responses))
-        for (const stored of items) found.set(addressOf(entities.get(table)!, stored), stored);
-  }
+  const keys = refs.map(({ entity, key }) => ({ table: entity.table, entry: keyOf(entity, key) }));
+  const found = await readKeys(session, pattern, keys, consistent);
   const nowMs = session.clock.now();
   return refs.map(({ entity }, i) => {
-    const stored = found.get(addresses[i]!);
+    const stored = found[i];
     return stored && hasKindOf(entity, stored) && !isExpired(entity, stored, nowMs)
       ? fromStored(entity, stored)
       : undefined;
   });
 }
 
-async function* readChunk(session: Session, pattern: string, requests: Record<string, KeysToGet>) {
+type StoredDeps = { client: DynamoClient; clock: Session['clock'] };
+const sessionOf = (deps: StoredDeps): BatchSession => ({ random: systemRandom, ...deps });
+
+/**
+ * Items of any entity as they are stored, in the order of their keys; undefined where there is none. For tools that
+ * copy tables.
+ *
+ *     const [ann] = await readStoredBatch({ client, clock }, people, [{ PK: 'USER#ann', SK: 'PROFILE' }]);
+ */
+export const readStoredBatch = (
+  deps: StoredDeps,
+  table: AnyTableKeys,
+  keys: readonly Attributes[],
+): Promise<(Attributes | undefined)[]> =>
+  readKeys(
+    sessionOf(deps),
+    'read stored items',
+    keys.map(entry => ({ table, entry })),
+    true,
+  );
+
+async function readKeys(
+  session: BatchSession,
+  pattern: string,
+  keys: readonly Named<Attributes>[],
+  consistent: boolean | undefined,
+): Promise<(Attributes | undefined)[]> {
+  const wanted = new Map<string, Named<Attributes>>();
+  const addresses = keys.map(one => {
+    const address = addressOf(one.table, one.entry);
+    wanted.set(address, one);
+    return address;
+  });
+  const found = new Map<string, Attributes>();
+  for (const chunk of chunks([...wanted.values()], limits.batchGetKeys)) {
+    const tables = new Map(chunk.map(({ table }) => [table.name, table]));
+    const requests: Record<string, KeysToGet> = {};
+    for (const { table, entry } of chunk) {
+      requests[table.name] ??= { Keys: [], ...(consistent && { ConsistentRead: true }) };
+      requests[table.name]!.Keys.push(entry);
+    }
+    for await (const responses of readChunk(session, pattern, requests))
+      for (const [table, items] of Object.entries(responses))
+        for (const stored of items) found.set(addressOf(tables.get(table)!, stored), stored);
+  }
+  return addresses.map(address => found.get(address));
+}
+
+async function* readChunk(session: BatchSession, pattern: string, requests: Record<string, KeysToGet>) {
   let left = requests;
   for (let failures = 0; Object.keys(left).length > 0; failures++) {
     if (failures > 0) await pause(session, failures, countKeys(left));
@@ -68,23 +103,51 @@ export async function writeBatch(
   steps: readonly WriteStep[],
 ): Promise<void> {
   const nowMs = session.clock.now();
-  const writes = new Map<string, { table: string; request: BatchWrite }>();
-  for (const { entity, build } of steps) {
+  const writes = steps.map(({ entity, build }) => {
     const built = build(nowMs);
-    const [key, request, condition] =
+    const [entry, condition]: [BatchWrite, string | undefined] =
       'Put' in built
-        ? [built.Put.Item, { PutRequest: { Item: built.Put.Item } }, built.Put.ConditionExpression]
+        ? [{ PutRequest: { Item: built.Put.Item } }, built.Put.ConditionExpression]
         : 'Delete' in built
-          ? [built.Delete.Key, { DeleteRequest: { Key: built.Delete.Key } }, built.Delete.ConditionExpression]
+          ? [{ DeleteRequest: { Key: built.Delete.Key } }, built.Delete.ConditionExpression]
           : refuse(entity, 'only puts and deletes');
     if (condition !== undefined) refuse(entity, 'no conditions');
-    writes.set(addressOf(entity, key), { table: entity.table.name, request });
+    return { table: entity.table, entry };
+  });
+  await sendWrites(session, pattern, writes);
+}
+
+/**
+ * Writes and deletes items of any entity as they are stored. Of two writes to one item the later one is made.
+ *
+ *     await writeStoredBatch({ client, clock }, people, [{ PutRequest: { Item: ann } }]);
+ */
+export const writeStoredBatch = (
+  deps: StoredDeps,
+  table: AnyTableKeys,
+  writes: readonly BatchWrite[],
+): Promise<void> =>
+  sendWrites(
+    sessionOf(deps),
+    'write stored items',
+    writes.map(entry => ({ table, entry })),
+  );
+
+async function sendWrites(
+  session: BatchSession,
+  pattern: string,
+  all: readonly Named<BatchWrite>[],
+): Promise<void> {
+  const writes = new Map<string, Named<BatchWrite>>();
+  for (const one of all) {
+    const { PutRequest, DeleteRequest } = one.entry;
+    writes.set(addressOf(one.table, PutRequest?.Item ?? DeleteRequest!.Key), one);
   }
   for (const chunk of chunks([...writes.values()], limits.batchWriteItems)) {
     let left: Record<string, BatchWrite[]> = {};
-    for (const { table, request } of chunk) {
-      left[table] ??= [];
-      left[table].push(request);
+    for (const { table, entry } of chunk) {
+      left[table.name] ??= [];
+      left[table.name]!.push(entry);
     }
     for (let failures = 0; Object.keys(left).length > 0; failures++) {
       if (failures > 0) await pause(session, failures, Object.values(left).flat().length);
@@ -100,7 +163,7 @@ function refuse(entity: AnyEntity, what: string): never {
   throw itemRefused(`a batch can have ${what} (of ${entity.name}): use a transaction`);
 }
 
-async function pause(session: Session, failures: number, left: number): Promise<void> {
+async function pause(session: BatchSession, failures: number, left: number): Promise<void> {
   if (failures >= limits.attempts) throw busy(undefined, { left });
   await backoff(session, failures - 1);
 }

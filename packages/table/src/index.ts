@@ -1,6 +1,14 @@
 export { type AttributeDoc, attributesOf } from './attribute-doc.ts';
+export { readStoredBatch, writeStoredBatch } from './batch.ts';
 export { type CapacityEntry, createLedger, type Ledger } from './capacity.ts';
-export type { Attributes, ControlOperation, ControlPlane, DynamoClient, RemoteClient } from './client.ts';
+export type {
+  Attributes,
+  BatchWrite,
+  ControlOperation,
+  ControlPlane,
+  DynamoClient,
+  RemoteClient,
+} from './client.ts';
 export { is } from './comparison.ts';
 export { and, type Condition, not, or } from './condition.ts';
 export {

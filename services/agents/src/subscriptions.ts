@@ -1,4 +1,4 @@
-import { type Following, type Subscription, subscribe } from '@stak/streams';
+import { type Following, isImported, type Subscription, subscribe } from '@stak/streams';
 import type { ItemOf } from '@stak/table';
 import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
@@ -42,7 +42,8 @@ export const createSubscriptions = (service: Service): Subscription[] => [
     table: conversations,
     entities: [approval],
     async handle(change) {
-      if (change.kind === 'insert') await service.askApproval(requestOf(change.new));
+      if (change.kind === 'insert' && !isImported(change.new))
+        await service.askApproval(requestOf(change.new));
     },
   }) as unknown as Subscription,
 ];

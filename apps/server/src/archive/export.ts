@@ -7,6 +7,7 @@ import type { Sealer } from '@stak/kit';
 import { type AnyEntity, type AnyTable, type Attributes, type DynamoClient, hasKeyOf } from '@stak/table';
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
+import type { AccountItems } from './account.ts';
 import {
   countItems,
   hasManifest,
@@ -23,6 +24,7 @@ export type ExportOptions = {
   client: DynamoClient;
   tables: readonly AnyTable[];
   without?: readonly AnyEntity[]; // what is of this store alone
+  accounts?: Pick<AccountItems, 'ids' | 'has'>; // their items alone
   folder: string;
   sealer: Sealer; // of the store
   passphrase?: string; // without one, secrets stay as they are stored
@@ -41,6 +43,8 @@ export async function exportArchive(options: ExportOptions): Promise<{ items: nu
   const manifest = hasManifest(folder) ? await readManifest(folder) : begin(options);
   if (manifest.finished !== undefined)
     throw new UsageError(`${folder} has an archive that is complete: choose another folder`);
+  if (String(manifest.accounts) !== String(options.accounts?.ids))
+    throw new UsageError(`${folder} has an export of other accounts: choose another folder`);
   const archiveSealer = openSeals(manifest, passphrase);
   let unopened = 0;
   for (const table of tables)
@@ -50,12 +54,13 @@ export async function exportArchive(options: ExportOptions): Promise<{ items: nu
   return { items: countItems(manifest), unopened };
 }
 
-function begin({ passphrase, now }: ExportOptions): Manifest {
+function begin({ passphrase, now, accounts }: ExportOptions): Manifest {
   const salt = randomBytes(16).toString('base64');
   return {
     format: 'stak-archive',
     version: 1,
     begun: new Date(now()).toISOString(),
+    ...(accounts && { accounts: [...accounts.ids] }),
     secrets:
       passphrase === undefined
         ? 'as stored'
@@ -94,7 +99,7 @@ async function exportTable(
   table: AnyTable,
 ): Promise<number> {
   const { client, folder, sealer, archiveSealer, now, partBytes = defaultPartBytes, progress } = options;
-  const { without = [] } = options;
+  const { without = [], accounts } = options;
   const left = without.filter(entity => table.entities.includes(entity));
   manifest.tables[table.name] ??= { parts: [], isWhole: false };
   const state = manifest.tables[table.name]!;
@@ -112,6 +117,7 @@ async function exportTable(
       });
       for (const stored of page.Items ?? []) {
         if (hasExpired(table, stored, now()) || left.some(entity => hasKeyOf(entity, stored))) continue;
+        if (accounts && !(await accounts.has(table, stored))) continue;
         const sealed = archiveSealer && resealItem(table, stored, sealer, archiveSealer);
         unopened += sealed?.unopened ?? 0;
         const line = JSON.stringify(tagItem(sealed?.item ?? stored));

@@ -20,6 +20,7 @@ const manifestSchema = z.object({
   version: z.literal(1),
   begun: z.string(),
   finished: z.string().optional(),
+  accounts: z.array(z.string()).optional(), // whose items these are; everyone's if it is missing
   // How secrets are sealed: under a passphrase with this salt, or as they were stored.
   secrets: z.union([z.object({ salt: z.string(), check: z.string() }), z.literal('as stored')]),
   tables: z.record(

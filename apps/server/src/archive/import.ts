@@ -7,6 +7,8 @@ import {
   createTables,
   type DynamoClient,
   isUnavailable,
+  readStoredBatch,
+  writeStoredBatch,
 } from '@stak/table';
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
@@ -34,8 +36,10 @@ export type ImportOptions = {
   progress?(what: string, table: string, items: number): void;
 };
 
+export type Imported = { items: number; unopened: number };
+
 const writeBatch = 25;
-const readBatch = 100;
+export const readBatch = 100;
 const atOnce = 4;
 const attempts = 12;
 const pause = { firstMs: 100, mostMs: 10_000 };
@@ -44,44 +48,62 @@ const pause = { firstMs: 100, mostMs: 10_000 };
  * Puts everything of an archive into a store that has nothing yet, and reads it again. Until it is there the tables have
  * no streams: consumers would take what is old for news.
  */
-export async function importArchive(options: ImportOptions): Promise<{ items: number; unopened: number }> {
-  const { control, tables, folder, passphrase, recovery = false } = options;
-  const manifest = await readManifest(folder);
-  if (manifest.finished === undefined)
-    throw new UsageError(`the export into ${folder} was cut short: run it again, and it goes on`);
-  const archiveSealer = openSeals(manifest, passphrase);
-  const known = new Set(tables.map(({ name }) => name));
-  const foreign = Object.keys(manifest.tables).filter(name => !known.has(name));
-  if (foreign.length > 0)
-    throw new UsageError(`the archive has tables that this version does not know: ${foreign.join(', ')}`);
-  for (const part of partsOf(manifest)) await checkPart(folder, part);
-
+export async function importArchive(options: ImportOptions): Promise<Imported> {
+  const { control, tables, recovery = false } = options;
+  const manifest = await openArchive(options);
   await createTables(control, tables.map(withoutStream));
   await requireRoom(options);
   await stopStreams(control, tables);
-  let unopened = 0;
-  const toStored = (table: AnyTable, item: Attributes): Attributes => {
-    if (!archiveSealer) return item;
-    const sealed = resealItem(table, item, archiveSealer, options.sealer);
-    unopened += sealed.unopened;
-    return sealed.item;
-  };
+  const seals = storeSeals(options, manifest);
   await eachItem(options, manifest, { what: 'Writing', size: writeBatch }, (table, batch) =>
-    writeItems(
-      options,
-      table,
-      batch.map(item => toStored(table, item)),
+    persist(options.clock, () =>
+      writeStoredBatch(
+        options,
+        table,
+        batch.map(item => ({ PutRequest: { Item: seals.toStored(table, item) } })),
+      ),
     ),
   );
   await eachItem(options, manifest, { what: 'Reading again', size: readBatch }, (table, batch) =>
     compareItems(options, table, batch),
   );
   await createTables(control, tables, { recovery });
-  return { items: countItems(manifest), unopened };
+  return { items: countItems(manifest), unopened: seals.unopened() };
 }
 
-async function eachItem(
-  { folder, tables, progress }: ImportOptions,
+/** Reads what an archive says of itself, and checks every file before anything of it is used. */
+export async function openArchive({ tables, folder }: Pick<ImportOptions, 'tables' | 'folder'>) {
+  const manifest = await readManifest(folder);
+  if (manifest.finished === undefined)
+    throw new UsageError(`the export into ${folder} was cut short: run it again, and it goes on`);
+  const known = new Set(tables.map(({ name }) => name));
+  const foreign = Object.keys(manifest.tables).filter(name => !known.has(name));
+  if (foreign.length > 0)
+    throw new UsageError(`the archive has tables that this version does not know: ${foreign.join(', ')}`);
+  for (const part of partsOf(manifest)) await checkPart(folder, part);
+  return manifest;
+}
+
+/** Seals what is secret under the keys of the store. */
+export function storeSeals(
+  { passphrase, sealer }: Pick<ImportOptions, 'passphrase' | 'sealer'>,
+  manifest: Manifest,
+) {
+  const archiveSealer = openSeals(manifest, passphrase);
+  let unopened = 0;
+  return {
+    unopened: () => unopened,
+    toStored(table: AnyTable, item: Attributes): Attributes {
+      if (!archiveSealer) return item;
+      const sealed = resealItem(table, item, archiveSealer, sealer);
+      unopened += sealed.unopened;
+      return sealed.item;
+    },
+  };
+}
+
+export async function eachItem(
+  { folder, tables, progress }: Pick<ImportOptions, 'folder' | 'tables' | 'progress'>,
   manifest: Manifest,
   { what, size }: { what: string; size: number },
   work: (table: AnyTable, batch: Attributes[]) => Promise<void>,
@@ -158,30 +180,21 @@ async function eachBatch(
   if (failure !== undefined) throw failure;
 }
 
-async function writeItems(
-  { client, clock }: ImportOptions,
-  { name }: AnyTable,
-  items: Attributes[],
-): Promise<void> {
-  let left = items.map(Item => ({ PutRequest: { Item } }));
-  await repeat(clock, async () => {
-    const answer = await client.batchWrite({ RequestItems: { [name]: left } });
-    left = (answer.UnprocessedItems?.[name] ?? []) as typeof left;
-    return left.length === 0;
-  });
-}
-
-// Until it says that it is done. A store that is busy gets time.
-async function repeat(clock: Clock, attempt: () => Promise<boolean>): Promise<void> {
+// A store that is busy gets time.
+export async function persist<T>(clock: Clock, attempt: () => Promise<T>): Promise<T> {
   for (let n = 1; ; n++) {
     try {
-      if (await attempt()) return;
-      if (n >= attempts) throw new UsageError('the store does not keep up: try again with --continue');
+      return await attempt();
     } catch (error) {
-      if (n >= attempts || !isUnavailable(error)) throw error;
+      if (!isUnavailable(error)) throw error;
+      if (n >= attempts) throw new UsageError('the store does not keep up: try again with --continue');
     }
     await clock.sleep(backoffMs(n, pause, Math.random));
   }
+}
+
+export function keyIn({ keys: { partition, sort } }: AnyTable, item: Attributes): Attributes {
+  return { [partition]: item[partition], ...(sort !== undefined && { [sort]: item[sort] }) };
 }
 
 // What is sealed was sealed again, and is never twice the same.
@@ -195,31 +208,17 @@ const comparable = (item: Attributes): object =>
     ),
   );
 
-async function compareItems(
-  { client, clock }: ImportOptions,
+export async function compareItems(
+  { client, clock }: Pick<ImportOptions, 'client' | 'clock'>,
   table: AnyTable,
-  items: Attributes[],
+  items: readonly Attributes[],
 ): Promise<void> {
-  const { partition, sort } = table.keys;
-  const keyOf = (item: Attributes): Attributes => ({
-    [partition]: item[partition],
-    ...(sort !== undefined && { [sort]: item[sort] }),
-  });
-  const idOf = (item: Attributes) => JSON.stringify(Object.values(keyOf(item)));
-  const found = new Map<string, Attributes>();
-  let left = items.map(keyOf);
-  await repeat(clock, async () => {
-    const answer = await client.batchGet({
-      RequestItems: { [table.name]: { Keys: left, ConsistentRead: true } },
-    });
-    for (const item of answer.Responses?.[table.name] ?? []) found.set(idOf(item), item);
-    left = answer.UnprocessedKeys?.[table.name]?.Keys ?? [];
-    return left.length === 0;
-  });
-  for (const item of items) {
-    const stored = found.get(idOf(item));
+  const keys = items.map(item => keyIn(table, item));
+  const found = await persist(clock, () => readStoredBatch({ client, clock }, table, keys));
+  for (const [i, item] of items.entries()) {
+    const stored = found[i];
     if (!stored && hasExpired(table, item, clock.now())) continue;
     if (!stored || !isDeepStrictEqual(comparable(stored), comparable(item)))
-      throw new UsageError(`${table.name} ${Object.values(keyOf(item)).join(' ')} is not as in the archive`);
+      throw new UsageError(`${table.name} ${Object.values(keys[i]!).join(' ')} is not as in the archive`);
   }
 }

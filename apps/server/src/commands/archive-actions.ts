@@ -2,11 +2,14 @@ import { resolve } from 'node:path';
 import { requestRecount, storageMark } from '@stak/accounts';
 import { createSealer, systemClock } from '@stak/kit';
 import { listConsumers, readStatus, streamsTable } from '@stak/streams';
-import { createStore } from '@stak/table';
+import { createStore, createTables } from '@stak/table';
 import { countCheckpoint } from '@stak/webhooks';
+import { accountTables, openAccounts } from '../archive/account.ts';
 import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
 import { exportArchive } from '../archive/export.ts';
-import { importArchive } from '../archive/import.ts';
+import { readManifest } from '../archive/format.ts';
+import { type Imported, importArchive } from '../archive/import.ts';
+import { type AccountImport, importAccounts } from '../archive/import-account.ts';
 import { loadEnvFile, type StoreFlags } from '../config.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
@@ -16,10 +19,10 @@ import { ask } from '../prompt.ts';
 import { readSecretKeys } from '../secrets.ts';
 import { countedTables } from '../storage.ts';
 import { visitDatabase } from '../visit.ts';
-import { readText } from './flags.ts';
+import { readOptionalList, readText } from './flags.ts';
 
 type Flags = StoreFlags & { asStored?: unknown; json?: unknown };
-export type ExportFlags = Flags & { to?: unknown; live?: unknown };
+export type ExportFlags = Flags & { to?: unknown; live?: unknown; account?: unknown };
 export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
 
 // How far consumers of streams have read is of this store alone.
@@ -34,11 +37,14 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
     if (flags.live !== true) await requireQuiet(database);
     const { now } = systemClock;
     const { client } = database;
+    const ids = readOptionalList('--account', flags.account);
+    const accounts = ids && (await openAccounts(createStore({ client }), ids));
     const show = showCount();
     const done = await exportArchive({
       client,
-      tables: moved,
+      tables: accounts ? accountTables : moved,
       without: positions,
+      ...(accounts && { accounts }),
       folder,
       sealer,
       now,
@@ -46,6 +52,10 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
       progress: (table, items) => show('Reading', table, items),
     });
     report(flags, done, `exported to ${folder}`);
+    if (accounts && accounts.people.length > 0)
+      console.error(
+        `stak: members with an account of their own, which is not in it: ${accounts.people.join(', ')}`,
+      );
   });
 }
 
@@ -56,18 +66,20 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
   try {
     const sealer = createSealer({ keys: await readSecretKeys(config) });
     const { client, control } = database;
-    const done = await importArchive({
+    const options = {
       client,
-      control,
-      tables: designs,
       folder,
       sealer,
       clock: systemClock,
       goOn: flags.continue === true,
-      recovery: config.store.kind === 'aws',
       ...(passphrase !== undefined && { passphrase }),
       progress: showCount(),
-    });
+    };
+    const { accounts } = await readManifest(folder);
+    const recovery = config.store.kind === 'aws';
+    const done = accounts
+      ? await importIntoServer(database, options)
+      : await importArchive({ ...options, control, tables: designs, recovery });
     const written = createStore({ client });
     for (const { name } of countedTables) await requestRecount(written, systemClock.now(), name);
     await database.settled();
@@ -75,6 +87,14 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+async function importIntoServer({ control }: Database, options: AccountImport): Promise<Imported> {
+  await createTables(control, designs);
+  const { people, ...done } = await importAccounts(options);
+  if (people.length > 0)
+    console.error(`stak: members without an account here, who cannot sign in: ${people.join(', ')}`);
+  return done;
 }
 
 async function readConfig(flags: Flags): Promise<ArchiveConfig> {

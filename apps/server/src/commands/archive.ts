@@ -13,11 +13,16 @@ const withStore = (command: Command, verb: string): Command =>
 export function registerArchive(cli: CAC): void {
   withStore(cli.command('export', 'Everything of a server, into a folder'), 'read')
     .option('--to <folder>', 'The folder; an export into it that was cut short goes on')
+    .option('--account <id>', 'Only what belongs to this account; may be given several times')
     .option('--live', 'Although a server is running: what changes meanwhile may be missing')
     .example('stak export --path ./data --to ./archive')
     .example('stak export --region eu-central-1 --to ./archive')
+    .example('stak export --account usr_0mjuxvy9s00b8f0k3x1q2w4e --to ./archive')
     .action(async (flags: ExportFlags) => (await import('./archive-actions.ts')).exportTo(flags));
-  withStore(cli.command('import', 'What was exported, into a store without data'), 'write')
+  withStore(
+    cli.command('import', 'What was exported: a server into a store without data, an account into any'),
+    'write',
+  )
     .option('--from <folder>', 'The folder that was exported to')
     .option('--continue', 'Go on with an import into this store that was cut short')
     .example('stak import --from ./archive --region eu-central-1')

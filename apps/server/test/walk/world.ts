@@ -47,9 +47,13 @@ export type Request = {
 // The least that scrypt takes: nobody guesses here.
 const cheapPasswords = { logN: 4, r: 8, p: 1 };
 
-export async function openWorld(clock?: Clock, env: Record<string, string> = {}): Promise<World> {
+export async function openWorld(
+  clock?: Clock,
+  env: Record<string, string> = {},
+  path?: string,
+): Promise<World> {
   const config = readServerConfig(
-    { port: 0, memory: true, demo: true }, // as it is started for a demo, with all that only that has
+    { port: 0, ...(path === undefined ? { memory: true } : { path }), demo: true }, // as it is started for a demo, with all that only that has
     { STAK_REQUESTS_PER_MINUTE: '100000', ...env },
   );
   const server = await startServer(config, {

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { isAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
+import { isAfter, isImported, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
 import { failedStep, hasKeyOf, type Store, type WriteStep, write } from '@stak/table';
 import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -113,6 +113,7 @@ function tallyOf(changes: readonly UnknownChange[], since: number): Tally {
     const { userId, sourceId, receivedAt, status } = change.new as Counted;
     const before = (change.old as Counted | undefined)?.status;
     if (before === status) continue;
+    if (before === undefined && isImported(change.new!)) continue; // its counts came with it
     if (change.at.getTime() + 1000 <= since) continue; // the time of a change has a resolution of a second
     const add = dayEntry(userId, sourceId, dayOf(receivedAt));
     bump(add, `s_${status}`, 1);

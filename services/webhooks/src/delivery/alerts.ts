@@ -1,6 +1,6 @@
 import { type Clock, currentTraceparent, cutText, type Logger } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
-import { type Subscription, subscribe } from '@stak/streams';
+import { isImported, type Subscription, subscribe } from '@stak/streams';
 import { type Store, type WriteStep, write } from '@stak/table';
 import type { WebhookDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -48,7 +48,7 @@ export function alertSubscription(deps: AlertDeps): Subscription<typeof alert> {
     entities: [alert],
     concurrency: limits.alertsTogether,
     async handle(change, { signal }) {
-      if (change.kind !== 'insert') return;
+      if (change.kind !== 'insert' || isImported(change.new)) return;
       await deps.raiseAlert?.(change.new);
       await postAlert(deps, change.new, signal);
     },

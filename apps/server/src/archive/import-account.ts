@@ -1,0 +1,178 @@
+import { apiKeyHash, membersOf, profile, session } from '@stak/accounts/tables';
+import { approval } from '@stak/agents/tables';
+import { member, memberTotal } from '@stak/inbox/tables';
+import type { Clock } from '@stak/kit';
+import { importedAt } from '@stak/streams';
+import {
+  type AnyEntity,
+  type AnyTable,
+  type Attributes,
+  createStore,
+  type DynamoClient,
+  entityOf,
+  type ItemOf,
+  isRefused,
+  readStoredBatch,
+  recognise,
+  type Store,
+  write,
+} from '@stak/table';
+import { alert, event } from '@stak/webhooks/tables';
+import { UsageError } from '../errors.ts';
+import { ownTenant } from '../notices.ts';
+import { accountTables } from './account.ts';
+import { countItems, type Manifest } from './format.ts';
+import {
+  compareItems,
+  eachItem,
+  type Imported,
+  type ImportOptions,
+  keyIn,
+  openArchive,
+  persist,
+  readBatch,
+  storeSeals,
+} from './import.ts';
+
+export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'>;
+
+// What consumers of a stream would take for news. It is marked, and they leave it alone.
+const news: readonly AnyEntity[] = [event, alert, approval];
+
+const credentials: readonly AnyEntity[] = [apiKeyHash, session];
+
+// Found by workers that do not know whose it is: in a partition that says nothing of the item's own key.
+const isWork = ({ key, indexes }: AnyEntity): boolean =>
+  key.templates.partition.params.length === 0 ||
+  indexes.some(one => one.templates.partition.params.every(name => !key.params.includes(name)));
+
+type Turn = 'data' | 'work' | 'profile';
+
+// Nobody gets in, and no worker begins, before the data are there.
+function turnOf(table: AnyTable, item: Attributes): Turn {
+  const entity = entityOf(table, item);
+  if (entity === profile) return 'profile';
+  return entity && (credentials.includes(entity) || isWork(entity)) ? 'work' : 'data';
+}
+
+/**
+ * Puts the items of accounts into a store that others use, whether or not its server runs. Nothing that is there is
+ * overwritten: ids stay as they are, so an item in the way means that the account, its address or one of its tenants is
+ * there already.
+ */
+export async function importAccounts(options: AccountImport): Promise<Imported & { people: string[] }> {
+  const { client, clock, goOn = false } = options;
+  const all = { ...options, tables: accountTables };
+  const manifest = await openArchive(all);
+  const accounts = manifest.accounts ?? [];
+  const store = createStore({ client, clock });
+  for (const userId of accounts)
+    if (await store.get(profile, { userId }, { consistent: true }))
+      throw new UsageError(`the account ${userId} is there already`);
+  if (!goOn) await requireFree(all, manifest);
+
+  const seals = storeSeals(options, manifest);
+  const nowMs = clock.now();
+  const marked = (table: AnyTable, item: Attributes): Attributes =>
+    news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : item;
+  const add = async (turn: Turn) => {
+    await eachItem(all, manifest, { what: `Writing the ${turn} of`, size: atOnce }, async (table, batch) => {
+      const own = batch.filter(item => turnOf(table, item) === turn);
+      await Promise.all(
+        own.map(item =>
+          addItem({ store, client, clock }, table, seals.toStored(table, marked(table, item)), turn, goOn),
+        ),
+      );
+    });
+  };
+  await add('data');
+  await eachItem(all, manifest, { what: 'Reading again', size: readBatch }, (table, batch) =>
+    compareItems(
+      options,
+      table,
+      batch.filter(item => turnOf(table, item) === 'data').map(item => marked(table, item)),
+    ),
+  );
+  await add('work');
+  await add('profile');
+  return {
+    items: countItems(manifest),
+    unopened: seals.unopened(),
+    people: await missingPeople(store, accounts),
+  };
+}
+
+const atOnce = 25;
+const named = 5; // collisions that are told
+
+async function requireFree(
+  options: AccountImport & { tables: readonly AnyTable[] },
+  manifest: Manifest,
+): Promise<void> {
+  const { client, clock } = options;
+  const taken: string[] = [];
+  await eachItem(options, manifest, { what: 'Looking for', size: readBatch }, async (table, batch) => {
+    const keys = batch.map(item => keyIn(table, item));
+    const found = await persist(clock, () => readStoredBatch({ client, clock }, table, keys));
+    for (const item of found) if (item) taken.push(nameOf(table, item));
+  });
+  if (taken.length === 0) return;
+  const more = taken.length > named ? ` and ${taken.length - named} more` : '';
+  throw new UsageError(
+    `the store has these already: ${taken.slice(0, named).join(', ')}${more}. Nothing was written; with --continue an import that was cut short goes on`,
+  );
+}
+
+const nameOf = (table: AnyTable, item: Attributes): string =>
+  `${entityOf(table, item)?.name ?? 'item'} ${Object.values(keyIn(table, item)).join(' ')} in ${table.name}`;
+
+type Target = { store: Store; client: DynamoClient; clock: Clock };
+
+// An answer that got lost, or an import that was cut short, may have left the item there. Data are compared later; what
+// a worker has had in its hands since may have changed.
+async function addItem(
+  { store, client, clock }: Target,
+  table: AnyTable,
+  item: Attributes,
+  turn: Turn,
+  goOn: boolean,
+): Promise<void> {
+  const joined = recognise([member], item)?.item;
+  if (joined?.tenant_key === ownTenant && table.name === member.table.name) return join(store, clock, joined);
+  try {
+    await persist(clock, () =>
+      client.put({
+        TableName: table.name,
+        Item: item,
+        ConditionExpression: 'attribute_not_exists(#key)',
+        ExpressionAttributeNames: { '#key': table.keys.partition },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
+    if (turn !== 'data' && !goOn) await compareItems({ client, clock }, table, [item]);
+  }
+}
+
+// Our own inboxes count their members, who are accounts.
+async function join(store: Store, clock: Clock, joined: ItemOf<typeof member>): Promise<void> {
+  const { tenant_key, inbox_key } = joined;
+  const steps = {
+    member: write.put(member, joined, { ifAbsent: true }),
+    total: write.update(memberTotal, { tenant_key, inbox_key }, { add: { users: 1 } }, { upsert: true }),
+  };
+  await persist(clock, () => store.transact(steps, { pattern: 'import a member' })).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+}
+
+// Members of an account who have no account here: they cannot sign in until theirs is imported too.
+async function missingPeople(store: Store, accounts: readonly string[]): Promise<string[]> {
+  const people = new Set<string>();
+  for (const accountId of accounts)
+    for await (const { userId } of store.all(membersOf, { accountId })) people.add(userId);
+  const missing: string[] = [];
+  for (const userId of people)
+    if (!(await store.get(profile, { userId }, { consistent: true }))) missing.push(userId);
+  return missing;
+}

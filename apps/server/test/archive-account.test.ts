@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { profile } from '@stak/accounts/tables';
+import { createClient } from '@stak/client';
+import { createEngine } from '@stak/engine';
+import { member, memberTotal } from '@stak/inbox/tables';
+import { type Clock, createLogger, createSealer, systemClock } from '@stak/kit';
+import { type Attributes, createStore, createTables } from '@stak/table';
+import { tenant } from '@stak/tenants/tables';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { accountTables, openAccounts } from '../src/archive/account.ts';
+import { exportArchive } from '../src/archive/export.ts';
+import { readManifest, readPart } from '../src/archive/format.ts';
+import { keyIn } from '../src/archive/import.ts';
+import { importAccounts } from '../src/archive/import-account.ts';
+import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
+import { readServerConfig } from '../src/config.ts';
+import { openDatabase } from '../src/database.ts';
+import { designs } from '../src/designs.ts';
+import { startServer } from '../src/server.ts';
+import { consumersBehind } from './consumers-behind.ts';
+import { requestOf, tokenOf } from './walk/step.ts';
+import { steps } from './walk/steps.ts';
+import { openWorld, send, type World } from './walk/world.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-archive-'));
+  vi.stubEnv('STAK_ARCHIVE_PASSPHRASE', 'correct horse battery');
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
+
+const isSoonGone = / MAIL#/; // the server it moves to is free to send it
+const isOfServer = /^(?:accounts|lake|tables)\./;
+
+// What the owner makes in the walk, until they take their leave.
+async function makeEverything(world: World): Promise<void> {
+  const last = steps.findIndex(({ operation }) => operation === 'tenants.delete');
+  for (const step of steps.slice(0, last)) {
+    const operation = world.operations.find(({ id }) => id === step.operation);
+    if (!operation || operation.method === 'DELETE' || isOfServer.test(operation.id)) continue;
+    const token = tokenOf(world, step, 'owner');
+    const answer = await send(world.server.url, { ...requestOf(world, step), ...(token && { token }) });
+    step.keep?.(world, answer);
+  }
+}
+
+type Items = Map<string, Attributes>;
+
+async function itemsIn(path: string): Promise<Items> {
+  const { client, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
+  const items: Items = new Map();
+  for (const table of accountTables) {
+    let ExclusiveStartKey: Attributes | undefined;
+    do {
+      const page = await client.scan({
+        TableName: table.name,
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
+      });
+      for (const item of page.Items ?? [])
+        items.set(`${table.name} ${Object.values(keyIn(table, item)).join(' ')}`, item);
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey);
+  }
+  await close();
+  return items;
+}
+
+async function keysInArchive(from: string): Promise<Set<string>> {
+  const keys = new Set<string>();
+  const { tables } = await readManifest(from);
+  for (const table of accountTables)
+    for (const part of tables[table.name]?.parts ?? [])
+      for await (const item of readPart(from, part))
+        keys.add(`${table.name} ${Object.values(keyIn(table, item)).join(' ')}`);
+  return keys;
+}
+
+// Days go by in minutes, so that what waits for its grace to end does not wait here.
+const quickClock = (): Clock => {
+  const since = systemClock.now();
+  const now = () => since + (systemClock.now() - since) * 100;
+  return { ...systemClock, now, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) };
+};
+
+async function withServer(
+  path: string,
+  keys: string,
+  work: (baseUrl: string) => Promise<void>,
+  clock?: Clock,
+): Promise<void> {
+  const config = readServerConfig(
+    { port: 0, demo: false, path },
+    { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys, STAK_REQUESTS_PER_MINUTE: '100000' },
+  );
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+    ...(clock && { clock }),
+  });
+  try {
+    await work(server.localUrl);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function logIn(baseUrl: string, { email, password }: { email: string; password: string }) {
+  const { accounts } = createClient({ baseUrl });
+  const { data } = await accounts.logIn({ body: { email, password, cookie: false } });
+  return createClient({ baseUrl, token: data.access_token });
+}
+
+test('an account moves to a server that runs, with everything and nothing else', {
+  timeout: 120_000,
+}, async () => {
+  const path = join(folder, 'data');
+  const keys = newKeys();
+  vi.stubEnv('STAK_SECRET_KEYS', keys);
+  const world = await openWorld(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);
+  const { data: me } = await createClient({
+    baseUrl: world.server.url,
+    token: world.owner.session,
+  }).accounts.getMe();
+  await makeEverything(world);
+  await world.server.stop();
+  const before = await itemsIn(path);
+  const to = join(folder, 'archive');
+  await exportTo({ path, to, account: me.userId, live: true });
+  const exported = await keysInArchive(to);
+  expect([...exported].filter(key => !before.has(key))).toEqual([]);
+
+  const other = join(folder, 'other');
+  const otherKeys = newKeys();
+  await withServer(other, otherKeys, async url => {
+    const { accounts } = createClient({ baseUrl: url });
+    const body = { email: 'first@example.com', password: 'a long enough password', name: 'First' };
+    await accounts.signUp({ body: { ...body, cookie: false } });
+    const settled = await itemsIn(other);
+    vi.stubEnv('STAK_SECRET_KEYS', otherKeys);
+    await importFrom({ path: other, from: to });
+    const moved = await itemsIn(other);
+    expect([...exported].filter(key => !moved.has(key) && !isSoonGone.test(key))).toEqual([]);
+    for (const [key, item] of settled)
+      if (/ (?:PROFILE|LOCK|KEY#)/.test(key)) expect(moved.get(key), key).toEqual(item);
+
+    const client = await logIn(url, world.owner);
+    expect((await client.accounts.getMe()).data.userId).toBe(me.userId);
+    const { data: sources } = await client.webhooks.listSources();
+    expect(sources.data.map(({ sourceId }) => sourceId)).toContain(world.known.get('sourceId'));
+    // Nothing was counted a second time.
+    await expect.poll(() => consumersBehind(other), { timeout: 10_000 }).toEqual([]);
+    const later = await itemsIn(other);
+    const counts = [...later.keys()].filter(key => / (?:TOTAL#|DAY#)/.test(key));
+    expect(counts.length).toBeGreaterThan(0);
+    for (const key of counts) expect(later.get(key), key).toEqual(before.get(key));
+    await expect(importFrom({ path: other, from: to })).rejects.toThrow(
+      `the account ${me.userId} is there already`,
+    );
+  });
+  vi.stubEnv('STAK_SECRET_KEYS', keys);
+
+  // What the erasure of the account removes is everything that was exported, and no more, but for the tombstones.
+  await withServer(
+    path,
+    keys,
+    async url => {
+      const client = await logIn(url, world.owner);
+      await client.accounts.deleteMe({ body: { password: world.owner.password } });
+      const open = async () => [...(await itemsIn(path)).keys()].filter(key => /DELETION|ERASURES/.test(key));
+      await expect.poll(open, { timeout: 60_000 }).toEqual([]);
+    },
+    quickClock(),
+  );
+  const after = await itemsIn(path);
+  const erased = [...before.keys()].filter(key => !after.has(key));
+  expect(erased.filter(key => !exported.has(key))).toEqual([]);
+  expect([...exported].filter(key => after.has(key))).toEqual(['tenants TENANT#walked META']);
+});
+
+const ann = 'usr_ann';
+const alerts = { tenant_key: 'stak', inbox_key: 'alerts' }; // where Stak tells accounts
+const sealer = createSealer({ keys: [{ id: 'k1', secret: randomBytes(32) }] });
+
+async function openStore(...tenants: string[]) {
+  const engine = await createEngine({ path: ':memory:' });
+  await createTables(engine, designs);
+  const store = createStore({ client: engine.client });
+  const at = '2026-01-01T00:00:00.000Z';
+  for (const tenant_id of tenants)
+    await store.put(tenant, {
+      tenant_id,
+      account_id: ann,
+      name: tenant_id,
+      status: 'active',
+      created_at: at,
+      updated_at: at,
+      settings: '{}',
+      settings_version: 1,
+    });
+  return { engine, store, close: () => engine.close() };
+}
+
+async function exportAnn() {
+  const { engine, store, close } = await openStore('acme', 'globex');
+  const at = '2026-01-01T00:00:00.000Z';
+  await store.put(profile, {
+    userId: ann,
+    email: 'ann@example.com',
+    name: 'Ann',
+    plan: 'free',
+    createdAt: at,
+    updatedAt: at,
+  });
+  for (const uid of [ann, 'usr_bob']) await store.put(member, { ...alerts, uid, joinedat: 1 });
+  const accounts = await openAccounts(store, [ann]);
+  const options = { client: engine.client, tables: accountTables, folder, sealer, now: systemClock.now };
+  expect(await exportArchive({ ...options, accounts })).toEqual({ items: 4, unopened: 0 });
+  await close();
+}
+
+test('what is there already is named, and nothing is written', async () => {
+  await exportAnn();
+  const { engine, store, close } = await openStore('globex');
+  const options = { client: engine.client, folder, sealer, clock: systemClock };
+  await expect(importAccounts(options)).rejects.toThrow(
+    'the store has these already: tenant TENANT#globex META in tenants. Nothing was written',
+  );
+  expect(await store.get(tenant, { tenant_id: 'acme' })).toBeUndefined();
+  await close();
+});
+
+test('an import that was cut short goes on; until it is done nobody gets in', async () => {
+  await exportAnn();
+  const { engine, store, close } = await openStore();
+  const { client } = engine;
+  let puts = 0;
+  const failing = new Proxy(client, {
+    get: (target, name: keyof typeof client) =>
+      name === 'put'
+        ? (input: never) => (++puts > 1 ? Promise.reject(new Error('gone')) : target.put(input))
+        : target[name],
+  });
+  const options = { client, folder, sealer, clock: systemClock };
+  await expect(importAccounts({ ...options, client: failing })).rejects.toThrow('gone');
+  expect(await store.get(profile, { userId: ann })).toBeUndefined();
+  await expect(importAccounts(options)).rejects.toThrow('with --continue');
+  expect(await importAccounts({ ...options, goOn: true })).toMatchObject({ items: 4, people: [] });
+  expect(await store.get(profile, { userId: ann })).toMatchObject({ email: 'ann@example.com' });
+  expect(await store.get(memberTotal, alerts)).toMatchObject({ users: 1 });
+  expect(await store.get(member, { ...alerts, uid: 'usr_bob' })).toBeUndefined();
+  await expect(importAccounts({ ...options, goOn: true })).rejects.toThrow('is there already');
+  await close();
+});
