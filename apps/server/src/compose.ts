@@ -149,6 +149,10 @@ export function composeServices(deps: ComposeDeps): Services {
     readStorage: accountId => storage.read(accountId),
   });
   const plans = plansWith(config.storageLimits);
+  const readPlan = async (accountId: string) => {
+    const profile = await accounts.users.readProfile(accountId);
+    return plans[profile ? planOf(profile, config.defaultPlan) : 'free'];
+  };
   const mintEndUserToken = async (grant: Parameters<typeof accounts.mintEndUserToken>[0]) => {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
@@ -187,10 +191,7 @@ export function composeServices(deps: ComposeDeps): Services {
     sealer,
     outbound,
     publicUrl,
-    planOf: async userId => {
-      const profile = await accounts.users.readProfile(userId);
-      return plans[profile ? planOf(profile, config.defaultPlan) : 'free'];
-    },
+    planOf: readPlan,
     usageOf: async userId => {
       const { usageThisMonth: events, usagePeriodStart: since } = await accounts.usage.read(userId);
       return { events, since };
@@ -283,7 +284,8 @@ export function composeServices(deps: ComposeDeps): Services {
   function composeLake({ wake, ...location }: NonNullable<ComposeDeps['lake']>) {
     const { tenantsOf } = tenants;
     const about = { sealer, publicUrl, tables: followed, insights };
-    const deps = { ...base, ...location, ...about, tenantsOf, enterTenant };
+    const queryLimits = async (accountId: string) => (await readPlan(accountId)).query;
+    const deps = { ...base, ...location, ...about, tenantsOf, enterTenant, queryLimits };
     return wake ? { ...createLakeReader({ ...deps, wake }), onAlarm() {} } : createLake(deps);
   }
 

@@ -1758,6 +1758,19 @@ export type ApiTypes = {
       caught_up: boolean;
     };
   };
+  /** Query your data with SQL, into a file. For: user, scope read. */
+  'lake.export': {
+    args: {
+      body: {
+        sql: string;
+        params?:
+          | Array<string | number | boolean | null>
+          | { [name: string]: string | number | boolean | null };
+        format?: 'csv' | 'arrow' | 'parquet';
+      };
+    };
+    data: string;
+  };
   /** Settings for Iceberg clients. For: account, scope read. */
   'lake.icebergConfig': {
     args: { warehouse?: string };
@@ -1798,7 +1811,14 @@ export type ApiTypes = {
   };
   /** Query your data with SQL. For: user, scope read. */
   'lake.query': {
-    args: { body: { sql: string } };
+    args: {
+      body: {
+        sql: string;
+        params?:
+          | Array<string | number | boolean | null>
+          | { [name: string]: string | number | boolean | null };
+      };
+    };
     data: {
       columns: Array<{ name: string; type: string }>;
       rows: Array<Array<unknown>>;
@@ -3218,6 +3238,7 @@ export const operations = {
   'inbox.writeSettings': { method: 'PUT', path: '/v1/tenants/{tenant_id}/inbox-settings', body: 'json' },
   'insights.list': { method: 'GET', path: '/v1/insights' },
   'insights.read': { method: 'GET', path: '/v1/insights/{name}' },
+  'lake.export': { method: 'POST', path: '/v1/lake/query/export', body: 'json' },
   'lake.icebergConfig': { method: 'GET', path: '/v1/lake/iceberg/v1/config' },
   'lake.icebergFile': { method: 'GET', path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}' },
   'lake.icebergNamespace': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}' },

@@ -13,6 +13,7 @@ export type Plan = {
   readonly retentionSeconds: number; // how long events are kept, from the moment they are received
   readonly seats: number; // members of the organisation
   readonly storageBytes: number | null; // of everything the account and its tenants have; null: no limit
+  readonly query: { rows: number; bytes: number; seconds: number }; // of one SQL query: its answer, and its time
 };
 
 export const plans: Readonly<Record<PlanName, Plan>> = {
@@ -23,6 +24,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 86_400,
     seats: 3,
     storageBytes: 250_000_000,
+    query: { rows: 10_000, bytes: 4_000_000, seconds: 10 },
   },
   starter: {
     plan: 'starter',
@@ -31,6 +33,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 604_800,
     seats: 5,
     storageBytes: 5_000_000_000,
+    query: { rows: 50_000, bytes: 16_000_000, seconds: 10 },
   },
   pro: {
     plan: 'pro',
@@ -39,6 +42,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 2_592_000,
     seats: 15,
     storageBytes: 50_000_000_000,
+    query: { rows: 250_000, bytes: 64_000_000, seconds: 20 },
   },
   team: {
     plan: 'team',
@@ -47,6 +51,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 7_776_000,
     seats: 50,
     storageBytes: 250_000_000_000,
+    query: { rows: 1_000_000, bytes: 256_000_000, seconds: 30 },
   },
   selfhosted: {
     plan: 'selfhosted',
@@ -55,6 +60,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 7_776_000,
     seats: unlimited,
     storageBytes: null,
+    query: { rows: 1_000_000, bytes: 256_000_000, seconds: 30 },
   },
 };
 

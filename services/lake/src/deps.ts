@@ -2,6 +2,7 @@ import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { DynamoClient, Insight, Store } from '@stak/table';
 import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
+import type { QueryLimits } from './query/reader.ts';
 import type { EnterTenant, TenantsOf } from './query/scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import type { FollowedTable } from './tables.ts';
@@ -39,6 +40,8 @@ export type ReaderDeps = SharedDeps & {
   publicUrl: string;
   // Checks the tenant of every end user who calls. Left out where there are no end users.
   enterTenant?: EnterTenant;
+  // By the plan of the account that pays. Without it, those of `limits.queryLimit` hold.
+  queryLimits?: QueryLimits;
   // The processes that run SQL. By default the reader starts its own.
   ducks?: ReaderDucks;
 };

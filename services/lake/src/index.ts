@@ -17,6 +17,7 @@ import { type LakeTable, openLakeTables } from './storage/lake-table.ts';
 export type { LakeDeps, MaintenanceDeps, ReaderDeps } from './deps.ts';
 export { lakeErrors } from './errors.ts';
 export { createLakeMaintenance } from './maintenance/maintenance.ts';
+export type { QueryLimit } from './query/reader.ts';
 export { folderObjects } from './storage/folder-objects.ts';
 export type { ObjectStore } from './storage/objects.ts';
 export { type S3Options, s3Objects } from './storage/s3-objects.ts';

@@ -22,6 +22,11 @@ export const callerQueue = 20; // of jobs for its processes; accounts wait in th
 export const callerMs = 10_000; // loading included; what takes longer wants an export and a database of its own
 export const ownMs = 10 * 60_000; // a compaction of tens of millions of rows
 
+// Of an account whose plan says nothing else.
+export const queryLimit = { rows: 10_000, bytes: 4_000_000, seconds: callerMs / 1000 };
+export const queryParams = 100; // values for the placeholders of one query
+export const paramChars = 10_000; // of one of them
+
 export const sqlChars = 20_000; // longer than anybody types
 export const resultRows = 10_000; // what a console shows and a script reads at once
 export const resultBytes = 4 * 1024 * 1024; // of JSON in one answer

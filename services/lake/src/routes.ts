@@ -1,7 +1,12 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import { type FileFormat, fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
 import type { LakeReader } from './query/reader.ts';
 import {
+  exportBody,
   insightAnswer,
   insightList,
   insightParams,
@@ -15,6 +20,22 @@ const tags = ['lake'];
 // A query keeps a core busy.
 const rate = { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 };
 
+const sqlProblems = [
+  'lake.sql_invalid',
+  'lake.sql_forbidden',
+  'lake.sql_failed',
+  'lake.query_too_large',
+  'lake.query_too_slow',
+  'lake.busy',
+];
+
+const mediaTypes: Readonly<Record<FileFormat, string>> = {
+  csv: 'text/csv',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+};
+const bytes = z.string().meta({ format: 'binary' });
+
 const routes = {
   query: route({
     method: 'post',
@@ -26,17 +47,31 @@ const routes = {
     operationId: 'lake.query',
     summary: 'Query your data with SQL',
     description:
-      'Runs one SELECT in DuckDB over tables that hold your rows only. A query cannot read files or change data, and is stopped after ten seconds.',
+      'Runs one SELECT in DuckDB over tables that hold your rows only. A query cannot read files or change data. How long it may take, and how much it may return, depends on the plan.',
     request: { body: json(queryBody) },
     responses: { 200: json(queryResult, 'The rows') },
-    problems: [
-      'lake.sql_invalid',
-      'lake.sql_forbidden',
-      'lake.sql_failed',
-      'lake.query_too_large',
-      'lake.query_too_slow',
-      'lake.busy',
-    ],
+    problems: sqlProblems,
+    limits: { rate },
+  }),
+  export: route({
+    method: 'post',
+    path: '/v1/lake/query/export',
+    auth: 'user',
+    endUserScope: 'lake:read',
+    scope: 'read',
+    tags,
+    operationId: 'lake.export',
+    summary: 'Query your data with SQL, into a file',
+    description:
+      'The same queries, answered as CSV, Arrow or Parquet, with as many rows as the plan allows. The header `Stak-Truncated` says whether there were more, `Stak-As-Of` and `Stak-Lag-Ms` how fresh they are.',
+    request: { body: json(exportBody) },
+    responses: {
+      200: {
+        description: 'The rows',
+        content: Object.fromEntries(Object.values(mediaTypes).map(type => [type, { schema: bytes }])),
+      },
+    },
+    problems: sqlProblems,
     limits: { rate },
   }),
   status: route({
@@ -75,6 +110,9 @@ const routes = {
   }),
 };
 
+const acceptedFormat = (accept = ''): FileFormat =>
+  fileFormats.find(format => accept.includes(mediaTypes[format])) ?? 'csv';
+
 type TableStatus = Awaited<ReturnType<LakeReader['status']>>['tables'][number];
 
 const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }: TableStatus) => ({
@@ -88,9 +126,23 @@ const showTable = ({ table, last_commit_at, backfill, as_of, lag_ms, caught_up }
 
 export const createLakeRoutes = (lake: LakeReader) =>
   [
-    endpoint(routes.query, async c =>
-      c.json(await lake.query(c.get('principal'), c.req.valid('json').sql), 200),
-    ),
+    endpoint(routes.query, async c => {
+      const { sql, params } = c.req.valid('json');
+      return c.json(await lake.query(c.get('principal'), sql, params), 200);
+    }),
+    endpoint(routes.export, async c => {
+      const { sql, params, format = acceptedFormat(c.req.header('Accept')) } = c.req.valid('json');
+      const file = await lake.queryFile(c.get('principal'), sql, format, params);
+      const content = createReadStream(file.path);
+      content.once('close', () => void file.remove());
+      c.header('Content-Type', mediaTypes[format]);
+      c.header('Content-Length', String(file.bytes));
+      c.header('Content-Disposition', `attachment; filename="query.${format}"`);
+      c.header('Stak-Truncated', String(file.truncated));
+      c.header('Stak-As-Of', file.as_of);
+      c.header('Stak-Lag-Ms', String(file.lag_ms));
+      return c.body(Readable.toWeb(content) as ReadableStream, 200) as never;
+    }),
     endpoint(routes.status, async c => {
       const { tables, views } = await lake.status();
       return c.json({ tables: tables.map(showTable), views }, 200);

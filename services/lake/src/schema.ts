@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
 
 // What goes over the wire.
@@ -11,8 +12,26 @@ const freshness = {
   caught_up: z.boolean().describe('Every change there is, is in it.'),
 };
 
+const param = z.union([z.string().max(limits.paramChars), z.number(), z.boolean(), z.null()]);
+
 export const queryBody = z.strictObject({
   sql: text.min(1).max(limits.sqlChars).describe('One SELECT over your own rows.'),
+  params: z
+    .union([
+      z.array(param).max(limits.queryParams),
+      z
+        .record(z.string().regex(/^\w{1,63}$/), param)
+        .refine(all => Object.keys(all).length <= limits.queryParams),
+    ])
+    .optional()
+    .describe('Values of the placeholders: a list for `?` and `$1`, an object for `$name`.'),
+});
+
+export const exportBody = queryBody.extend({
+  format: z
+    .enum(fileFormats)
+    .optional()
+    .describe('`csv`, `arrow` (IPC stream) or `parquet`. By default what `Accept` asks for, else `csv`.'),
 });
 
 export const queryResult = z.strictObject({

@@ -1,6 +1,9 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createApi, createMemoryRateLimits, type Principal, withProblems } from '@stak/http';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Duck } from '../src/duckdb/duck.ts';
+import { createDuck, type Duck } from '../src/duckdb/duck.ts';
 import { lakeErrors } from '../src/errors.ts';
 import * as limits from '../src/limits.ts';
 import {
@@ -18,6 +21,11 @@ import {
 import { chore, newChore } from './test-table.ts';
 
 let backend: Backend;
+let download: (
+  body: unknown,
+  accept?: string,
+  as?: string,
+) => Promise<{ status: number; headers: Headers; content: Uint8Array }>;
 let call: (
   path: string,
   as: string,
@@ -31,6 +39,8 @@ afterAll(async () => {
 beforeAll(async () => {
   backend = await openBackend({ atEnd: end => void endings.push(end) });
   const lake = openLake(backend, {
+    queryLimits: async account =>
+      account === 'usr_bob' ? { rows: 100, bytes: 50_000, seconds: 1 } : undefined,
     enterTenant: async (_, tenantId) => {
       if (tenantId === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
       return { account_id: 'usr_ann' };
@@ -60,6 +70,13 @@ beforeAll(async () => {
     log: silent,
     rateLimits: { store: createMemoryRateLimits() },
   });
+  download = async (body, accept = '*/*', as = 'ann') => {
+    const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json', Accept: accept };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await api.app.request('/v1/lake/query/export', init, { remoteAddress: '203.0.113.7' });
+    const content = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, content };
+  };
   call = async (path, as, body) => {
     const headers = { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
     const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
@@ -93,6 +110,87 @@ test('POST /v1/lake/query', async () => {
   expect((await call('/v1/lake/query', 'nobody', { sql })).status).toBe(401);
   expect((await call('/v1/lake/query', 'ann', { sql, more: 1 })).status).toBe(400);
   expect((await call('/v1/lake/query', 'ann', { sql: 'x'.repeat(limits.sqlChars + 1) })).status).toBe(400);
+});
+
+test('parameters are values, never SQL', async () => {
+  const sql = 'select count(*) as n from tasks where status = $status or $1 = 1';
+  const byName = 'select task_id from tasks where task_id = $id';
+  const ask = async (params: unknown, text: string) =>
+    (await call('/v1/lake/query', 'ann', { sql: text, params })).body;
+  expect(await ask({ id: 'a' }, byName)).toMatchObject({ rows: [['a']] });
+  expect(await ask({ id: "' or true --" }, byName)).toMatchObject({ rows: [] });
+  expect(await ask(['b', null], 'select ? as x, ? as y')).toMatchObject({ rows: [['b', null]] });
+  expect(await ask({}, byName)).toMatchObject({
+    code: 'lake.sql_invalid',
+    detail: 'The parameter $id has no value.',
+  });
+  expect(await ask({ id: 'a', more: 1 }, byName)).toMatchObject({ detail: 'There is no parameter $more.' });
+  expect(await ask({ id: { deep: 1 } }, byName)).toMatchObject({ status: 400 });
+  expect(await ask(['b'], sql)).toMatchObject({ code: 'lake.sql_invalid' });
+});
+
+const typed = `select 9007199254740993::bigint as big, 'ünï' as text, null::varchar as nothing, true as yes,
+  1.25::decimal(10,2) as money, timestamp '2026-01-02 03:04:05.123456' as at, date '2026-01-02' as day, [1, 2] as list`;
+
+test('an answer as a file: CSV, Arrow and Parquet', async () => {
+  const csv = await download({ sql: typed, format: 'csv' });
+  expect(csv.headers.get('content-type')).toBe('text/csv');
+  expect(csv.headers.get('stak-truncated')).toBe('false');
+  expect(Buffer.from(csv.content).toString()).toBe(
+    'big,text,nothing,yes,money,at,day,list\n9007199254740993,ünï,,true,1.25,2026-01-02 03:04:05.123456,2026-01-02,"[1, 2]"\n',
+  );
+
+  const arrow = await download({ sql: typed }, 'application/vnd.apache.arrow.stream');
+  const table = tableFromIPC(arrow.content);
+  expect(table.schema.fields.map(String)).toEqual([
+    'big: Int64',
+    'text: Utf8',
+    'nothing: Utf8',
+    'yes: Bool',
+    'money: Decimal[10e+2]',
+    'at: Timestamp<MICROSECOND>',
+    'day: Date32<DAY>',
+    'list: Utf8',
+  ]);
+  const [row] = table.toArray();
+  expect([row.big, row.text, row.nothing, row.yes, row.list]).toEqual([
+    9007199254740993n,
+    'ünï',
+    null,
+    true,
+    '[1,2]',
+  ]);
+  expect(row.at).toBeCloseTo(Date.UTC(2026, 0, 2, 3, 4, 5) + 123.456, 2);
+
+  const own = await download({ sql: 'select task_id from tasks order by 1', format: 'parquet' });
+  const path = join(backend.folder, 'answer.parquet');
+  await writeFile(path, own.content);
+  const duck = createDuck({ processes: 1, queue: 1, timeoutMs: 20_000 });
+  const { rows } = await duck.run({ prepare: [], sql: `from '${path}'` });
+  duck.close();
+  expect(rows).toEqual([['a'], ['b'], ['c']]);
+});
+
+test('a file has as many rows, bytes and seconds as the plan says', async () => {
+  const many = 'select i from range(1000) r(i)';
+  const cut = await download({ sql: many, format: 'arrow' }, undefined, 'bob');
+  expect(cut.headers.get('stak-truncated')).toBe('true');
+  expect(tableFromIPC(cut.content).numRows).toBe(100);
+  const large = await download({ sql: "select repeat('x', 100000) as x", format: 'csv' }, undefined, 'bob');
+  expect([large.status, JSON.parse(Buffer.from(large.content).toString()).code]).toEqual([
+    400,
+    'lake.query_too_large',
+  ]);
+  const slow = 'select count(*) from range(1000000000) a, range(1000) b';
+  expect((await call('/v1/lake/query', 'bob', { sql: slow })).body).toMatchObject({
+    code: 'lake.query_too_slow',
+    detail: 'The query took longer than 1 seconds.',
+  });
+  expect((await call('/v1/lake/query', 'bob', { sql: many })).body).toMatchObject({ truncated: true });
+  expect((await download({ sql: many, format: 'xlsx' })).status).toBe(400);
+  const left = async () =>
+    (await readdir(backend.folder, { recursive: true })).filter(name => /answer-/.test(name));
+  await expect.poll(left).toEqual([]);
 });
 
 test('a text of nothing but comments is refused at once', async () => {

@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, loadConnection, runAction } from './action.ts';
+import { readText } from './flags.ts';
 
-type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown };
+type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown; param?: unknown; to?: unknown };
 
 const actions = { query, insight, status };
 
@@ -15,8 +18,11 @@ export function registerLake(cli: CAC): void {
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--days <number>', 'insight: how many days back (default: 30)')
+    .option('--param <name=value>', 'query: the value of $name, or of $1; may be given several times')
+    .option('--to <file>', 'query: write the rows to a file that ends in .csv, .arrow or .parquet')
     .option('--json', 'Print everything there is to know')
     .example('stak lake query "select status, count(*) from tasks group by 1"')
+    .example('stak lake query "from tasks where status = ?" --param 1=pending --to tasks.parquet')
     .example('stak lake insight tasks-completed --days 7')
     .example('stak lake status')
     .action((action: string, text: string | undefined, flags: LakeFlags) =>
@@ -28,11 +34,48 @@ async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
   if (sql === undefined) throw new UsageError('which query? for example: stak lake query "show tables"');
   const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
-  const { data } = await client.lake.query({ body: { sql } });
+  const params = readParams(flags.param);
+  const asked = { sql, ...(params && { params }) };
+  if (flags.to !== undefined) {
+    const file = readText('--to', flags.to);
+    const { data, headers } = await client.lake.export({ body: { ...asked, format: formatOf(file) } });
+    await writeFile(file, data);
+    console.log(`${data.length} bytes in ${file}`);
+    if (headers.get('stak-truncated') === 'true') console.error('There is more: the answer was cut.');
+    return;
+  }
+  const { data } = await client.lake.query({ body: asked });
   if (flags.json) return printJson(data);
   printTable([data.columns.map(column => column.name), ...data.rows.map(row => row.map(show))]);
   if (data.truncated) console.error('There is more: the answer was cut.');
   tellLag(data);
+}
+
+// Numbers, truth values and null are what they look like; everything else, and what stands in quotes, is text.
+function readParams(given: unknown): Record<string, string | number | boolean | null> | undefined {
+  if (given === undefined) return undefined;
+  const pairs = [given].flat().map(one => {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(readText('--param', one)) ?? [];
+    if (name === undefined) throw new UsageError('--param needs a name and a value, like status=pending');
+    return [name, readValue(value!)] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+function readValue(text: string): string | number | boolean | null {
+  if (/^(?:null|true|false|-?\d+(?:\.\d+)?|".*")$/s.test(text))
+    try {
+      return JSON.parse(text) as string | number | boolean | null;
+    } catch {
+      return text;
+    }
+  return text;
+}
+
+function formatOf(file: string): 'csv' | 'arrow' | 'parquet' {
+  const ending = extname(file).slice(1);
+  if (ending === 'csv' || ending === 'arrow' || ending === 'parquet') return ending;
+  throw new UsageError('--to needs a file that ends in .csv, .arrow or .parquet');
 }
 
 async function insight(flags: LakeFlags, name: string | undefined): Promise<void> {

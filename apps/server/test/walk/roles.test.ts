@@ -95,7 +95,7 @@ it('lets a viewer read, and reads change nothing', async () => {
   ).toEqual(readsByPost);
 });
 
-const readsByPost = ['accounts.mintInboxToken', 'lake.query'];
+const readsByPost = ['accounts.mintInboxToken', 'lake.export', 'lake.query'];
 
 it('shows nobody what is another organisation’s, whatever they are in theirs', async () => {
   const baseUrl = world.server.url;

@@ -1,6 +1,7 @@
 // The process that DuckDB runs in. Plain JavaScript, because it is started without loaders. It is apart from the
 // server because a query can take memory and time that DuckDB does not count: then this process ends, and nothing
 // else. How much memory it holds is watched from outside. Jobs come one at a time.
+import { stat, writeFile } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 
 const openInstance = ({ memory, scratch, isUntrusted }) =>
@@ -32,7 +33,8 @@ async function work(job) {
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
     }
-    return await answer(job, await compile(job, connection));
+    const statement = await compile(job, connection);
+    return await (job.output ? writeAnswer(job, statement) : answer(job, statement));
   } finally {
     connection.closeSync();
     if (job.isUntrusted) instance.closeSync();
@@ -50,8 +52,20 @@ async function compile(job, connection) {
   if (statements.count !== 1) throw refusal('One statement at a time.');
   const statement = await statements.prepare(0);
   if (statement.statementType !== select) throw refusal('Only SELECT is allowed here.');
+  bind(statement, job.params ?? []);
   return statement;
 }
+
+// `$1`, `$2`, … or `?`, or by name. What is not said is not NULL but a mistake.
+function bind(statement, params) {
+  const given = Array.isArray(params) ? params.map((_, i) => String(i + 1)) : Object.keys(params);
+  const wanted = Array.from({ length: statement.parameterCount }, (_, i) => statement.parameterName(i + 1));
+  for (const name of wanted) if (!given.includes(name)) throw misuse(`The parameter $${name} has no value.`);
+  for (const name of given) if (!wanted.includes(name)) throw misuse(`There is no parameter $${name}.`);
+  if (given.length > 0) statement.bind(params);
+}
+
+const misuse = message => Object.assign(new Error(message), { kind: 'syntax' });
 
 const refusal = message => Object.assign(new Error(message), { kind: 'forbidden' });
 
@@ -74,6 +88,80 @@ async function answer({ maxRows, maxBytes }, statement) {
     }
   }
   return { columns, rows, truncated: false };
+}
+
+// A file that the server sends. It is written by an instance of our own, which the query has never seen: an untrusted
+// one reaches no files, and must not learn their names.
+async function writeAnswer(job, statement) {
+  const { maxRows, maxBytes, output } = job;
+  const result = await statement.stream();
+  const names = result.deduplicatedColumnNames();
+  const types = result.columnTypes();
+  const sink =
+    output.format === 'arrow' ? await arrowSink(names, types, output) : await duckSink(job, names, types);
+  let rows = 0;
+  let truncated = false;
+  try {
+    for await (const chunk of result) {
+      if (chunk.rowCount === 0) break;
+      const room = maxRows - rows;
+      truncated = chunk.rowCount > room;
+      if (truncated) chunk.rowCount = room;
+      rows += chunk.rowCount;
+      if (chunk.rowCount > 0) sink.add(chunk);
+      if (truncated) break;
+    }
+    const bytes = await sink.finish();
+    if (bytes > maxBytes) throw refusalOfSize(bytes, maxBytes);
+    return {
+      columns: names.map((name, i) => ({ name, type: String(types[i]) })),
+      rows: [],
+      truncated,
+      bytes,
+    };
+  } finally {
+    sink.close();
+  }
+}
+
+const refusalOfSize = (bytes, most) =>
+  Object.assign(new Error(`The answer has ${bytes} bytes, and may have ${most}.`), { kind: 'size' });
+
+async function arrowSink(names, types, { path }) {
+  const { createArrowWriter } = await import('./arrow-file.mjs');
+  const writer = createArrowWriter(names, types);
+  return {
+    add: chunk => writer.add(chunk.getColumns()),
+    async finish() {
+      const content = writer.finish();
+      await writeFile(path, content);
+      return content.length;
+    },
+    close() {},
+  };
+}
+
+const quote = (text, mark) => mark + text.replaceAll(mark, mark + mark) + mark;
+const options = { csv: 'format csv, header', parquet: 'format parquet, compression zstd' };
+
+async function duckSink({ memory, scratch, output: { path, format } }, names, types) {
+  const instance = await openInstance({ memory, scratch, isUntrusted: false });
+  const connection = await instance.connect();
+  const columns = names.map((name, i) => `${quote(name, '"')} ${types[i]}`);
+  await connection.run(`create table answer (${columns.join(', ')})`);
+  const appender = await connection.createAppender('answer');
+  return {
+    add: chunk => appender.appendDataChunk(chunk),
+    async finish() {
+      appender.closeSync();
+      await connection.run(`copy answer to ${quote(path, "'")} (${options[format]})`);
+      return (await stat(path)).size;
+    },
+    close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
 }
 
 // Whole numbers come as text, because some of them are larger than a double can hold. The others become numbers.

@@ -5,11 +5,20 @@ import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 
+export const fileFormats = ['csv', 'arrow', 'parquet'] as const;
+export type FileFormat = (typeof fileFormats)[number];
+
+type ParamValue = string | number | boolean | null;
+export type QueryParams = readonly ParamValue[] | Readonly<Record<string, ParamValue>>;
+
 export type DuckJob = {
   // Our own statements, which may read and write files.
   prepare: readonly string[];
   // The statement whose rows are returned. If it is untrusted, it sees tables in memory and no files.
   sql?: string;
+  params?: QueryParams; // of the statement
+  output?: { path: string; format: FileFormat }; // a file for the rows, instead of the answer
+  timeoutMs?: number; // instead of the pool's
   isUntrusted?: boolean;
   scratch?: string;
   maxRows?: number;
@@ -19,6 +28,7 @@ export type DuckAnswer = {
   columns: { name: string; type: string }[];
   rows: unknown[][];
   truncated: boolean;
+  bytes?: number; // of the file
 };
 
 // A pool of DuckDB processes, one per job that may run at a time. They are started on demand.
@@ -87,8 +97,10 @@ export function createDuck(given: Settings): Duck {
     child.process.ref();
     child.process.channel?.ref();
     child.process.send(job);
-    limitTime(child, child.isReady ? timeoutMs : limits.duckStartMs);
+    limitTime(child, child.isReady ? timeOf(waiter) : limits.duckStartMs);
   }
+
+  const timeOf = ({ job }: Waiting): number => job.timeoutMs ?? timeoutMs;
 
   function limitTime(child: Child, ms: number): void {
     setTimer(child, ms, () => {
@@ -101,7 +113,7 @@ export function createDuck(given: Settings): Duck {
     if (ready) {
       // On a busy machine the start alone takes seconds, which are not the query's.
       child.isReady = true;
-      if (child.job) limitTime(child, timeoutMs);
+      if (child.job) limitTime(child, timeOf(child.job));
       return;
     }
     const waiter = release(child);
@@ -196,6 +208,7 @@ function explain({ isUntrusted }: DuckJob, { kind, message }: Failure): Error {
   const text = rest.join(' Error: ').trim();
   if (isUntrusted && name === 'Out of Memory') return tooLarge();
   if (!isUntrusted || kind === 'preparation') return new DuckError(message);
+  if (kind === 'size') return lakeErrors.create('lake.query_too_large', message);
   if (kind === 'syntax') return lakeErrors.create('lake.sql_invalid', text || message);
   if (kind === 'forbidden') return lakeErrors.create('lake.sql_forbidden', `${message} ${allowed}`);
   if (name === 'Permission') return lakeErrors.create('lake.sql_forbidden', allowed);

@@ -1,8 +1,7 @@
 import { currentRows, isPresent } from '../compaction/current-sql.ts';
-import type { Duck, DuckAnswer } from '../duckdb/duck.ts';
+import type { Duck, DuckAnswer, DuckJob } from '../duckdb/duck.ts';
 import { quoteName } from '../duckdb/sql-text.ts';
 import { lakeErrors } from '../errors.ts';
-import * as limits from '../limits.ts';
 import { columnsFor, type LakeTable, locateCurrent, whileFilesLast } from '../storage/lake-table.ts';
 import type { FollowedEntity } from '../tables.ts';
 import { type Scope, scopeCondition } from './scope.ts';
@@ -22,7 +21,7 @@ export function listViews(lakeTables: readonly LakeTable[]): View[] {
 export async function runQuery(
   { duck, views }: { duck: Duck; views: readonly View[] },
   scope: Scope,
-  sql: string,
+  { sql, ...job }: Omit<DuckJob, 'prepare' | 'isUntrusted'> & { sql: string },
 ): Promise<DuckAnswer> {
   if (!beginsReading(sql))
     throw lakeErrors.create('lake.sql_forbidden', 'A query begins with SELECT, WITH, FROM or VALUES.');
@@ -30,13 +29,7 @@ export async function runQuery(
     const prepare: string[] = [];
     for (const view of views)
       prepare.push(await createView(view, isMentioned(view, sql) ? scopeCondition(scope) : undefined));
-    return duck.run({
-      prepare,
-      sql,
-      isUntrusted: true,
-      maxRows: limits.resultRows,
-      maxBytes: limits.resultBytes,
-    });
+    return duck.run({ prepare, sql, isUntrusted: true, ...job });
   });
 }
 

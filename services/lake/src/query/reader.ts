@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import type { Clock, Sealer } from '@stak/kit';
@@ -5,7 +7,7 @@ import type { StreamSource } from '@stak/streams';
 import type { Insight, Store } from '@stak/table';
 import { dayOf } from '../capture/bronze-file.ts';
 import { type Lag, readLag } from '../capture/lag.ts';
-import type { Duck } from '../duckdb/duck.ts';
+import type { Duck, DuckJob, FileFormat, QueryParams } from '../duckdb/duck.ts';
 import { lakeErrors } from '../errors.ts';
 import { createCatalog } from '../iceberg/catalog.ts';
 import { createCopies } from '../iceberg/copies.ts';
@@ -21,6 +23,10 @@ import { readTableStatus } from './status.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
+/** What an account's plan lets one query return, and how long it may take. */
+export type QueryLimit = { rows: number; bytes: number; seconds: number };
+export type QueryLimits = (accountId: string) => Promise<QueryLimit | undefined>;
+
 type ReaderDeps = {
   lakeTables: readonly LakeTable[];
   insights: readonly Insight[];
@@ -35,6 +41,7 @@ type ReaderDeps = {
   publicUrl: string;
   tenantsOf: TenantsOf;
   enterTenant?: EnterTenant;
+  queryLimits?: QueryLimits;
   onMissingFile(): void;
 };
 
@@ -82,15 +89,47 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
     runFairly: (payer, work) => queryQueue.run(payer, () => work().catch(reportMissing)),
   });
 
+  async function ask(
+    caller: Caller,
+    asked: Pick<DuckJob, 'params' | 'output'> & { sql: string },
+    within: (most: QueryLimit) => Pick<DuckJob, 'maxRows' | 'maxBytes'>,
+  ) {
+    const scope = await scopeOf(caller, deps);
+    const most = (await deps.queryLimits?.(scope.payer)) ?? limits.queryLimit;
+    const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);
+    const mentioned = seen.filter(view => isMentioned(view, asked.sql));
+    const lag = await lagOf([...new Set(mentioned.map(view => view.lakeTable))]);
+    const job = { ...asked, ...within(most), timeoutMs: most.seconds * 1000 };
+    const run = () => runQuery({ duck: callers, views: seen }, scope, job).catch(reportMissing);
+    return { answer: await queryQueue.run(scope.payer, run), lag };
+  }
+
   return {
     catalog,
-    async query(caller: Caller, sql: string) {
-      const scope = await scopeOf(caller, deps);
-      const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);
-      const asked = seen.filter(view => isMentioned(view, sql));
-      const lag = await lagOf([...new Set(asked.map(view => view.lakeTable))]);
-      const run = () => runQuery({ duck: callers, views: seen }, scope, sql).catch(reportMissing);
-      return { ...(await queryQueue.run(scope.payer, run)), ...lag };
+    // An answer in JSON is made by the process that serves everybody, so no plan has a larger one.
+    async query(caller: Caller, sql: string, params?: QueryParams) {
+      const { answer, lag } = await ask(caller, { sql, params }, most => ({
+        maxRows: Math.min(most.rows, limits.resultRows),
+        maxBytes: Math.min(most.bytes, limits.resultBytes),
+      }));
+      const { columns, rows, truncated } = answer;
+      return { columns, rows, truncated, ...lag };
+    },
+    /** A file with the rows, which is the caller's to remove. */
+    async queryFile(caller: Caller, sql: string, format: FileFormat, params?: QueryParams) {
+      await mkdir(scratch, { recursive: true });
+      const path = join(scratch, `answer-${randomUUID()}.${format}`);
+      const remove = () => rm(path, { force: true });
+      try {
+        const { answer, lag } = await ask(caller, { sql, params, output: { path, format } }, most => ({
+          maxRows: most.rows,
+          maxBytes: most.bytes,
+        }));
+        return { path, bytes: answer.bytes ?? 0, truncated: answer.truncated, remove, ...lag };
+      } catch (error) {
+        await remove();
+        throw error;
+      }
     },
     async status() {
       return {
