@@ -1,3 +1,5 @@
+export { exportArchive } from './archive/export.ts';
+export { importArchive } from './archive/import.ts';
 export { createBackupHost } from './backup/backup-host.ts';
 export { readServerConfig } from './config.ts';
 export { mountConsole } from './console-files.ts';

@@ -19,7 +19,7 @@ export async function measureBacklog(folder: string, { few, many }: BacklogSetti
   return { few: await drain(few), many: await drain(many) };
 }
 
-async function change(folder: string, changes: number): Promise<void> {
+export async function change(folder: string, changes: number): Promise<void> {
   const lake = await openLake(folder);
   try {
     await lake.setStream(true);

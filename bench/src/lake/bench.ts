@@ -10,6 +10,7 @@ import { startServerProcess } from '../server/process.ts';
 import { type BacklogSettings, measureBacklog } from './backlog.ts';
 import { type CaptureSettings, measureCapture } from './capture.ts';
 import { type FreshnessSettings, measureFreshness } from './freshness.ts';
+import { type IcebergSettings, measureIceberg } from './iceberg.ts';
 import { type InsightsSettings, measureInsights } from './insights.ts';
 import { printResults, readmeSection } from './report.ts';
 import { judgeResults, type Part, partNames, type Results } from './targets.ts';
@@ -19,6 +20,7 @@ type Extent = {
   insights: InsightsSettings;
   freshness: FreshnessSettings;
   capture: CaptureSettings;
+  iceberg: IcebergSettings;
   backlog: BacklogSettings;
 };
 
@@ -27,6 +29,7 @@ const full: Extent = {
   insights: { users: 20, tasksEach: 50_000, changes: 1000 },
   freshness: { perSecond: 20, durationMs: 20_000 },
   capture: { perSecond: 2000, warmUpMs: 5000, durationMs: 20_000 },
+  iceberg: { changes: 200_000, rounds: 3 },
   backlog: { few: 20_000, many: 200_000 },
 };
 // Shows that everything runs; its figures mean little, so they are not kept.
@@ -35,6 +38,7 @@ const quick: Extent = {
   insights: { users: 2, tasksEach: 2000, changes: 100 },
   freshness: { perSecond: 5, durationMs: 2000 },
   capture: { perSecond: 200, warmUpMs: 500, durationMs: 2000 },
+  iceberg: { changes: 2000, rounds: 1 },
   backlog: { few: 200, many: 2000 },
 };
 
@@ -53,6 +57,7 @@ const measure = (parts: readonly Part[], extent: Extent, folder: string): Promis
     insights: () => measureInsights(join(folder, 'insights'), extent.insights, extent.plan),
     freshness: () => measureServerFreshness(join(folder, 'freshness'), extent.freshness),
     capture: () => measureCapture(join(folder, 'capture'), extent.capture),
+    iceberg: () => measureIceberg(join(folder, 'iceberg'), extent.iceberg),
     backlog: () => measureBacklog(join(folder, 'backlog'), extent.backlog),
   });
 

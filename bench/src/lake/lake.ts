@@ -29,7 +29,7 @@ export type OpenLake = Awaited<ReturnType<typeof openLake>>;
 
 // An engine with the tasks' table and a lake that follows it. Of the table's indexes there is none: neither a scan nor
 // the stream reads them, and a million tasks are written in half the time without.
-export async function openLake(folder: string, clock: Clock = systemClock) {
+export async function openLake(folder: string, clock: Clock = systemClock, hasIceberg = true) {
   const engine = await createEngine({ path: join(folder, 'data'), sweepIntervalMs: 0, clock });
   await createTables(engine, [streamsTable]);
   await createTaskTable(engine);
@@ -48,6 +48,7 @@ export async function openLake(folder: string, clock: Clock = systemClock) {
     scratch: join(folder, 'scratch'),
     tables: [followed],
     insights: taskInsights,
+    ...(!hasIceberg && { icebergMs: Number.POSITIVE_INFINITY }),
     tenantsOf: async () => [],
     sealer: createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] }),
     publicUrl: 'http://127.0.0.1',

@@ -1,5 +1,6 @@
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
 import type { Drained } from './backlog.ts';
+import { costOf } from './iceberg.ts';
 import type { Results } from './targets.ts';
 
 type Table = (cells: Cells) => string;
@@ -7,11 +8,12 @@ type Table = (cells: Cells) => string;
 export const printResults = (results: Results): string => report(results, textTable);
 export const readmeSection = (results: Results): string => report(results, markdownTable);
 
-const report = ({ insights, freshness, capture, backlog }: Results, table: Table): string =>
+const report = ({ insights, freshness, capture, iceberg, backlog }: Results, table: Table): string =>
   [
     ...(insights ? [table(insightCells(insights))] : []),
     ...(freshness ? [freshnessSentence(freshness)] : []),
     ...(capture ? [captureSentence(capture)] : []),
+    ...(iceberg ? [icebergSentence(iceberg)] : []),
     ...(backlog ? [backlogSentence(backlog)] : []),
   ].join('\n\n');
 
@@ -49,6 +51,9 @@ const captureSentence = ({
   lagP95Ms,
 }: NonNullable<Results['capture']>): string =>
   `While the table changes ${count(perSecond)} times a second (${formatRate(written / seconds)} were written), the lake is behind by ${s(lagP50Ms)} (p50), ${s(lagP95Ms)} (p95).`;
+
+const icebergSentence = (iceberg: NonNullable<Results['iceberg']>): string =>
+  `With tables of Iceberg ${formatRate(iceberg.withTables)} changes a second are captured, without them ${formatRate(iceberg.withoutTables)}: they cost ${costOf(iceberg).toFixed(0)} %.`;
 
 function backlogSentence({ few, many }: NonNullable<Results['backlog']>): string {
   const describe = ({ changes, seconds, privateMb, residentMb }: Drained) => {

@@ -2,17 +2,24 @@ import { judge, type Target, type Verdict } from '../gates.ts';
 import type { Backlog } from './backlog.ts';
 import type { Capture } from './capture.ts';
 import type { Freshness } from './freshness.ts';
+import { costOf, type Iceberg } from './iceberg.ts';
 import type { Insights } from './insights.ts';
 
 // Whatever part was not run is missing.
-export type Results = { insights?: Insights; freshness?: Freshness; capture?: Capture; backlog?: Backlog };
-export const partNames = ['insights', 'freshness', 'capture', 'backlog'] as const;
+export type Results = {
+  insights?: Insights;
+  freshness?: Freshness;
+  capture?: Capture;
+  iceberg?: Iceberg;
+  backlog?: Backlog;
+};
+export const partNames = ['insights', 'freshness', 'capture', 'iceberg', 'backlog'] as const;
 export type Part = (typeof partNames)[number];
 
-const visibleMs = 5000;
+const visibleMs = 2000;
 
 export function judgeResults(results: Results, parts: readonly Part[]): Verdict[] {
-  const { insights, freshness, capture, backlog } = results;
+  const { insights, freshness, capture, iceberg, backlog } = results;
   const target = (
     part: Part,
     name: string,
@@ -69,6 +76,14 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       capture && (capture.written / capture.seconds / capture.perSecond) * 100,
       'at least',
       95, // the last ones are answered when the time is over
+      '%',
+    ),
+    target(
+      'iceberg',
+      'changes captured a second that tables of Iceberg cost',
+      iceberg && costOf(iceberg),
+      'below',
+      15,
       '%',
     ),
     target(

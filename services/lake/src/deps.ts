@@ -20,6 +20,7 @@ export type SharedDeps = {
   scratch: string;
   tables: readonly FollowedTable[];
   insights?: readonly Insight[];
+  icebergMs?: number; // between two snapshots of Iceberg; infinite for none, to measure what they cost
 };
 
 export type MaintenanceDeps = SharedDeps & {

@@ -104,11 +104,17 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
 }
 
 type LakeSource = Source & { data: string; isStale?: boolean };
-type Deps = { plan: Plan; objects: ObjectStore; clock: Clock; insights: readonly Insight[] };
+type Deps = {
+  plan: Plan;
+  objects: ObjectStore;
+  clock: Clock;
+  insights: readonly Insight[];
+  everyMs?: number;
+};
 export type IcebergTables = ReturnType<typeof createIcebergTables>;
 
 // Published at intervals, not at every commit.
-export function createIcebergTables({ plan, objects, clock, insights }: Deps) {
+export function createIcebergTables({ plan, objects, clock, insights, everyMs = limits.icebergMs }: Deps) {
   const publisher = createPublisher({ objects, clock });
   const known = new Map<string, string>(); // the files each table has
   let publishedAt = Number.NEGATIVE_INFINITY;
@@ -136,7 +142,8 @@ export function createIcebergTables({ plan, objects, clock, insights }: Deps) {
 
   return {
     isBehind,
-    isDue: (state: State): boolean => isBehind(state) && clock.now() - publishedAt >= limits.icebergMs,
+    isDue: (state: State): boolean =>
+      Number.isFinite(everyMs) && isBehind(state) && clock.now() - publishedAt >= everyMs,
     // Another process holds the lease, and publishes.
     postpone(): void {
       postponedUntil = clock.now() + limits.idleLookMs;

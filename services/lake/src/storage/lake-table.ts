@@ -22,10 +22,16 @@ export type LakeTable = {
 
 export const openLakeTables = ({ tables, insights = [], ...deps }: SharedDeps): LakeTable[] =>
   tables.map(table => {
-    const { objects, clock, ids, log } = deps;
+    const { objects, clock, ids, log, icebergMs } = deps;
     const plan = planOf(table);
     const manifest = openManifest(objects, plan.table.name, clock);
-    const iceberg = createIcebergTables({ plan, objects, clock, insights });
+    const iceberg = createIcebergTables({
+      plan,
+      objects,
+      clock,
+      insights,
+      ...(icebergMs !== undefined && { everyMs: icebergMs }),
+    });
     return { plan, manifest, iceberg, objects, clock, ids, log };
   });
 

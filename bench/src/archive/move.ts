@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { createEngine } from '@stak/engine';
+import { type AnyTable, type Attributes, createTables, defineTable } from '@stak/table';
+import { runScript } from '../child-script.ts';
+import { writeCopies } from '../copies.ts';
+
+// What was moved, how long it took, how often its progress was told, and the most memory that the process held of its
+// own. Only Linux tells the memory.
+export type Moved = { items: number; seconds: number; told: number; peakMb?: number };
+export type Move = { export: Moved; import: Moved };
+
+const notes = defineTable({
+  name: 'notes',
+  description: 'Small items, as most are.',
+  keys: { partition: 'pk', sort: 'sk' },
+});
+export const moved: readonly AnyTable[] = [notes];
+
+export async function measureMove(folder: string, items: number): Promise<Move> {
+  const data = join(folder, 'data');
+  await fill(data, items);
+  const archive = join(folder, 'archive');
+  const script = import.meta.resolve('./move-script.ts');
+  return {
+    export: await runScript<Moved>(script, ['export', data, archive]),
+    import: await runScript<Moved>(script, ['import', join(folder, 'other'), archive]),
+  };
+}
+
+async function fill(path: string, items: number): Promise<void> {
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  try {
+    await createTables(engine, moved);
+    await writeCopies(engine.client, notes.name, notesOf(items));
+  } finally {
+    await engine.close();
+  }
+}
+
+function* notesOf(items: number): Generator<Attributes> {
+  for (let n = 0; n < items; n++) {
+    const text = `note ${n.toString(36)} `.repeat(12);
+    yield { pk: `user-${n % 1000}`, sk: String(n).padStart(10, '0'), text, n, tags: ['a', `t${n % 50}`] };
+  }
+}
