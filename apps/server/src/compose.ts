@@ -26,6 +26,7 @@ import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks } from '@stak/tasks';
 import { type Audit, createTenants, type Eraser, type Tenants } from '@stak/tenants';
 import { createWebhooks } from '@stak/webhooks';
+import { downloadEndpoint } from './archive/download.ts';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
@@ -317,6 +318,7 @@ export function composeServices(deps: ComposeDeps): Services {
         grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant }),
         inbox.operations,
       ),
+      downloadEndpoint({ store, client: deps.client, sealer, clock, accounts }),
       ...systemEndpoints({
         ...base,
         ...deps.system,

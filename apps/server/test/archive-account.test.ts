@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { profile } from '@stak/accounts/tables';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
@@ -39,7 +40,7 @@ afterEach(async () => {
 
 const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
 
-const isSoonGone = / MAIL#/; // the server it moves to is free to send it
+const isSentMail = / MAIL#/; // the server it moves to is free to send it
 const isOfServer = /^(?:accounts|lake|tables)\./;
 
 // What the owner makes in the walk, until they take their leave.
@@ -149,7 +150,7 @@ test('an account moves to a server that runs, with everything and nothing else',
     vi.stubEnv('STAK_SECRET_KEYS', otherKeys);
     await importFrom({ path: other, from: to });
     const moved = await itemsIn(other);
-    expect([...exported].filter(key => !moved.has(key) && !isSoonGone.test(key))).toEqual([]);
+    expect([...exported].filter(key => !moved.has(key) && !isSentMail.test(key))).toEqual([]);
     for (const [key, item] of settled)
       if (/ (?:PROFILE|LOCK|KEY#)/.test(key)) expect(moved.get(key), key).toEqual(item);
 
@@ -260,4 +261,63 @@ test('an import that was cut short goes on; until it is done nobody gets in', as
   expect(await store.get(member, { ...alerts, uid: 'usr_bob' })).toBeUndefined();
   await expect(importAccounts({ ...options, goOn: true })).rejects.toThrow('is there already');
   await close();
+});
+
+// As `tar -x` does.
+async function unpack(tar: Uint8Array, to: string): Promise<void> {
+  await mkdir(to);
+  const bytes = Buffer.from(tar);
+  for (let at = 0; bytes[at] !== 0; ) {
+    const name = bytes.toString('utf8', at, at + 100).replace(/\0.*$/s, '');
+    const size = Number.parseInt(bytes.toString('latin1', at + 124, at + 135), 8);
+    await writeFile(join(to, name), bytes.subarray(at + 512, at + 512 + size));
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+}
+
+test('an owner downloads everything, with secrets under a passphrase, and another server takes it', {
+  timeout: 60_000,
+}, async () => {
+  const you = { email: 'you@example.com', password: 'a long enough password', name: 'You' };
+  const to = join(folder, 'unpacked');
+  let secret = '';
+  await withServer(join(folder, 'data'), newKeys(), async url => {
+    const { accounts } = createClient({ baseUrl: url });
+    await accounts.signUp({ body: { ...you, email: 'else@example.com', cookie: false } });
+    await accounts.signUp({ body: { ...you, cookie: false } });
+    const client = await logIn(url, you);
+    await client.tenants.create({ body: { tenant_id: 'acme', name: 'Acme', status: 'active' } });
+    const { data: source } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+    const { data: connection } = await client.webhooks.createConnection({
+      sourceId: source.sourceId,
+      body: { name: 'Billing', destinationUrl: 'https://example.com/hooks' },
+    });
+    secret = connection.signingSecret!;
+    expect(secret.length).toBeGreaterThan(20);
+    const body = { passphrase: 'correct horse battery' };
+    await expect(client.accounts.download({ body: { passphrase: 'short' } })).rejects.toMatchObject({
+      status: 400,
+    });
+    const { data: tar } = await client.accounts.download({ body });
+    await unpack(tar, to);
+    const { data: trail } = await client.accounts.listAudit();
+    expect(trail.data.map(({ action }) => action)).toContain('account.downloaded');
+  });
+  const text = [];
+  for (const file of await readdir(to)) {
+    const content = await readFile(join(to, file));
+    text.push(String(file.endsWith('.gz') ? gunzipSync(content) : content));
+  }
+  expect(text.join()).toContain('you@example.com');
+  expect(text.join()).not.toContain(secret);
+  expect(text.join()).not.toContain('else@example.com');
+
+  const other = join(folder, 'other');
+  const keys = newKeys();
+  vi.stubEnv('STAK_SECRET_KEYS', keys);
+  await importFrom({ path: other, from: to });
+  await withServer(other, keys, async url => {
+    const client = await logIn(url, you);
+    expect((await client.tenants.get({ tenant_id: 'acme' })).data.name).toBe('Acme');
+  });
 });

@@ -898,6 +898,8 @@ export type ApiTypes = {
   'accounts.deleteKey': { args: { keyId: string }; data: undefined };
   /** Delete your account and everything in it. For: person. */
   'accounts.deleteMe': { args: { body: { password?: string } }; data: undefined };
+  /** Download everything of your account. For: session, scope admin. */
+  'accounts.download': { args: { body: { passphrase: string } }; data: Uint8Array };
   /** End one of your sessions. For: person. */
   'accounts.endSession': { args: { sessionId: string }; data: undefined };
   /** Sign out everywhere, also here. For: person. */
@@ -1021,6 +1023,7 @@ export type ApiTypes = {
         retentionSeconds: number;
         seats: number | null;
         storageBytes: number | null;
+        query: { rows: number; bytes: number; seconds: number };
       }>;
       next_cursor: null;
     };
@@ -2949,6 +2952,7 @@ export const operations = {
   'accounts.createOrganisation': { method: 'POST', path: '/v1/organisations', body: 'json', isKeyed: true },
   'accounts.deleteKey': { method: 'DELETE', path: '/v1/api-keys/{keyId}' },
   'accounts.deleteMe': { method: 'POST', path: '/v1/me/deletion', body: 'json' },
+  'accounts.download': { method: 'POST', path: '/v1/me/download', body: 'json' },
   'accounts.endSession': { method: 'DELETE', path: '/v1/sessions/{sessionId}' },
   'accounts.endSessions': { method: 'DELETE', path: '/v1/sessions' },
   'accounts.exportAudit': { method: 'GET', path: '/v1/audit/export' },

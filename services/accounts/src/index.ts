@@ -189,6 +189,8 @@ export function createAccounts(given: AccountsDeps) {
   const plans = plansWith(given.storageLimits ?? {});
   const { defaultPlan = 'free' } = given;
 
+  const requireFreshSession = (signed: { userId: string; sessionId: string }) =>
+    requireFresh(signing, signed);
   const api = [
     ...createAuthApi({ ...signing, browser }),
     ...createAccountApi({
@@ -203,7 +205,7 @@ export function createAccounts(given: AccountsDeps) {
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
     ...createFactorsApi({ ...signing, issuer }),
     ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
-    ...createKeysApi({ apiKeys, audit, keys, requireFresh: signed => requireFresh(signing, signed) }),
+    ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...social.api,
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];
@@ -229,6 +231,7 @@ export function createAccounts(given: AccountsDeps) {
     audit,
     sessions,
     isVerified: memberships.isVerified,
+    requireFresh: requireFreshSession,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // What has to be there before the first request: call it when the tables are.
     prepare: keys.prepare,

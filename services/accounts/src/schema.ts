@@ -114,6 +114,13 @@ export const planDetailsSchema = z.strictObject({
     .int()
     .nullable()
     .describe('Of everything you and your tenants have; null if there is no limit'),
+  query: z
+    .strictObject({
+      rows: z.int().describe('In a file'),
+      bytes: z.int().describe('Of a file'),
+      seconds: z.int().describe('That it may take'),
+    })
+    .describe('What one SQL query may return, and how long it may take'),
 });
 
 export const usageSchema = z.strictObject({

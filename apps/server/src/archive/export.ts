@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Sealer } from '@stak/kit';
+import { type Sealer, yieldToEventLoop } from '@stak/kit';
 import { type AnyEntity, type AnyTable, type Attributes, type DynamoClient, hasKeyOf } from '@stak/table';
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
@@ -12,6 +12,8 @@ import {
   countItems,
   hasManifest,
   type Manifest,
+  manifestName,
+  manifestText,
   passphraseSealer,
   readManifest,
   sha256,
@@ -19,17 +21,18 @@ import {
   writeManifest,
   writeWhole,
 } from './format.ts';
+import { tarEnd, tarEntry } from './tar.ts';
 
 export type ExportOptions = {
   client: DynamoClient;
   tables: readonly AnyTable[];
   without?: readonly AnyEntity[]; // what is of this store alone
   accounts?: Pick<AccountItems, 'ids' | 'has'>; // their items alone
-  folder: string;
   sealer: Sealer; // of the store
   passphrase?: string; // without one, secrets stay as they are stored
   now: () => number;
   partBytes?: number;
+  pageItems?: number; // read at a time, before others have their turn; by default as many as a page has
   progress?(table: string, items: number): void;
 };
 
@@ -37,24 +40,37 @@ const defaultPartBytes = 16 * 1024 * 1024;
 const check = 'stak-archive';
 
 /** Writes every item of the tables into a folder. One that was cut short goes on where it was. */
-export async function exportArchive(options: ExportOptions): Promise<{ items: number; unopened: number }> {
-  const { tables, folder, passphrase } = options;
+export async function exportArchive(
+  options: ExportOptions & { folder: string },
+): Promise<{ items: number; unopened: number }> {
+  const { folder, passphrase } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const manifest = hasManifest(folder) ? await readManifest(folder) : begin(options);
+  const manifest = hasManifest(folder) ? await readManifest(folder) : await begin(options);
   if (manifest.finished !== undefined)
     throw new UsageError(`${folder} has an archive that is complete: choose another folder`);
   if (String(manifest.accounts) !== String(options.accounts?.ids))
     throw new UsageError(`${folder} has an export of other accounts: choose another folder`);
-  const archiveSealer = openSeals(manifest, passphrase);
-  let unopened = 0;
-  for (const table of tables)
-    unopened += await exportTable({ ...options, ...(archiveSealer && { archiveSealer }) }, manifest, table);
-  manifest.finished = new Date(options.now()).toISOString();
+  const counts = { unopened: 0 };
+  for await (const part of readParts(options, manifest, await openSeals(manifest, passphrase), counts)) {
+    if (part) await writeWhole(join(folder, part.file), part.content);
+    else await writeManifest(folder, manifest);
+  }
   await writeManifest(folder, manifest);
-  return { items: countItems(manifest), unopened };
+  return { items: countItems(manifest), unopened: counts.unopened };
 }
 
-function begin({ passphrase, now, accounts }: ExportOptions): Manifest {
+/** The same as a tar file, made while somebody reads it: one part is in memory at a time. */
+export async function* streamArchive(options: ExportOptions): AsyncGenerator<Uint8Array> {
+  const manifest = await begin(options);
+  const sealer = await openSeals(manifest, options.passphrase);
+  const nowMs = options.now();
+  for await (const part of readParts(options, manifest, sealer, { unopened: 0 }))
+    if (part) yield tarEntry(part.file, part.content, nowMs);
+  yield tarEntry(manifestName, Buffer.from(manifestText(manifest)), nowMs);
+  yield tarEnd;
+}
+
+async function begin({ passphrase, now, accounts }: ExportOptions): Promise<Manifest> {
   const salt = randomBytes(16).toString('base64');
   return {
     format: 'stak-archive',
@@ -64,20 +80,23 @@ function begin({ passphrase, now, accounts }: ExportOptions): Manifest {
     secrets:
       passphrase === undefined
         ? 'as stored'
-        : { salt, check: passphraseSealer(passphrase, salt).seal(check, check) },
+        : { salt, check: (await passphraseSealer(passphrase, salt)).seal(check, check) },
     tables: {},
   };
 }
 
 /** What opens and seals the secrets of an archive; none if they are as they were stored. */
-export function openSeals({ secrets }: Manifest, passphrase: string | undefined): Sealer | undefined {
+export async function openSeals(
+  { secrets }: Manifest,
+  passphrase: string | undefined,
+): Promise<Sealer | undefined> {
   if (secrets === 'as stored') {
     if (passphrase !== undefined)
       throw new UsageError('the archive has its secrets as they were stored: it needs no passphrase');
     return undefined;
   }
   if (passphrase === undefined) throw new UsageError('the archive needs its passphrase');
-  const sealer = passphraseSealer(passphrase, secrets.salt);
+  const sealer = await passphraseSealer(passphrase, secrets.salt);
   try {
     sealer.open(secrets.check, check);
   } catch {
@@ -92,19 +111,32 @@ export function hasExpired({ ttl }: AnyTable, item: Attributes, nowMs: number): 
   return typeof seconds === 'number' && seconds * 1000 <= nowMs;
 }
 
-// One part is in memory at a time.
-async function exportTable(
-  options: ExportOptions & { archiveSealer?: Sealer },
+type PartContent = { file: string; content: Uint8Array };
+
+// The files of all tables; in between nothing, when the manifest says that the file before is there.
+async function* readParts(
+  options: ExportOptions,
+  manifest: Manifest,
+  archiveSealer: Sealer | undefined,
+  counts: { unopened: number },
+): AsyncGenerator<PartContent | undefined> {
+  for (const table of options.tables) yield* readTable(options, manifest, table, archiveSealer, counts);
+  manifest.finished = new Date(options.now()).toISOString();
+}
+
+async function* readTable(
+  options: ExportOptions,
   manifest: Manifest,
   table: AnyTable,
-): Promise<number> {
-  const { client, folder, sealer, archiveSealer, now, partBytes = defaultPartBytes, progress } = options;
+  archiveSealer: Sealer | undefined,
+  counts: { unopened: number },
+): AsyncGenerator<PartContent | undefined> {
+  const { client, sealer, now, partBytes = defaultPartBytes, pageItems, progress } = options;
   const { without = [], accounts } = options;
   const left = without.filter(entity => table.entities.includes(entity));
   manifest.tables[table.name] ??= { parts: [], isWhole: false };
   const state = manifest.tables[table.name]!;
   let items = state.parts.reduce((sum, part) => sum + part.items, 0);
-  let unopened = 0;
   while (!state.isWhole) {
     const lines: string[] = [];
     let bytes = 0;
@@ -114,12 +146,14 @@ async function exportTable(
         TableName: table.name,
         ConsistentRead: true,
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
+        ...(pageItems !== undefined && { Limit: pageItems }),
       });
+      await yieldToEventLoop();
       for (const stored of page.Items ?? []) {
         if (hasExpired(table, stored, now()) || left.some(entity => hasKeyOf(entity, stored))) continue;
         if (accounts && !(await accounts.has(table, stored))) continue;
         const sealed = archiveSealer && resealItem(table, stored, sealer, archiveSealer);
-        unopened += sealed?.unopened ?? 0;
+        counts.unopened += sealed?.unopened ?? 0;
         const line = JSON.stringify(tagItem(sealed?.item ?? stored));
         lines.push(line);
         bytes += line.length;
@@ -131,13 +165,12 @@ async function exportTable(
     if (lines.length > 0) {
       const file = `${table.name}-${String(state.parts.length + 1).padStart(5, '0')}.ndjson.gz`;
       const content = await promisify(gzip)(`${lines.join('\n')}\n`);
-      await writeWhole(join(folder, file), content);
+      yield { file, content };
       state.parts.push({ file, items: lines.length, sha256: sha256(content) });
     }
     state.isWhole = ExclusiveStartKey === undefined;
     if (ExclusiveStartKey) state.next = ExclusiveStartKey;
     else delete state.next;
-    await writeManifest(folder, manifest);
+    yield undefined;
   }
-  return unopened;
 }

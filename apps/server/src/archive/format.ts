@@ -1,8 +1,9 @@
-import { createHash, scryptSync } from 'node:crypto';
+import { createHash, type ScryptOptions, scrypt } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { createSealer, type Sealer } from '@stak/kit';
 import { type Attributes, untagItem } from '@stak/table';
@@ -39,7 +40,8 @@ export const countItems = ({ tables }: Manifest): number =>
     .flatMap(({ parts }) => parts)
     .reduce((sum, { items }) => sum + items, 0);
 
-const manifestFile = (folder: string): string => join(folder, 'archive.json');
+export const manifestName = 'archive.json';
+const manifestFile = (folder: string): string => join(folder, manifestName);
 
 export const hasManifest = (folder: string): boolean => existsSync(manifestFile(folder));
 
@@ -55,7 +57,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
 }
 
 export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
-  writeWhole(manifestFile(folder), JSON.stringify(manifest, null, 2));
+  writeWhole(manifestFile(folder), manifestText(manifest));
+
+export const manifestText = (manifest: Manifest): string => JSON.stringify(manifest, null, 2);
 
 // There with all of its content or not at all.
 export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
@@ -126,10 +130,10 @@ function tagSet(members: unknown[]): object {
 
 const passphraseCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
 /** Seals what is secret in an archive under a passphrase, which never is in it. */
-export const passphraseSealer = (passphrase: string, salt: string): Sealer =>
-  createSealer({
-    keys: [
-      { id: 'archive', secret: scryptSync(passphrase, Buffer.from(salt, 'base64'), 32, passphraseCost) },
-    ],
-  });
+export async function passphraseSealer(passphrase: string, salt: string): Promise<Sealer> {
+  const secret = await derive(passphrase, Buffer.from(salt, 'base64'), 32, passphraseCost);
+  return createSealer({ keys: [{ id: 'archive', secret }] });
+}

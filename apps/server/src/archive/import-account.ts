@@ -46,10 +46,10 @@ const isWork = ({ key, indexes }: AnyEntity): boolean =>
   key.templates.partition.params.length === 0 ||
   indexes.some(one => one.templates.partition.params.every(name => !key.params.includes(name)));
 
-type Turn = 'data' | 'work' | 'profile';
+type Phase = 'data' | 'work' | 'profile';
 
 // Nobody gets in, and no worker begins, before the data are there.
-function turnOf(table: AnyTable, item: Attributes): Turn {
+function phaseOf(table: AnyTable, item: Attributes): Phase {
   const entity = entityOf(table, item);
   if (entity === profile) return 'profile';
   return entity && (credentials.includes(entity) || isWork(entity)) ? 'work' : 'data';
@@ -71,16 +71,16 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
       throw new UsageError(`the account ${userId} is there already`);
   if (!goOn) await requireFree(all, manifest);
 
-  const seals = storeSeals(options, manifest);
+  const seals = await storeSeals(options, manifest);
   const nowMs = clock.now();
   const marked = (table: AnyTable, item: Attributes): Attributes =>
     news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : item;
-  const add = async (turn: Turn) => {
-    await eachItem(all, manifest, { what: `Writing the ${turn} of`, size: atOnce }, async (table, batch) => {
-      const own = batch.filter(item => turnOf(table, item) === turn);
+  const add = async (phase: Phase) => {
+    await eachItem(all, manifest, { what: `Writing the ${phase} of`, size: atOnce }, async (table, batch) => {
+      const own = batch.filter(item => phaseOf(table, item) === phase);
       await Promise.all(
         own.map(item =>
-          addItem({ store, client, clock }, table, seals.toStored(table, marked(table, item)), turn, goOn),
+          addItem({ store, client, clock }, table, seals.toStored(table, marked(table, item)), phase, goOn),
         ),
       );
     });
@@ -90,7 +90,7 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
     compareItems(
       options,
       table,
-      batch.filter(item => turnOf(table, item) === 'data').map(item => marked(table, item)),
+      batch.filter(item => phaseOf(table, item) === 'data').map(item => marked(table, item)),
     ),
   );
   await add('work');
@@ -134,7 +134,7 @@ async function addItem(
   { store, client, clock }: Target,
   table: AnyTable,
   item: Attributes,
-  turn: Turn,
+  phase: Phase,
   goOn: boolean,
 ): Promise<void> {
   const joined = recognise([member], item)?.item;
@@ -150,7 +150,7 @@ async function addItem(
     );
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
-    if (turn !== 'data' && !goOn) await compareItems({ client, clock }, table, [item]);
+    if (phase !== 'data' && !goOn) await compareItems({ client, clock }, table, [item]);
   }
 }
 

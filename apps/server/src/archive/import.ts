@@ -54,7 +54,7 @@ export async function importArchive(options: ImportOptions): Promise<Imported> {
   await createTables(control, tables.map(withoutStream));
   await requireRoom(options);
   await stopStreams(control, tables);
-  const seals = storeSeals(options, manifest);
+  const seals = await storeSeals(options, manifest);
   await eachItem(options, manifest, { what: 'Writing', size: writeBatch }, (table, batch) =>
     persist(options.clock, () =>
       writeStoredBatch(
@@ -85,11 +85,11 @@ export async function openArchive({ tables, folder }: Pick<ImportOptions, 'table
 }
 
 /** Seals what is secret under the keys of the store. */
-export function storeSeals(
+export async function storeSeals(
   { passphrase, sealer }: Pick<ImportOptions, 'passphrase' | 'sealer'>,
   manifest: Manifest,
 ) {
-  const archiveSealer = openSeals(manifest, passphrase);
+  const archiveSealer = await openSeals(manifest, passphrase);
   let unopened = 0;
   return {
     unopened: () => unopened,

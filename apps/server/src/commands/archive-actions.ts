@@ -6,6 +6,7 @@ import { createStore, createTables } from '@stak/table';
 import { countCheckpoint } from '@stak/webhooks';
 import { accountTables, openAccounts } from '../archive/account.ts';
 import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
+import { leastPassphrase } from '../archive/download.ts';
 import { exportArchive } from '../archive/export.ts';
 import { readManifest } from '../archive/format.ts';
 import { type Imported, importArchive } from '../archive/import.ts';
@@ -105,8 +106,6 @@ async function readConfig(flags: Flags): Promise<ArchiveConfig> {
     throw new UsageError(`the passphrase needs at least ${leastPassphrase} characters`);
   return { ...config, passphrase };
 }
-
-const leastPassphrase = 12;
 
 // What a server writes while it is read would be missing in part; and what a consumer has not seen yet, nobody would
 // ever see.

@@ -212,6 +212,12 @@ export const accountsSteps: readonly Step[] = [
   { operation: 'accounts.endSession' },
   { operation: 'accounts.listAudit', stranger: mine },
   { operation: 'accounts.exportAudit', stranger: mine },
+  {
+    operation: 'accounts.download',
+    as: 'session',
+    body: { passphrase: 'correct horse battery' },
+    stranger: mine,
+  },
   { operation: 'accounts.mintInboxToken', status: 201, stranger: mine },
 ];
 

@@ -9,6 +9,7 @@ import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 import { ApiKeys } from './api-keys.tsx';
+import { Download } from './download.tsx';
 import { Members } from './members.tsx';
 import { Profile, Unverified, useMe } from './profile.tsx';
 import { Security } from './security.tsx';
@@ -44,7 +45,10 @@ export function AccountPage() {
           <Members />
         </Tabs.Panel>
         <Tabs.Panel value="profile" pt="md">
-          <Profile />
+          <Stack>
+            <Profile />
+            <Download />
+          </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="security" pt="md">
           <Security />

@@ -7,6 +7,7 @@ import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
+import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
 import type { Go } from './address.ts';
@@ -98,6 +99,13 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
     onSuccess: () => queries.invalidateQueries({ queryKey: usersKey(tenant_id) }),
     onError: complain,
   });
+  const download = useMutation({
+    mutationFn: async () => {
+      const { data } = await client.tenants.exportUser({ tenant_id, user_id });
+      saveFile(`${tenant_id}-${user_id}.ndjson`, data as BlobPart);
+    },
+    onError: complain,
+  });
   return (
     <ActionMenu
       label={`Actions of ${display_name}`}
@@ -105,6 +113,7 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
         { label: 'Conversations', onClick: () => go({ user: user_id }) },
         { label: 'Memory', onClick: () => go({ tab: 'memory', user: user_id }) },
         { label: 'Change…', onClick: onEdit },
+        { label: 'Download everything', onClick: () => download.mutate() },
         {
           label: 'Remove…',
           question: {

@@ -1,0 +1,82 @@
+import { Button, Card, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
+import { type ClientSettings, createClient } from '@stak/client';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Failure } from '../../components/failure.tsx';
+import { saveFile } from '../../components/saved-file.ts';
+import { clientSettings } from '../../queries/api.ts';
+import { formatBytes } from '../../text/format.ts';
+
+const mostMs = 60 * 60_000; // a large account takes minutes
+
+export function Download() {
+  const [received, setReceived] = useState(0);
+  const download = useMutation({
+    mutationFn: async (passphrase: string) => {
+      setReceived(0);
+      const client = createClient({ ...clientSettings, fetch: countingFetch(setReceived) });
+      const options = { timeoutMs: mostMs, retries: 0 };
+      const { data } = await client.accounts.download({ body: { passphrase } }, options);
+      saveFile('stak-account.tar', data as Uint8Array<ArrayBuffer>);
+    },
+  });
+  const start = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    download.mutate(String(new FormData(event.currentTarget).get('passphrase') ?? ''));
+  };
+  return (
+    <Card withBorder>
+      <Stack>
+        <Title order={4}>Download everything</Title>
+        <Text size="sm" c="dimmed">
+          All data of this account and its tenants in one file, for your records or for another server.
+          Secrets in it are sealed with a passphrase, which is stored nowhere.
+        </Text>
+        <form onSubmit={start}>
+          <Stack align="start">
+            <PasswordInput
+              name="passphrase"
+              label="Passphrase"
+              description="At least 12 characters"
+              minLength={12}
+              maxLength={200}
+              required
+              w="100%"
+              maw={400}
+              autoComplete="new-password"
+            />
+            <Button type="submit" variant="default" loading={download.isPending}>
+              Download
+            </Button>
+          </Stack>
+        </form>
+        {download.isPending && <Progress value={100} animated aria-label="Download under way" />}
+        {(download.isPending || download.isSuccess) && (
+          <Text size="sm" role="status">
+            {formatBytes(received)} received{download.isSuccess && '. The file is complete.'}
+          </Text>
+        )}
+        {download.isError && <Failure error={download.error} />}
+      </Stack>
+    </Card>
+  );
+}
+
+// Tells how much has arrived while a response is read.
+const countingFetch =
+  (onBytes: (bytes: number) => void): NonNullable<ClientSettings['fetch']> =>
+  async (...request) => {
+    const response = await (clientSettings.fetch ?? fetch)(...request);
+    if (!response.ok || !response.body) return response;
+    let bytes = 0;
+    const counted = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.length;
+          onBytes(bytes);
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response(counted, response);
+  };

@@ -1,0 +1,119 @@
+import { accountsErrors, type createAccounts } from '@stak/accounts';
+import { endpoint, json, route } from '@stak/http';
+import type { Clock, Sealer } from '@stak/kit';
+import type { DynamoClient, Store } from '@stak/table';
+import { z } from 'zod';
+import { accountTables, openAccounts } from './account.ts';
+import { streamArchive } from './export.ts';
+
+// Everything of an account as one file, made while it is read: no copy of it is kept anywhere.
+
+export const leastPassphrase = 12;
+const partBytes = 4 * 1024 * 1024; // in memory for each download
+const pageItems = 500; // a few milliseconds of a process that serves others
+const atOnce = 2; // downloads of one process: each scans all tables
+const perHour = 60; // of one person, those that are refused included
+const retryAfterS = 60;
+
+const downloadRoute = route({
+  method: 'post',
+  path: '/v1/me/download',
+  operationId: 'accounts.download',
+  tags: ['accounts'],
+  auth: 'session',
+  scope: 'admin',
+  role: 'owner',
+  summary: 'Download everything of your account',
+  description:
+    'A tar file with an archive: every item of the account and its tenants, as JSON, with checksums. Unpack it for other programs, or for `stak import`. `archive.json` is its last file; without it, the download broke off.',
+  request: {
+    body: json(
+      z.strictObject({
+        passphrase: z
+          .string()
+          .min(leastPassphrase)
+          .max(200)
+          .describe('Seals the secrets in the archive. It is stored nowhere.'),
+      }),
+    ),
+  },
+  responses: {
+    200: {
+      description: 'A tar file',
+      content: { 'application/x-tar': { schema: z.string().meta({ format: 'binary' }) } },
+    },
+  },
+  problems: ['accounts.step_up_needed', 'accounts.busy'],
+  limits: { rate: { name: 'download', limit: perHour, windowMs: 60 * 60_000 } },
+});
+
+type DownloadDeps = {
+  store: Store;
+  client: DynamoClient;
+  sealer: Sealer;
+  clock: Clock;
+  accounts: Pick<ReturnType<typeof createAccounts>, 'audit' | 'requireFresh'>;
+};
+
+export function downloadEndpoint(deps: DownloadDeps) {
+  const { store, client, sealer, clock, accounts } = deps;
+  const running = new Set<string>();
+
+  async function* read(accountId: string, passphrase: string) {
+    try {
+      const items = await openAccounts(store, [accountId]);
+      yield* streamArchive({
+        client,
+        tables: accountTables,
+        accounts: items,
+        sealer,
+        passphrase,
+        now: clock.now,
+        partBytes,
+        pageItems,
+      });
+    } finally {
+      running.delete(accountId);
+    }
+  }
+
+  return endpoint(downloadRoute, async c => {
+    const { accountId, userId, credentialId } = c.get('principal');
+    await accounts.requireFresh({ userId, sessionId: credentialId });
+    if (running.has(accountId) || running.size >= atOnce)
+      throw accountsErrors.create('accounts.busy', 'Another download is under way.', { retryAfterS });
+    running.add(accountId);
+    try {
+      await accounts.audit.record(accountId, {
+        action: 'account.downloaded',
+        by: userId,
+        via: 'session',
+        credentialId,
+        address: c.get('address'),
+        requestId: c.get('requestId'),
+      });
+    } catch (error) {
+      running.delete(accountId);
+      throw error;
+    }
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    return c.body(toStream(read(accountId, c.req.valid('json').passphrase)), 200, {
+      'Content-Type': 'application/x-tar',
+      'Content-Disposition': `attachment; filename="stak-${accountId}-${day}.tar"`,
+    }) as never;
+  });
+}
+
+// The next part is read when the one before was taken, so a slow reader costs no memory.
+const toStream = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => void parts.return(undefined),
+    },
+    { highWaterMark: 0 },
+  );
