@@ -15,7 +15,7 @@ export { HopelessError, streamErrors } from './errors.ts';
 export { createFollower, type Following } from './follower.ts';
 export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
 export { createLetterWatch, type LetterWatch } from './letter-watch.ts';
-export { type EffectSteps, oncePerEvent } from './once-per-event.ts';
+export { type EffectSteps, oncePerEvent, writeOnce } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
 export { isAfter, slotOf } from './sequence.ts';
 export type { Alarm } from './shard-task.ts';

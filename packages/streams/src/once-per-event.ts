@@ -1,6 +1,6 @@
 import type { Clock } from '@stak/kit';
 import { systemClock } from '@stak/kit';
-import { type Store, tableErrors, type WriteStep, write } from '@stak/table';
+import { failedCondition, type Store, type WriteStep, write } from '@stak/table';
 import { markerMs } from './limits.ts';
 import { marker } from './state-table.ts';
 import type { HandlerContext } from './subscription.ts';
@@ -9,6 +9,7 @@ export type EffectSteps = Readonly<Record<string, WriteStep>>;
 type Settings = { store: Store; clock?: Clock };
 
 const markerStep = 'once per event';
+const stepOf = (eventId: string): string => `${markerStep} ${eventId}`;
 
 // A handler whose effect on tables happens once, however often its record is delivered: the writes it answers
 // with and a marker of the event are made in one transaction. Undefined or no steps means nothing to do.
@@ -22,34 +23,34 @@ export function oncePerEvent<Event extends { eventId: string }>(
   return async (change, context) => {
     const steps = await effect(change, context);
     if (!steps || Object.keys(steps).length === 0) return;
-    const nowMs = clock.now();
-    const mark = write.put(
-      marker,
-      {
-        consumer: context.consumer,
-        event_id: change.eventId,
-        done_at: nowMs,
-        expires_at: Math.ceil((nowMs + markerMs) / 1000),
-      },
-      { ifAbsent: true },
-    );
-    try {
-      await store.transact(
-        { ...steps, [markerStep]: mark },
-        { pattern: `${context.consumer}, once per event` },
-      );
-    } catch (error) {
-      if (!isRepeated(error)) throw error;
-    }
+    await writeOnce({ store, clock }, context.consumer, [change.eventId], steps);
   };
 }
 
-type Failures = { failures?: { step: string; reason: string }[] };
-
-// The marker is there: the effect was made before, whatever else the transaction complains about now.
-const isRepeated = (error: unknown): boolean =>
-  tableErrors.includes(error) &&
-  error.code === 'table.transaction_failed' &&
-  ((error.details as Failures | undefined)?.failures ?? []).some(
-    ({ step, reason }) => step === markerStep && reason === 'condition_failed',
+/**
+ * Makes an effect of several events in one transaction, with a marker of each: an item that all of them change is then
+ * written once. Where some of them had their effect before, nothing is written, and these are returned: leave them out
+ * and call it again.
+ */
+export async function writeOnce(
+  { store, clock = systemClock }: Settings,
+  consumer: string,
+  eventIds: readonly string[],
+  steps: EffectSteps,
+): Promise<ReadonlySet<string>> {
+  const nowMs = clock.now();
+  const times = { done_at: nowMs, expires_at: Math.ceil((nowMs + markerMs) / 1000) };
+  const marks = eventIds.map(
+    event_id =>
+      [stepOf(event_id), write.put(marker, { consumer, event_id, ...times }, { ifAbsent: true })] as const,
   );
+  try {
+    const pattern = `${consumer}, once per event`;
+    await store.transact([...Object.entries(steps), ...marks], { pattern });
+    return new Set();
+  } catch (error) {
+    const repeated = eventIds.filter(eventId => failedCondition(error, stepOf(eventId)));
+    if (repeated.length === 0) throw error;
+    return new Set(repeated);
+  }
+}

@@ -1,7 +1,7 @@
 import { keyOf } from '@stak/table';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkInboxId, isKey, isUid } from './inbox-id.ts';
+import { bucketOf, checkInboxId, inboxOfBucket, isKey, isUid } from './inbox-id.ts';
 import { publicStats, send, tenantSettings, userStats } from './tables.ts';
 
 const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -23,7 +23,7 @@ describe('keys', () => {
         const keys = (one: typeof a, who: string) => [
           keyOf(userStats, { ...one, uid: who }).pk,
           keyOf(publicStats, one).pk,
-          keyOf(send, { ...one, id: 'x' }).pk,
+          keyOf(send, { ...one, bucket: bucketOf(one, 'x'), id: 'x' }).pk,
           keyOf(tenantSettings, one).pk,
         ];
         const [first, second] = [keys(a, u), keys(b, v)];
@@ -31,6 +31,7 @@ describe('keys', () => {
           expect(isIn(a.tenant_key, pk)).toBe(true);
           if (a.tenant_key !== b.tenant_key) expect(isIn(b.tenant_key, pk)).toBe(false);
         }
+        expect(inboxOfBucket(bucketOf(a, 'x'))).toBe(a.inbox_key);
         expect(first[0] === second[0]).toBe(JSON.stringify([a, u]) === JSON.stringify([b, v]));
       }),
     );

@@ -65,11 +65,16 @@ export const changesAtOnce = 3; // of them without a wait: most conflicts are wi
 export const conflictFirstMs = 4;
 export const conflictMostMs = 64;
 
+export const readsTogether = 90; // sends whose readers one event changes, in one transaction
+export const countedSteps = 95; // of a transaction that counts readers, which has 100 at most
+
 export const quietMs = 30_000; // after the last item of a deleted inbox: longer than any request
 export const erasureKeptS = 7 * dayS; // how long the progress of a deletion can be read
 export const sendsTogether = 100; // read between two progress records of a category's deletion
 export const sendsLookedAt = 20_000; // read to find the categories in use; more would take too long
 
+export const sendBuckets = 16; // partitions of what an inbox sent: two write units a message, so 8,000 a second
+export const sendsListed = 2000; // read for one page before it is returned short: a filter may match none
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
 export const leaseMs = 30_000; // how long a send waits after its worker was killed, where that cannot be noticed
 export const pollMs = 5_000; // between two looks when nothing is due

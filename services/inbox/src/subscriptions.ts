@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Following, oncePerEvent, type Subscription, subscribe } from '@stak/streams';
-import { done, type WriteStep, write } from '@stak/table';
+import { type Following, type Subscription, subscribe, writeOnce } from '@stak/streams';
+import { done, progress, type WriteStep, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from './deps.ts';
 import { inboxErrors } from './errors.ts';
 import { type InboxId, inboxText, type MailboxId, mailboxText } from './inbox-id.ts';
+import * as limits from './limits.ts';
 import { openMailbox } from './mailbox/mailbox.ts';
 import { writeRange } from './mailbox/mark-all.ts';
 import { numberTest, type UserState } from './mailbox/state.ts';
 import { countByCategory, headSteps, liveOf, readHead } from './publish/broadcasts.ts';
+import { findSend, keyOfSend } from './publish/send-records.ts';
 import { writeReceipts } from './sends/receipts.ts';
 import { inboxTable, publicMessage, publicStats, send, userMessage, userStats } from './tables.ts';
 
 const inboxOf = ({ tenant_key, inbox_key }: InboxId): InboxId => ({ tenant_key, inbox_key });
 const userOf = ({ tenant_key, inbox_key, uid }: MailboxId): MailboxId => ({ tenant_key, inbox_key, uid });
-
-const countedTogether = 90; // sends in one transaction, which has 100 steps at most
 
 export const createSubscriptions = (deps: Deps): Subscription[] =>
   [realtime(deps), expiries(deps), reads(deps)] as unknown as Subscription[];
@@ -79,33 +79,45 @@ const recountPublic = (deps: Deps, inbox: InboxId): Promise<void> =>
     return done(undefined);
   });
 
-// Counts the readers of each send. A mark-all is written to its messages here, and each of those is counted by the
-// stream in turn.
+// Counts the readers of each send, a page of changes at a time: a message to everyone has one record, and as many
+// readers in a second as there are users. A mark-all is written to its messages here, and each of those is counted by
+// the stream in turn.
 const reads = (deps: Deps) =>
   subscribe({
     name: 'inbox-reads',
     table: inboxTable,
     entities: [userMessage, userStats],
-    async handle(change, context) {
-      if (change.kind !== 'modify') return;
-      const { eventId } = change;
-      if (change.entity === 'user message') {
-        const by = Number(change.new.readat !== null) - Number(change.old.readat !== null);
-        await countReads(deps, inboxOf(change.new), eventId, new Map([[change.new.id, by]]), context);
-      }
-      if (change.entity === 'user stats') {
-        const changes = await broadcastReads(deps, change.old, change.new);
-        await countReads(deps, inboxOf(change.new), eventId, changes, context);
-        const known = new Set(change.old.ranges.map(range => range.version));
-        const readNow = [...changes].flatMap(([id, by]) => (by > 0 ? [id] : []));
-        for (const range of change.new.ranges) {
-          if (range.only_seen || known.has(range.version)) continue;
-          await writeReceipts(deps, userOf(change.new), readNow, range.at).catch(unlessMissing);
-          await writeRange(deps, userOf(change.new), range).catch(unlessMissing);
+    async handleBatch(changes, { consumer }) {
+      const counted: Counted[] = [];
+      for (const change of changes) {
+        if (change.kind !== 'modify') continue;
+        if (change.entity === 'user message') {
+          const by = Number(change.new.readat !== null) - Number(change.old.readat !== null);
+          counted.push(...countedOf(change.eventId, inboxOf(change.new), new Map([[change.new.id, by]])));
+        }
+        if (change.entity === 'user stats') {
+          const read = await broadcastReads(deps, change.old, change.new);
+          counted.push(...countedOf(change.eventId, inboxOf(change.new), read));
         }
       }
+      await countReads(deps, consumer, counted);
+      for (const change of changes)
+        if (change.kind === 'modify' && change.entity === 'user stats')
+          await writeRanges(deps, change.old, change.new);
     },
   });
+
+async function writeRanges(deps: Deps, before: UserState, after: UserState): Promise<void> {
+  const known = new Set(before.ranges.map(range => range.version));
+  const added = after.ranges.filter(range => !range.only_seen && !known.has(range.version));
+  if (added.length === 0) return;
+  const changes = await broadcastReads(deps, before, after);
+  const readNow = [...changes].flatMap(([id, by]) => (by > 0 ? [id] : []));
+  for (const range of added) {
+    await writeReceipts(deps, userOf(after), readNow, range.at).catch(unlessMissing);
+    await writeRange(deps, userOf(after), range).catch(unlessMissing);
+  }
+}
 
 async function broadcastReads(deps: Deps, before: UserState, after: UserState) {
   const changes = new Map<string, number>();
@@ -121,24 +133,63 @@ async function broadcastReads(deps: Deps, before: UserState, after: UserState) {
   return changes;
 }
 
-async function countReads(
-  deps: Deps,
-  inbox: InboxId,
-  eventId: string,
-  changes: ReadonlyMap<string, number>,
-  context: Parameters<ReturnType<typeof oncePerEvent>>[1],
-): Promise<void> {
-  const { store, clock } = deps;
+// What one event adds to the readers of sends. One with many sends is several of these.
+type Counted = { eventId: string; inbox: InboxId; reads: readonly (readonly [id: string, by: number])[] };
+
+function countedOf(eventId: string, inbox: InboxId, changes: ReadonlyMap<string, number>): Counted[] {
   const all = [...changes].filter(([, by]) => by !== 0);
-  for (let i = 0; i < all.length; i += countedTogether) {
-    const part = all.slice(i, i + countedTogether);
-    const count = oncePerEvent<{ eventId: string }>({ store, clock }, async () => {
-      const steps: Record<string, WriteStep> = {};
-      for (const [id, read] of part)
-        if (await store.get(send, { ...inbox, id }, { consistent: true }))
-          steps[id] = write.update(send, { ...inbox, id }, { add: { read } });
-      return steps;
-    });
-    await count({ eventId: `${eventId}/${i}` }, context);
+  return Array.from({ length: Math.ceil(all.length / limits.readsTogether) }, (_, part) => {
+    const from = part * limits.readsTogether;
+    return {
+      eventId: `${eventId}/${from}`,
+      inbox,
+      reads: all.slice(from, from + limits.readsTogether),
+    };
+  });
+}
+
+async function countReads(deps: Deps, consumer: string, counted: readonly Counted[]): Promise<void> {
+  for (let rest = counted; rest.length > 0; ) {
+    const size = countTogether(rest);
+    await countGroup(deps, consumer, rest.slice(0, size));
+    rest = rest.slice(size);
   }
+}
+
+// How many of them fit into one transaction: a marker each, and a step for each send.
+function countTogether(counted: readonly Counted[]): number {
+  const sends = new Set<string>();
+  let fit = 0;
+  for (const { inbox, reads } of counted) {
+    for (const [id] of reads) sends.add(`${inboxText(inbox)}#${id}`);
+    if (fit > 0 && fit + 1 + sends.size > limits.countedSteps) break;
+    fit += 1;
+  }
+  return fit;
+}
+
+// Other shards of the stream count readers of the same sends, so their transactions meet.
+async function countGroup(deps: Deps, consumer: string, group: readonly Counted[]): Promise<void> {
+  let left = group;
+  await retry<void>(deps, async () => {
+    const sums = new Map<string, { inbox: InboxId; id: string; read: number }>();
+    for (const { inbox, reads } of left)
+      for (const [id, by] of reads) {
+        const key = `${inboxText(inbox)}#${id}`;
+        sums.set(key, { inbox, id, read: (sums.get(key)?.read ?? 0) + by });
+      }
+    const steps: Record<string, WriteStep> = {};
+    for (const [key, { inbox, id, read }] of sums) {
+      const found = read === 0 ? undefined : await findSend(deps, inbox, id);
+      if (found) steps[key] = write.update(send, keyOfSend(found), { add: { read } });
+    }
+    // What adds up to nothing is marked too: one of the events may come again without the other.
+    const isAnyCounted = Object.keys(steps).length > 0 || [...sums.values()].some(({ read }) => read === 0);
+    if (!isAnyCounted) return done(undefined);
+    const eventIds = left.map(({ eventId }) => eventId);
+    const repeated = await writeOnce(deps, consumer, eventIds, steps);
+    if (repeated.size === 0) return done(undefined);
+    left = left.filter(({ eventId }) => !repeated.has(eventId));
+    return progress;
+  });
 }

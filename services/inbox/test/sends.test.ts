@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { startConsumers } from './consumers.ts';
-import { createTestServer, hello, main, type TestServer } from './test-server.ts';
+import { createTestServer, fill, hello, main, storedOf, type TestServer } from './test-server.ts';
 
 let server: TestServer;
 beforeEach(async () => {
@@ -182,5 +182,102 @@ describe('numbers of a send', () => {
       { id: toEveryone, recipients: null, delivered: 3, read: 2, read_rate: 2 / 3 },
       { id: own, recipients: 3, delivered: 3, read: 1, read_rate: 1 / 3 },
     ]);
+  });
+});
+
+it('counts the readers of one message a page at a time', async () => {
+  const uids = many(40);
+  for (const uid of uids) await server.ask('PUT', `main/users/${uid}`);
+  const { id } = (await server.ask('POST', 'main/broadcasts', { send: hello })).body;
+  for (const uid of uids) await server.ask('PUT', `main/users/${uid}/messages/${id}/read`);
+  for (const uid of uids.slice(0, 5)) await server.ask('DELETE', `main/users/${uid}/messages/${id}/read`);
+  const consumers = startConsumers(server);
+  await consumers.until(async () => (await sendOf(id)).read === (35 as never));
+  await consumers.stop();
+  const written = server.ledger.entries().find(({ pattern }) => pattern === 'inbox-reads, once per event');
+  expect(written!.calls).toBeLessThan(10);
+});
+
+describe('what an inbox sent', () => {
+  const publish = (send: object, key?: string) =>
+    server.ask('POST', 'main/messages', {
+      send: { ...hello, uids: ['u1'], ...send },
+      ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
+    });
+  const listAll = async (path: string, limit: number) => {
+    const found: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await server.ask('GET', `main/${path}?limit=${limit}${after}`);
+      expect(body.data.length).toBeLessThanOrEqual(limit);
+      found.push(...body.data.map(({ id }) => id));
+      cursor = body.next_cursor;
+    }
+    return found;
+  };
+  // By a process that knows nothing of earlier requests.
+  const request = async (requestKey: string) => {
+    const inbox = { tenant_key: 'acme', inbox_key: 'main' };
+    const draft = { ...hello, uids: ['u1'] };
+    const { operations } = createInbox(server.deps);
+    return (await operations.publish(inbox, draft, { sender: 'usr_ann', requestKey })).send.id;
+  };
+  const sentIn = async () =>
+    new Set((await storedOf(server)).filter(({ kind }) => kind === 'SR').map(({ pk }) => pk));
+
+  it('is spread over partitions, and listed newest first, a page at a time', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n++) ids.unshift((await publish({ host_system_id: `H-${n}` }, `k-${n}`)).body.id);
+    expect((await sentIn()).size).toBeGreaterThan(8);
+    expect((await sentIn()).has('t#acmeS#main')).toBe(false);
+    for (const limit of [7, 40, 100]) expect(await listAll('sends', limit)).toEqual(ids);
+    const send_at = nowS() + 3600;
+    const { id } = (await publish({ send_at })).body;
+    expect(await listAll('scheduled', 1)).toEqual([id]);
+  });
+
+  it('is made once, also if a process dies between the request and the send', async () => {
+    const { client } = server.engine;
+    const { transactWrite } = client;
+    // As behind a network, where both are not one commit.
+    Object.assign(client, { mayLoseAnswers: true, transactWrite: () => Promise.reject(new Error('killed')) });
+    await expect(request('once')).rejects.toThrow('killed');
+    expect(await listAll('sends', 10)).toEqual([]);
+    Object.assign(client, { transactWrite });
+    const [first, second] = await Promise.all([request('once'), request('once')]);
+    expect(first).toBe(second);
+    expect(await request('once')).toBe(first);
+    expect(await totalOf('u1')).toBe(1);
+    expect(await listAll('sends', 10)).toEqual([first]);
+  });
+
+  it('is found where earlier versions kept it', async () => {
+    await fill(server);
+    const { id } = (await publish({ host_system_id: 'H-2' })).body;
+    const requested = await request('before the upgrade');
+    const before = await listAll('sends', 100);
+    // All of it in one partition, as it was.
+    for (const { pk, sk, ...rest } of await storedOf(server)) {
+      if (!String(pk).includes('S#main~')) continue;
+      await server.engine.client.delete({ TableName: 'stak-inbox', Key: { pk, sk } });
+      await server.engine.client.put({ TableName: 'stak-inbox', Item: { pk: 't#acmeS#main', sk, ...rest } });
+    }
+    expect(await sentIn()).toEqual(new Set(['t#acmeS#main']));
+    expect(await listAll('sends', 3)).toEqual(before);
+    expect(await sendOf(id)).toMatchObject({ id, host_system_id: 'H-2', status: 'sent' });
+    expect((await publish({ host_system_id: 'H-2' })).body.id).toBe(id);
+    expect(await request('before the upgrade')).toBe(requested);
+    const [scheduled] = await listAll('scheduled', 10);
+    await server.clock.advance(3600_000);
+    await server.inbox.operations.runDue();
+    expect(await sendOf(scheduled!)).toMatchObject({ status: 'sent' });
+    expect((await server.ask('DELETE', 'main/host-messages/H-2')).status).toBe(204);
+    expect(await sendOf(id)).toMatchObject({ status: 'redacted' });
+    const { id: next } = (await publish({ host_system_id: 'H-2' })).body;
+    expect(next).not.toBe(id);
+    expect(new Set(await listAll('sends', 100))).toEqual(new Set([next, ...before]));
+    await server.inbox.eraser.eraseTenant('acme');
+    while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');
+    expect(await storedOf(server)).toEqual([]);
   });
 });

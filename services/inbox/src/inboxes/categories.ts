@@ -3,7 +3,8 @@ import { type Deps, retry, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, categoryNotFound, inboxErrors } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { inboxCategories, sendsOfInbox } from '../tables.ts';
+import { walkSends } from '../publish/send-records.ts';
+import { inboxCategories } from '../tables.ts';
 import { readInbox } from './settings.ts';
 
 // The categories of an inbox that have or may have messages. Their number is limited here, so that the stats of a user
@@ -85,12 +86,15 @@ const withdrawn: ReadonlySet<string> = new Set(['redacted', 'cancelled']);
 
 // When the last message of each category expires. Redacted and cancelled sends do not count.
 async function readUse(
-  { store }: Deps,
+  deps: Deps,
   inbox: InboxId,
 ): Promise<{ latest: Map<string, number>; isWhole: boolean }> {
   const latest = new Map<string, number>();
   let looked = 0;
-  for await (const { taxonomy, expiredat, status } of store.all(sendsOfInbox, inbox, { consistent: true })) {
+  for await (const { taxonomy, expiredat, status } of walkSends(deps, inbox, {
+    pageItems: limits.sendsTogether,
+    consistent: true,
+  })) {
     if (++looked > limits.sendsLookedAt) return { latest, isWhole: false };
     if (taxonomy && !withdrawn.has(status))
       latest.set(taxonomy.category, Math.max(expiredat, latest.get(taxonomy.category) ?? 0));

@@ -4,10 +4,10 @@ import { categoryNotFound, inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { headSteps, liveOf, readHead } from '../publish/broadcasts.ts';
-import type { Send } from '../publish/send-records.ts';
+import { type Send, walkSends } from '../publish/send-records.ts';
 import { redactUnseen } from '../sends/redaction.ts';
 import { runSend } from '../sends/send-worker.ts';
-import { broadcast, categoryErasure, dueCategoryErasures, inboxCategories, sendsOfInbox } from '../tables.ts';
+import { broadcast, categoryErasure, dueCategoryErasures, inboxCategories } from '../tables.ts';
 import { withoutCategory } from './categories.ts';
 import { readInbox } from './settings.ts';
 
@@ -122,7 +122,7 @@ async function runCategoryErasure(deps: Deps, key: CategoryId, signal?: AbortSig
     return;
   }
   let [looked, found, erased] = [0, 0, 0];
-  for await (const one of store.all(sendsOfInbox, inbox, { consistent: true })) {
+  for await (const one of walkSends(deps, inbox, { pageItems: limits.sendsTogether, consistent: true })) {
     if (signal?.aborted) return;
     if (one.taxonomy?.category === category && !closed.has(one.status)) {
       found += 1;

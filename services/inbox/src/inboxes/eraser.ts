@@ -1,6 +1,6 @@
 import { type AnyQuery, done, type NamedStep, ref, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
-import type { InboxId, MailboxId } from '../inbox-id.ts';
+import { bucketsOf, type InboxId, type MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { forgetRecipient } from '../publish/send-records.ts';
 import {
@@ -94,8 +94,10 @@ async function eraseInboxOfUser(deps: Deps, user: MailboxId, { isInboxLeft }: Ex
 export async function eraseSome(deps: Deps, inbox: InboxId): Promise<number> {
   const { store } = deps;
   const page = { limit: limits.erasedTogether };
-  const sends = (await store.query(allSent, inbox, page)).items;
-  if (await remove(deps, allSent, sends)) return sends.length;
+  for (const bucket of bucketsOf(inbox)) {
+    const { items } = await store.query(allSent, { tenant_key: inbox.tenant_key, bucket }, page);
+    if (await remove(deps, allSent, items)) return items.length;
+  }
   const { items } = await store.query(membersOfInbox, inbox, { limit: 1 });
   if (items[0]) return eraseInboxOfUser(deps, { ...inbox, uid: items[0].uid }, { isInboxLeft: false });
   const all = (await store.query(allToEveryone, inbox, page)).items;

@@ -16,7 +16,7 @@ export const isShared = (bytes: number, recipients: number): boolean =>
 
 type Keyed = InboxId & { id: string; body_bytes?: number };
 
-const keyOf = ({ tenant_key, inbox_key, id }: Keyed) => ({ tenant_key, inbox_key, id });
+const keyOf = ({ tenant_key, inbox_key, id }: Keyed) => ({ tenant_key, inbox_key, bucket: inbox_key, id });
 
 export const putBodySteps = (made: Keyed & { expiredat: number }, body: unknown): NamedStep[] =>
   made.body_bytes === undefined
@@ -46,7 +46,7 @@ export function createSharedBodies({ store }: { store: Store }): SharedBodies {
         else missing.push(id);
       }
       if (missing.length > 0) {
-        const refs = missing.map(id => ref(messageBody, { ...inbox, id }));
+        const refs = missing.map(id => ref(messageBody, keyOf({ ...inbox, id })));
         for (const one of await store.batchGet(refs, { consistent: true, pattern: 'bodies of messages' })) {
           if (!one) continue;
           found.set(one.id, { body: one.body });

@@ -1,8 +1,8 @@
 import { AppError } from '@stak/kit';
-import { type Attempt, conflict, done, type NamedStep, write } from '@stak/table';
+import { type Attempt, conflict, done, type NamedStep, progress, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors } from '../errors.ts';
-import { type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
+import { bucketOf, type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
 import { registerCategory } from '../inboxes/categories.ts';
 import { type InboxConfig, type Policies, readInbox, readPolicies } from '../inboxes/settings.ts';
 import * as limits from '../limits.ts';
@@ -17,9 +17,13 @@ import {
   type Claims,
   claimSteps,
   earlierSend,
+  findSend,
   fingerprintOf,
+  idOfRequest,
   type NewSend,
+  requestSteps,
   type Send,
+  sendOfEarlierVersion,
 } from './send-records.ts';
 
 export type Origin = {
@@ -53,15 +57,25 @@ export async function publish(
     requestKey: origin.requestKey,
     nowS: secondsNow(deps),
   };
+  const rivals = { fingerprint, deleting };
   const keys = draft.uids?.map(uid => mailboxText({ ...inbox, uid })) ?? [inboxText(inbox)];
   const attempt = async (): Promise<Attempt<Send | undefined>> => {
     try {
       const steps = await contentSteps(deps, made, draft, policies.config);
-      const claim = claimSteps(inbox, made, claims);
-      await deps.store.transact([...claim, ...steps], { pattern: patternOf(made) });
+      const request = requestSteps(inbox, made, claims);
+      const sent = [...claimSteps(inbox, made, claims), ...steps];
+      await deps.store.writeInOrder([request, sent], { pattern: patternOf(made) });
       return done(undefined);
     } catch (error) {
-      const found = await earlierSend(deps, inbox, error, { fingerprint, deleting });
+      const id = idOfRequest(error);
+      if (id !== undefined) {
+        claims.requestKey = undefined; // it is there
+        const before = await findSend(deps, inbox, id);
+        if (before) return done(before);
+        Object.assign(made, { id, bucket: bucketOf(inbox, id) });
+        return progress;
+      }
+      const found = await earlierSend(deps, inbox, error, rivals);
       claims.over = undefined;
       if (!found) throw error;
       if ('send' in found) return done(found.send);
@@ -69,7 +83,9 @@ export async function publish(
       return conflict;
     }
   };
-  const earlier = await deps.lock.run(made.status === 'sent' ? keys : [], () => retry(deps, attempt));
+  const earlier =
+    (await sendOfEarlierVersion(deps, inbox, made, claims, rivals)) ??
+    (await deps.lock.run(made.status === 'sent' ? keys : [], () => retry(deps, attempt)));
   if (earlier) return { send: earlier, isNew: false };
   if (made.dueat !== undefined) deps.due.notify();
   return { send: made, isNew: true };
@@ -139,9 +155,11 @@ function makeSend(
   const isInline =
     uids === undefined || uids.length <= Math.min(recipientsTogether, copiesPerTransaction(copied));
   const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
+  const id = send_at === undefined ? ids.next() : idFor(ids, send_at * 1000);
   return {
-    id: send_at === undefined ? ids.next() : idFor(ids, send_at * 1000),
+    id,
     ...inbox,
+    bucket: bucketOf(inbox, id),
     host_system_id,
     sender: draft.sender ?? sender,
     audiences: { kind: uids ? 'users' : 'everyone', label, ...(isShort && { uids: [...uids] }) },

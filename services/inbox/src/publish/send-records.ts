@@ -2,7 +2,7 @@ import { hashParts } from '@stak/http';
 import { done, failedCondition, type InputOf, type ItemOf, type NamedStep, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { inboxErrors, sendNotFound } from '../errors.ts';
-import type { InboxId, MailboxId } from '../inbox-id.ts';
+import { bucketOf, bucketsOf, type InboxId, type MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import type { UserMessage } from '../mailbox/state.ts';
 import {
@@ -24,14 +24,67 @@ export type NewSend = InputOf<typeof send>;
 // A send that still has its message.
 export type SendContent = NewSend & { message: NonNullable<NewSend['message']> };
 
-export async function readSend({ store }: Pick<Deps, 'store'>, inbox: InboxId, id: string): Promise<Send> {
-  const found = await store.get(send, { ...inbox, id }, { consistent: true });
+export async function readSend(deps: Pick<Deps, 'store'>, inbox: InboxId, id: string): Promise<Send> {
+  const found = await findSend(deps, inbox, id);
   if (!found) throw sendNotFound();
   return found;
 }
 
-// What a send reserves besides its own record: the host_system_id, and the request that made it. `over` is a withdrawn
-// send that had the host_system_id, which this one may take.
+export const keyOfSend = ({ tenant_key, bucket, id }: Pick<Send, 'tenant_key' | 'bucket' | 'id'>) => ({
+  tenant_key,
+  bucket,
+  id,
+});
+
+export async function findSend(
+  { store }: Pick<Deps, 'store'>,
+  inbox: InboxId,
+  id: string,
+): Promise<Send | undefined> {
+  const { tenant_key, inbox_key } = inbox;
+  const read = (bucket: string) => store.get(send, { tenant_key, bucket, id }, { consistent: true });
+  return (await read(bucketOf(inbox, id))) ?? read(inbox_key);
+}
+
+// Of all partitions, newest first.
+export async function* walkSends(
+  { store }: Pick<Deps, 'store'>,
+  { tenant_key, inbox_key }: InboxId,
+  { before, pageItems, consistent }: { before?: string; pageItems: number; consistent?: boolean },
+): AsyncGenerator<Send> {
+  async function* walk(bucket: string): AsyncGenerator<Send, undefined> {
+    let last = before;
+    for (;;) {
+      const range = last === undefined ? {} : { before: { id: last } };
+      const page = await store.query(
+        sendsOfInbox,
+        { tenant_key, bucket },
+        { ...range, limit: pageItems, consistent },
+      );
+      yield* page.items;
+      last = page.items.at(-1)?.id ?? last;
+      if (page.cursor === undefined || page.items.length === 0) return undefined;
+    }
+  }
+  const heads = await Promise.all(
+    bucketsOf({ inbox_key }).map(async bucket => {
+      const sends = walk(bucket);
+      return { sends, next: await sends.next() };
+    }),
+  );
+  for (;;) {
+    let newest: { head: (typeof heads)[number]; found: Send } | undefined;
+    for (const head of heads)
+      if (!head.next.done && (!newest || head.next.value.id > newest.found.id))
+        newest = { head, found: head.next.value };
+    if (!newest) return;
+    yield newest.found;
+    newest.head.next = await newest.head.sends.next();
+  }
+}
+
+// What a send is known by besides its id: the host_system_id, and the request that made it. `over` is a withdrawn send
+// that had the host_system_id, which this one may take.
 export type Claims = {
   unique: boolean;
   fingerprint: string;
@@ -47,7 +100,7 @@ export function claimSteps(inbox: InboxId, made: NewSend, claims: Claims): Named
   const { id, host_system_id, expiredat } = made;
   const steps: NamedStep[] = [];
   if (host_system_id !== null) {
-    const held = { ...inbox, host_system_id, id, expiredat };
+    const held = { ...inbox, bucket: bucketOf(inbox, host_system_id), host_system_id, id, expiredat };
     const guard = claims.over === undefined ? { ifAbsent: true } : { if: { id: claims.over } };
     steps.push(
       claims.unique
@@ -55,28 +108,79 @@ export function claimSteps(inbox: InboxId, made: NewSend, claims: Claims): Named
         : ['note the host id', write.put(sharedHostId, held)],
     );
   }
-  if (claims.requestKey !== undefined) {
-    const kept = { ...inbox, key: claims.requestKey, id, expiredat: claims.nowS + limits.idempotencyS };
-    steps.push([keepRequest, write.put(requestKey, kept, { ifAbsent: true })]);
-  }
   return steps;
 }
 
-// The earlier send of the same request or host_system_id. Or, if that one was withdrawn, its id, so that the new send
-// can take its place. Undefined if the transaction failed for another reason.
+// Which send a request makes. It is written before the send, and by itself: a request that is repeated after a crash in
+// between makes the send that its first attempt would have made.
+export const requestSteps = (
+  inbox: InboxId,
+  { id }: NewSend,
+  { requestKey: key, nowS }: Claims,
+): NamedStep[] =>
+  key === undefined
+    ? []
+    : [
+        [
+          keepRequest,
+          write.put(
+            requestKey,
+            { ...inbox, bucket: bucketOf(inbox, key), key, id, expiredat: nowS + limits.idempotencyS },
+            { ifAbsent: true },
+          ),
+        ],
+      ];
+
+// What the request was going to make, if that is why the write failed.
+export const idOfRequest = (error: unknown): string | undefined =>
+  (failedCondition(error, keepRequest)?.current as { id: string } | undefined)?.id;
+
+type Rivals = { fingerprint: string; deleting: readonly string[] };
+type HeldHostId = { id: string; fingerprint: string };
+
+// The earlier send with this id or host_system_id. Or, if that one was withdrawn, its id, so that the new send can take
+// its place. Undefined if the transaction failed for another reason.
 export async function earlierSend(
   deps: Deps,
   inbox: InboxId,
   error: unknown,
-  { fingerprint, deleting }: { fingerprint: string; deleting: readonly string[] },
+  rivals: Rivals,
 ): Promise<{ send: Send } | { over: string } | undefined> {
-  const repeated = failedCondition(error, keepRequest)?.current as { id: string } | undefined;
-  if (repeated) return { send: await readSend(deps, inbox, repeated.id) };
-  const taken = failedCondition(error, takeHostId)?.current as
-    | { id: string; fingerprint: string }
-    | undefined;
-  if (!taken) return undefined;
-  const found = await deps.store.get(send, { ...inbox, id: taken.id }, { consistent: true });
+  const made = failedCondition(error, 'send')?.current as { id: string } | undefined;
+  if (made) return { send: await readSend(deps, inbox, made.id) };
+  const taken = failedCondition(error, takeHostId)?.current as HeldHostId | undefined;
+  return taken && holderOf(deps, inbox, taken, rivals);
+}
+
+// What earlier versions wrote. Nobody writes there any more, so it need not be read consistently.
+export async function sendOfEarlierVersion(
+  deps: Deps,
+  inbox: InboxId,
+  { host_system_id }: NewSend,
+  claims: Claims,
+  rivals: Rivals,
+): Promise<Send | undefined> {
+  const place = { tenant_key: inbox.tenant_key, bucket: inbox.inbox_key };
+  const [request, held] = await Promise.all([
+    claims.requestKey === undefined
+      ? undefined
+      : deps.store.get(requestKey, { ...place, key: claims.requestKey }),
+    host_system_id === null || !claims.unique
+      ? undefined
+      : deps.store.get(hostId, { ...place, host_system_id }),
+  ]);
+  if (request) return readSend(deps, inbox, request.id);
+  const holder = held && (await holderOf(deps, inbox, held, rivals));
+  return holder && 'send' in holder ? holder.send : undefined;
+}
+
+async function holderOf(
+  deps: Deps,
+  inbox: InboxId,
+  taken: HeldHostId,
+  { fingerprint, deleting }: Rivals,
+): Promise<{ send: Send } | { over: string }> {
+  const found = await findSend(deps, inbox, taken.id);
   const category = found?.taxonomy?.category;
   const isGone = category !== undefined && deleting.includes(category);
   if (!found || withdrawn.has(found.status) || isGone) return { over: taken.id };
@@ -99,7 +203,7 @@ export const audienceSteps = (
 ): NamedStep[] =>
   Array.from({ length: Math.ceil(uids.length / limits.audiencePart) }, (_, part) => {
     const some = uids.slice(part * limits.audiencePart, (part + 1) * limits.audiencePart);
-    const item = { tenant_key, inbox_key, id, part, uids: some, expiredat };
+    const item = { tenant_key, inbox_key, bucket: inbox_key, id, part, uids: some, expiredat };
     return [`audience ${part}`, write.put(audiencePart, item)] as const;
   });
 
@@ -109,7 +213,8 @@ export async function audienceOf(
 ): Promise<string[]> {
   if (audiences.uids) return audiences.uids;
   const uids: string[] = [];
-  for await (const part of store.all(audienceOfSend, { tenant_key, inbox_key, id })) uids.push(...part.uids);
+  for await (const part of store.all(audienceOfSend, { tenant_key, bucket: inbox_key, id }))
+    uids.push(...part.uids);
   return uids;
 }
 
@@ -118,11 +223,28 @@ export async function idsOfHostId(
   inbox: InboxId,
   host_system_id: string,
 ): Promise<string[]> {
-  const unique = await store.get(hostId, { ...inbox, host_system_id }, { consistent: true });
-  const ids = unique ? [unique.id] : [];
-  for await (const shared of store.all(sendsOfHostId, { ...inbox, host_system_id })) ids.push(shared.id);
-  if (ids.length === 0) throw sendNotFound();
-  return ids;
+  const ids = new Set<string>();
+  for (const bucket of [bucketOf(inbox, host_system_id), inbox.inbox_key]) {
+    const place = { tenant_key: inbox.tenant_key, bucket, host_system_id };
+    const unique = await store.get(hostId, place, { consistent: true });
+    if (unique) ids.add(unique.id);
+    for await (const shared of store.all(sendsOfHostId, place)) ids.add(shared.id);
+  }
+  if (ids.size === 0) throw sendNotFound();
+  return [...ids];
+}
+
+// The record of the host's id that a send holds, in whichever partition it is.
+export async function heldHostId(
+  { store }: Pick<Deps, 'store'>,
+  { tenant_key, inbox_key, host_system_id, id }: Send,
+): Promise<{ tenant_key: string; bucket: string; host_system_id: string } | undefined> {
+  if (host_system_id === null) return undefined;
+  for (const bucket of [bucketOf({ inbox_key }, host_system_id), inbox_key]) {
+    const key = { tenant_key, bucket, host_system_id };
+    if ((await store.get(hostId, key, { consistent: true }))?.id === id) return key;
+  }
+  return undefined;
 }
 
 // A message to everyone was delivered to the members that the inbox had when it was sent. Older sends did not record
@@ -154,14 +276,27 @@ export async function countMembers({ store }: Pick<Deps, 'store'>, inbox: InboxI
   return (await store.get(memberTotal, inbox, { consistent: true }))?.users ?? 0;
 }
 
-type ListOptions = { limit: number; cursor?: string; caller: string; scheduled: boolean };
+export type SendPosition = { id: string };
+type ListOptions = { limit: number; after?: SendPosition; scheduled: boolean };
 
-export async function listSends(deps: Deps, inbox: InboxId, options: ListOptions) {
-  const { limit, cursor, caller, scheduled } = options;
-  const filter = scheduled ? { status: 'scheduled' as const } : undefined;
-  const page = await deps.store.query(sendsOfInbox, inbox, { limit, cursor, caller, filter });
+export async function listSends(deps: Deps, inbox: InboxId, { limit, after, scheduled }: ListOptions) {
+  const found: Send[] = [];
+  let looked = 0;
+  let last: SendPosition | undefined;
+  let next: SendPosition | undefined;
+  // A page is spread over the partitions about evenly.
+  const pageItems = Math.ceil((2 * limit) / limits.sendBuckets) + 1;
+  for await (const one of walkSends(deps, inbox, { before: after?.id, pageItems })) {
+    if (found.length === limit || looked === limits.sendsListed) {
+      next = last;
+      break;
+    }
+    looked += 1;
+    last = { id: one.id };
+    if (!scheduled || one.status === 'scheduled') found.push(one);
+  }
   const members = await countMembers(deps, inbox);
-  return { items: page.items.map(one => showSend(one, members)), cursor: page.cursor };
+  return { items: found.map(one => showSend(one, members)), next };
 }
 
 // Replaces the uid of an erased recipient. The others keep their index, because a send in progress counts by it.
@@ -178,24 +313,28 @@ export async function forgetRecipient(
 ): Promise<void> {
   const { store } = deps;
   const { tenant_key, inbox_key, uid } = user;
-  const key = { tenant_key, inbox_key, id };
+  const inFirst = { tenant_key, bucket: inbox_key, id };
   const left = await retry<readonly string[] | undefined>(deps, async () => {
-    const found = await store.get(send, key, { consistent: true });
+    const found = await findSend(deps, { tenant_key, inbox_key }, id);
     const { uids } = found?.audiences ?? {};
     if (!found || !uids) return done(undefined);
     const others = without(uids, uid);
     const audiences = { ...found.audiences, uids: others };
     if (uids.includes(uid))
-      await store.update(send, key, { set: { audiences } }, { if: { 'audiences.uids': uids } });
+      await store.update(send, keyOfSend(found), { set: { audiences } }, { if: { 'audiences.uids': uids } });
     return done(others);
   });
-  const isAnyLeft = left ? hasRecipients(left) : await forgetInParts(deps, key, uid);
-  if (body_bytes !== undefined && !isAnyLeft) await store.delete(messageBody, key);
+  const isAnyLeft = left ? hasRecipients(left) : await forgetInParts(deps, inFirst, uid);
+  if (body_bytes !== undefined && !isAnyLeft) await store.delete(messageBody, inFirst);
 }
 
 const hasRecipients = (uids: readonly string[]): boolean => uids.some(uid => uid !== erasedRecipient);
 
-async function forgetInParts(deps: Deps, key: InboxId & { id: string }, uid: string): Promise<boolean> {
+async function forgetInParts(
+  deps: Deps,
+  key: { tenant_key: string; bucket: string; id: string },
+  uid: string,
+): Promise<boolean> {
   const { store } = deps;
   let isAnyLeft = false;
   for await (const { part } of store.all(audienceOfSend, key)) {

@@ -7,7 +7,15 @@ import { removeRedacted, withoutMessages } from '../mailbox/refresh.ts';
 import { deleteBodySteps } from '../mailbox/shared-bodies.ts';
 import { stateSteps } from '../mailbox/state.ts';
 import { headSteps, liveOf, readHead, withdrawalSteps } from '../publish/broadcasts.ts';
-import { audienceOf, erasedRecipient, idsOfHostId, readSend, type Send } from '../publish/send-records.ts';
+import {
+  audienceOf,
+  erasedRecipient,
+  heldHostId,
+  idsOfHostId,
+  keyOfSend,
+  readSend,
+  type Send,
+} from '../publish/send-records.ts';
 import { hostId, send, userMessage, userStats } from '../tables.ts';
 
 // Redacts a message for all recipients. When this returns, nobody sees it and no count includes it.
@@ -101,20 +109,15 @@ function redactingSteps({ random, clock }: Deps, current: Send): NamedStep[] {
     set: { status: 'redacting', shard, dueat: clock.now(), title: null } as const,
     remove: ['message', 'fence'] as const,
   };
-  const noted = write.update(send, keyOf(current), change, { if: { status: current.status } });
+  const noted = write.update(send, keyOfSend(current), change, { if: { status: current.status } });
   return [['send', noted], ...deleteBodySteps(current)];
 }
 
-const keyOf = ({ tenant_key, inbox_key, id }: Send) => ({ tenant_key, inbox_key, id });
-
 // Nothing was sent, so the host_system_id is free again.
-export async function cancelSteps({ store }: Deps, current: Send): Promise<NamedStep[]> {
+export async function cancelSteps(deps: Deps, current: Send): Promise<NamedStep[]> {
   const closed = [closeSend(current, 'cancelled'), ...deleteBodySteps(current)];
-  const { tenant_key, inbox_key, id, host_system_id } = current;
-  if (host_system_id === null) return closed;
-  const key = { tenant_key, inbox_key, host_system_id };
-  const held = await store.get(hostId, key, { consistent: true });
-  return held?.id === id ? [...closed, ['host id', write.delete(hostId, key, { if: { id } })]] : closed;
+  const held = await heldHostId(deps, current);
+  return held ? [...closed, ['host id', write.delete(hostId, held, { if: { id: current.id } })]] : closed;
 }
 
 function closeSend(current: Send, status: 'redacted' | 'cancelled'): NamedStep {
@@ -122,7 +125,7 @@ function closeSend(current: Send, status: 'redacted' | 'cancelled'): NamedStep {
     set: { status, title: null },
     remove: ['message', 'shard', 'dueat', 'fence'] as const,
   };
-  return ['send', write.update(send, keyOf(current), change, { if: { status: current.status } })];
+  return ['send', write.update(send, keyOfSend(current), change, { if: { status: current.status } })];
 }
 
 // Run by the worker. `keep` renews its lease on the send and records the progress.

@@ -1,21 +1,10 @@
-import {
-  bindCursors,
-  type CursorCodec,
-  empty,
-  json,
-  pageOf,
-  pageQuery,
-  principalKey,
-  route,
-  textStream,
-  toPage,
-} from '@stak/http';
+import { bindCursors, type CursorCodec, empty, json, pageOf, pageQuery, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { createInTenant } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { messageId } from '../publish/message-rules.ts';
-import { countMembers, listSends, readSend, showSend } from '../publish/send-records.ts';
+import { countMembers, listSends, readSend, type SendPosition, showSend } from '../publish/send-records.ts';
 import * as shapes from '../schema.ts';
 import { exportReceipts, type Position, readReceipts, receiptFormats } from './receipts.ts';
 import { redact, redactHostId } from './redaction.ts';
@@ -136,8 +125,10 @@ export function createSendEndpoints(deps: Deps) {
 
   const listing = (spec: typeof list | typeof listScheduled, scheduled: boolean) =>
     inInbox(spec, async (c, inbox) => {
-      const options = { ...c.req.valid('query'), caller: principalKey(c.get('principal')), scheduled };
-      return c.json(toPage(await listSends(deps, inbox, options)), 200);
+      const { limit, cursor } = c.req.valid('query');
+      const cursors = bindCursors(c, deps.cursors as CursorCodec<SendPosition>);
+      const { items, next } = await listSends(deps, inbox, { limit, after: cursors.open(cursor), scheduled });
+      return c.json({ data: items, next_cursor: cursors.seal(next) }, 200);
     });
 
   return [

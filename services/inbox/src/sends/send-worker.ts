@@ -1,7 +1,7 @@
 import { done, ignoreConflict, isConflict, type WriteStep, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors, sendNotFound } from '../errors.ts';
-import type { InboxId } from '../inbox-id.ts';
+import { type InboxId, inboxOfBucket } from '../inbox-id.ts';
 import { readPolicies } from '../inboxes/settings.ts';
 import * as limits from '../limits.ts';
 import { broadcastSteps } from '../publish/broadcasts.ts';
@@ -10,6 +10,7 @@ import { copiesPerTransaction } from '../publish/publish.ts';
 import {
   audienceOf,
   erasedRecipient,
+  keyOfSend,
   readSend,
   type Send,
   type SendContent,
@@ -24,7 +25,8 @@ export async function runDue(deps: Deps, signal?: AbortSignal): Promise<number> 
   for (let shard = 0; shard < limits.dueShards; shard++) {
     const to = { dueat: clock.now() };
     const { items } = await store.query(dueSends, { shard }, { to, limit: limits.dueSends });
-    for (const { tenant_key, inbox_key, id } of items) {
+    for (const { tenant_key, bucket, id } of items) {
+      const inbox_key = inboxOfBucket(bucket);
       if (signal?.aborted) return looked;
       looked += 1;
       await runSend(deps, { tenant_key, inbox_key }, id).catch(error => {
@@ -61,12 +63,12 @@ export async function releaseGoneSends(deps: Deps): Promise<void> {
   const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
   for (let shard = 0; shard < limits.dueShards; shard++)
     for await (const found of store.all(dueSends, { shard }, range)) {
-      const fence = (await store.get(send, keyOf(found), { consistent: true }))?.fence;
+      const fence = (await store.get(send, keyOfSend(found), { consistent: true }))?.fence;
       if (fence === undefined || !(await owners.isGone(fence))) continue;
       const change = { set: { dueat: nowMs, shard }, remove: ['fence'] as const };
       // Only if the dead process still has it: other processes do the same.
       await store
-        .update(send, keyOf(found), change, { if: { fence }, pattern: 'take over a send' })
+        .update(send, keyOfSend(found), change, { if: { fence }, pattern: 'take over a send' })
         .catch(ignoreConflict);
     }
 }
@@ -81,10 +83,8 @@ function lease(
   const { shard } = current;
   const fence = guard.fence ?? owners.next();
   const set = { dueat: clock.now() + limits.leaseMs, shard, fence, ...progress };
-  return store.update(send, keyOf(current), { set }, { if: guard, pattern: 'hold a send' });
+  return store.update(send, keyOfSend(current), { set }, { if: guard, pattern: 'hold a send' });
 }
-
-const keyOf = ({ tenant_key, inbox_key, id }: InboxId & { id: string }) => ({ tenant_key, inbox_key, id });
 
 const finished = { remove: ['message', 'shard', 'dueat', 'fence'] as const };
 
@@ -96,7 +96,12 @@ const broadcastNow = (deps: Deps, leased: LeasedSend): Promise<void> =>
   retry<void>(deps, async () => {
     const { sent, steps } = await broadcastSteps(deps, leased);
     const change = { set: { status: 'sent', ...sent } as const, ...finished };
-    await transactLeased(deps, leased, write.update(send, keyOf(leased), change, ifLeased(leased)), steps);
+    await transactLeased(
+      deps,
+      leased,
+      write.update(send, keyOfSend(leased), change, ifLeased(leased)),
+      steps,
+    );
     return done(undefined);
   });
 
@@ -126,7 +131,7 @@ async function deliver(deps: Deps, inbox: InboxId, first: LeasedSend): Promise<v
               dueat: deps.clock.now() + limits.leaseMs,
             } as const,
           };
-      const progressStep = write.update(send, keyOf(current), progress, ifLeased(current));
+      const progressStep = write.update(send, keyOfSend(current), progress, ifLeased(current));
       await transactLeased(deps, current, progressStep, steps);
       return done({ ...current, delivered, status: isLast ? 'sent' : 'delivering' });
     });

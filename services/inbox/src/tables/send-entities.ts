@@ -4,13 +4,18 @@ import { exampleId, exampleInbox, inboxId, inboxKeys, int, messageContent, taxon
 
 // What was sent, to whom, and under which ids of the host; and the members of an inbox.
 
+// Which of the inbox's partitions it is in: by its own id, or by the id of the host, or by the key of the request. Bodies
+// and long lists of recipients are few, and stay in the first.
+const sentIn = { ...inboxId, bucket: z.string() };
+const exampleSent = { ...exampleInbox, bucket: 'main~3' };
+
 export const send = entity(inboxKeys, {
   name: 'send',
   description:
     'What the host sent: to whom, its progress, and how many have read it. Copies do not list the recipients.',
   kind: 'SR',
   schema: z.object({
-    ...inboxId,
+    ...sentIn,
     id: z.string(),
     host_system_id: z.string().nullable(),
     sender: z.string(),
@@ -40,11 +45,12 @@ export const send = entity(inboxKeys, {
     dueat: int.optional().describe('when a worker should process it, in milliseconds'),
     fence: z.string().optional().describe('which worker leases it'),
   }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'm#{id}' },
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 'm#{id}' },
+  inKeyOnly: ['bucket'],
   indexes: { due: { partition: 'DUE#{shard}', sort: '{dueat:14}#{id}' } },
   examples: [
     {
-      ...exampleInbox,
+      ...exampleSent,
       id: exampleId,
       host_system_id: null,
       sender: 'usr_1',
@@ -67,18 +73,20 @@ export const audiencePart = entity(inboxKeys, {
   name: 'audience part',
   description: 'A thousand recipients of a send. They are listed nowhere else.',
   kind: 'AU',
-  schema: z.object({ ...inboxId, id: z.string(), part: int, uids: z.array(z.string()), expiredat: int }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'a#{id}#{part:3}' },
-  examples: [{ ...exampleInbox, id: exampleId, part: 0, uids: ['ann', 'bob'], expiredat: 4_000_000_000 }],
+  schema: z.object({ ...sentIn, id: z.string(), part: int, uids: z.array(z.string()), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 'a#{id}#{part:3}' },
+  inKeyOnly: ['bucket'],
+  examples: [{ ...exampleSent, id: exampleId, part: 0, uids: ['ann', 'bob'], expiredat: 4_000_000_000 }],
 });
 
 export const messageBody = entity(inboxKeys, {
   name: 'message body',
   description: 'The body of a message to several users, if it is too large to store in every copy.',
   kind: 'MB',
-  schema: z.object({ ...inboxId, id: z.string(), body: z.unknown(), expiredat: int }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 't#{id}' },
-  examples: [{ ...exampleInbox, id: exampleId, body: 'x'.repeat(8192), expiredat: 4_000_000_000 }],
+  schema: z.object({ ...sentIn, id: z.string(), body: z.unknown(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 't#{id}' },
+  inKeyOnly: ['bucket'],
+  examples: [{ ...exampleSent, id: exampleId, body: 'x'.repeat(8192), expiredat: 4_000_000_000 }],
 });
 
 export const hostId = entity(inboxKeys, {
@@ -86,16 +94,17 @@ export const hostId = entity(inboxKeys, {
   description: "The send with one of the host's ids, where these are unique.",
   kind: 'HI',
   schema: z.object({
-    ...inboxId,
+    ...sentIn,
     host_system_id: z.string(),
     id: z.string(),
     fingerprint: z.string(),
     expiredat: int,
   }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'h#{host_system_id:text}' },
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 'h#{host_system_id:text}' },
+  inKeyOnly: ['bucket'],
   examples: [
     {
-      ...exampleInbox,
+      ...exampleSent,
       host_system_id: 'INV-1',
       id: exampleId,
       fingerprint: 'x'.repeat(43),
@@ -108,18 +117,20 @@ export const sharedHostId = entity(inboxKeys, {
   name: 'shared host id',
   description: "One of the sends with one of the host's ids, where these need not be unique.",
   kind: 'HS',
-  schema: z.object({ ...inboxId, host_system_id: z.string(), id: z.string(), expiredat: int }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'n#{host_system_id:text}#{id}' },
-  examples: [{ ...exampleInbox, host_system_id: 'INV-1', id: exampleId, expiredat: 4_000_000_000 }],
+  schema: z.object({ ...sentIn, host_system_id: z.string(), id: z.string(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 'n#{host_system_id:text}#{id}' },
+  inKeyOnly: ['bucket'],
+  examples: [{ ...exampleSent, host_system_id: 'INV-1', id: exampleId, expiredat: 4_000_000_000 }],
 });
 
 export const requestKey = entity(inboxKeys, {
   name: 'request key',
   description: 'The send of an idempotent request: it is created once, even after a crash.',
   kind: 'RK',
-  schema: z.object({ ...inboxId, key: z.string(), id: z.string(), expiredat: int }),
-  key: { partition: 't#{tenant_key}S#{inbox_key}', sort: 'k#{key:text}' },
-  examples: [{ ...exampleInbox, key: 'x'.repeat(43), id: exampleId, expiredat: 4_000_000_000 }],
+  schema: z.object({ ...sentIn, key: z.string(), id: z.string(), expiredat: int }),
+  key: { partition: 't#{tenant_key}S#{bucket}', sort: 'k#{key:text}' },
+  inKeyOnly: ['bucket'],
+  examples: [{ ...exampleSent, key: 'x'.repeat(43), id: exampleId, expiredat: 4_000_000_000 }],
 });
 
 export const member = entity(inboxKeys, {

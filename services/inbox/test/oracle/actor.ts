@@ -1,5 +1,6 @@
 import { seededRandom } from '@stak/kit';
-import { inboxCategories, send } from '../../src/tables.ts';
+import { findSend } from '../../src/publish/send-records.ts';
+import { inboxCategories } from '../../src/tables.ts';
 import { type Command, type Plain, users } from './commands.ts';
 import { CrashError } from './faults.ts';
 import { Model, type Policy, type Sent } from './model.ts';
@@ -202,7 +203,7 @@ export class Actor {
     const { store, inboxId } = this.#world;
     for (const pending of this.#pending) {
       const { sent } = pending;
-      const found = await store.get(send, { ...inboxId, id: sent.id }, { consistent: true });
+      const found = await findSend({ store }, inboxId, sent.id);
       if (!found) continue;
       if (!sent.recipients) {
         if (found.status === 'sent' && pending.delivered++ === 0) this.model.broadcast(sent);
@@ -221,7 +222,7 @@ export class Actor {
     const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#world.now();
     // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
     const isCancelled = async () =>
-      (await this.#world.store.get(send, { ...this.#world.inboxId, id }))?.status === 'cancelled';
+      (await findSend(this.#world, this.#world.inboxId, id))?.status === 'cancelled';
     const attempt = () =>
       byHostId
         ? this.inbox().operations.redactHostId(this.#world.inboxId, hostId)

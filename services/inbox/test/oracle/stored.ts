@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import * as limits from '../../src/limits.ts';
-import { inboxCategories, send } from '../../src/tables.ts';
+import { findSend } from '../../src/publish/send-records.ts';
+import { inboxCategories } from '../../src/tables.ts';
 import type { Actor } from './actor.ts';
 import { users } from './commands.ts';
 import { handleRecords, type World } from './world.ts';
@@ -100,7 +101,7 @@ export async function checkAtRest(world: World, actor: Actor): Promise<void> {
     'bodies of messages that are gone',
   );
   for (const [id, read] of readers) {
-    const found = await world.store.get(send, { ...world.inboxId, id }, { consistent: true });
+    const found = await findSend(world, world.inboxId, id);
     if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
     if (found) deepStrictEqual(found.members, actor.model.sent.get(id)?.members, `recipients of ${id}`);
   }
