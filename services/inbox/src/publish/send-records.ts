@@ -160,14 +160,14 @@ export async function sendOfEarlierVersion(
   claims: Claims,
   rivals: Rivals,
 ): Promise<Send | undefined> {
-  const place = { tenant_key: inbox.tenant_key, bucket: inbox.inbox_key };
+  const partition = { tenant_key: inbox.tenant_key, bucket: inbox.inbox_key };
   const [request, held] = await Promise.all([
     claims.requestKey === undefined
       ? undefined
-      : deps.store.get(requestKey, { ...place, key: claims.requestKey }),
+      : deps.store.get(requestKey, { ...partition, key: claims.requestKey }),
     host_system_id === null || !claims.unique
       ? undefined
-      : deps.store.get(hostId, { ...place, host_system_id }),
+      : deps.store.get(hostId, { ...partition, host_system_id }),
   ]);
   if (request) return readSend(deps, inbox, request.id);
   const holder = held && (await holderOf(deps, inbox, held, rivals));
@@ -225,10 +225,10 @@ export async function idsOfHostId(
 ): Promise<string[]> {
   const ids = new Set<string>();
   for (const bucket of [bucketOf(inbox, host_system_id), inbox.inbox_key]) {
-    const place = { tenant_key: inbox.tenant_key, bucket, host_system_id };
-    const unique = await store.get(hostId, place, { consistent: true });
+    const partition = { tenant_key: inbox.tenant_key, bucket, host_system_id };
+    const unique = await store.get(hostId, partition, { consistent: true });
     if (unique) ids.add(unique.id);
-    for await (const shared of store.all(sendsOfHostId, place)) ids.add(shared.id);
+    for await (const shared of store.all(sendsOfHostId, partition)) ids.add(shared.id);
   }
   if (ids.size === 0) throw sendNotFound();
   return [...ids];
