@@ -169,6 +169,7 @@ it('no guide with a shell is left out', async () => {
     'billing',
     'sign-in-with-github-and-google',
     'define-a-table',
+    'run-on-postgresql',
     'run-several-servers',
     'deploy-on-one-machine',
     'deploy-on-aws',

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@stak/kit';
 import type { ControlPlane } from './client.ts';
 import { tableErrors } from './errors.ts';
+import { isUnavailable } from './retry.ts';
 import type { AnyTable } from './table.ts';
 import {
   type Described,
@@ -58,8 +59,14 @@ async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
     try {
       return await createTable(work, table);
     } catch (error) {
+      if (left === 1) throw error;
+      // Also what some stores answer to a change that meets another one.
+      if (isUnavailable(error)) {
+        await work.clock.sleep(pollMs);
+        continue;
+      }
       const name = error instanceof Error ? error.name : '';
-      if (left === 1 || !(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
+      if (!(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
       // DynamoDB does not take the design, and nobody else has made the table either.
       if (!(await describeTable(work.control, table.name))) throw error;
       await untilActive(work, table.name);

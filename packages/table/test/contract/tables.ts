@@ -1,7 +1,8 @@
+import { systemClock } from '@stak/kit';
 import { afterEach, expect, it } from 'vitest';
 import { createTables, defineTable } from '../../src/index.ts';
 import { inbox } from '../example-table.ts';
-import type { Target } from './target.ts';
+import { awsError, impatientClock, type Target } from './target.ts';
 
 const name = 'example-small';
 const keys = { partition: 'pk', sort: 'sk' } as const;
@@ -58,6 +59,21 @@ export function testTables(target: () => Target): void {
       await Promise.all([make(table), make(table), make(table)]);
       expect(await make(table)).toEqual([{ table: name, done: [] }]);
     }
+  });
+
+  it('is made although the store fails for a moment', async () => {
+    const { control } = target();
+    const failed = new Set<string>();
+    const execute: typeof control.execute = async (operation, input) => {
+      if (failed.has(operation)) return control.execute(operation, input);
+      failed.add(operation);
+      throw awsError('InternalServerError', { $metadata: { httpStatusCode: 500 } });
+    };
+    const clock = impatientClock();
+    const table = defineTable({ name, keys, ttl: 'ttl' });
+    await createTables({ execute }, [table], { clock: { ...systemClock, ...clock } });
+    expect([...failed]).toEqual(['DescribeTable', 'CreateTable', 'DescribeTimeToLive', 'UpdateTimeToLive']);
+    expect(clock.slept.length).toBeGreaterThanOrEqual(failed.size);
   });
 
   it('says why DynamoDB does not take a design', async () => {

@@ -6,8 +6,9 @@ export type Target = {
   client: DynamoClient;
   control: ControlPlane;
   close(): Promise<void> | void;
-  // dynoxide gives the key as the old image of an item that was not there; DynamoDB gives nothing.
+  // dynoxide and ExtendDB give the key as the old image of an item that was not there; DynamoDB gives nothing.
   imagesNothing?: boolean;
+  countsHalf?: boolean; // ExtendDB counts writes of a transaction as others, DynamoDB twice
 };
 
 export const nowMs = Date.UTC(2030, 0, 1);

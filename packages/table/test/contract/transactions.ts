@@ -57,13 +57,13 @@ export function testTransactions(target: () => Target): void {
       ['publish', inbox.name],
       ['read both', inbox.name],
     ]);
-    expect(ledger.entries()[0]?.writeUnits).toBeGreaterThanOrEqual(4);
+    expect(ledger.entries()[0]?.writeUnits).toBeGreaterThanOrEqual(target().countsHalf ? 2 : 4);
   });
 
   it('makes a transaction with a token once', async () => {
     const store = storeOf(target);
     const count = { 'count it': publish()['count it'] };
-    const token = `token-${Math.random()}`;
+    const token = crypto.randomUUID();
     await store.transact(count, { token });
     await store.transact(count, { token });
     expect((await store.get(total, ann))?.published).toBe(1);
