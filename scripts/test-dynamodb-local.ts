@@ -1,69 +1,20 @@
 // Runs the tests that take a DYNAMODB_ENDPOINT against Amazon's DynamoDB Local, fetched with Maven:
 //   npm run test:dynamodb-local [-- paths of tests]
 // Where Maven or Java is missing, or Maven cannot reach the artifact, it says so and ends well.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startDynamoDbLocal, whatDynamoDbLocalLacks } from './dynamodb-local.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const version = '3.1.0';
-// Kept between runs: it is 50 MB.
-const folder = join(tmpdir(), `stak-dynamodb-local-${version}`);
-const mainClass = 'software.amazon.dynamodb.services.local.main.ServerRunner';
-const startMs = 30_000;
 
-const lacking = await whatIsLacking();
+const lacking = await whatDynamoDbLocalLacks();
 if (lacking) console.log(`Skipped: ${lacking}`);
 else process.exitCode = await runTests(process.argv.slice(2));
 
-async function whatIsLacking(): Promise<string | undefined> {
-  for (const tool of ['java', 'mvn'])
-    if (spawnSync(tool, ['-version'], { stdio: 'ignore' }).status !== 0) return `there is no ${tool}`;
-  if (existsSync(join(folder, 'lib'))) return undefined;
-  return (await fetchJars()) ? undefined : 'Maven cannot reach software.amazon.dynamodb:DynamoDBLocal';
-}
-
-async function fetchJars(): Promise<boolean> {
-  console.log(`Fetching DynamoDB Local ${version} with Maven…`);
-  const scratch = await mkdtemp(join(tmpdir(), 'stak-maven-'));
-  await writeFile(join(scratch, 'pom.xml'), project());
-  const target = join(scratch, 'lib');
-  const args = ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${target}`];
-  const { status } = spawnSync('mvn', args, { cwd: scratch, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status === 0 && existsSync(target)) {
-    await cp(target, join(folder, 'lib'), { recursive: true });
-  }
-  await rm(scratch, { recursive: true, force: true });
-  return status === 0;
-}
-
-function project(): string {
-  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>stak</groupId>
-  <artifactId>dynamodb-local</artifactId>
-  <version>1</version>
-  <dependencies>
-    <dependency>
-      <groupId>software.amazon.dynamodb</groupId>
-      <artifactId>DynamoDBLocal</artifactId>
-      <version>${version}</version>
-    </dependency>
-  </dependencies>
-</project>
-`;
-}
-
 async function runTests(paths: string[]): Promise<number> {
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  const server = await start(port, endpoint);
+  const { endpoint, stop } = await startDynamoDbLocal();
   try {
     const tests = paths.length > 0 ? paths : ['packages/table/test/contract.test.ts'];
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -75,30 +26,6 @@ async function runTests(paths: string[]): Promise<number> {
     const [code] = (await once(child, 'exit')) as [number | null];
     return code ?? 1;
   } finally {
-    server.kill('SIGKILL');
+    stop();
   }
-}
-
-async function start(port: number, endpoint: string): Promise<ChildProcess> {
-  const lib = join(folder, 'lib');
-  const jars = (await readdir(lib)).filter(file => file.endsWith('.jar')).map(file => join(lib, file));
-  const args = [`-Djava.library.path=${lib}`, '-cp', jars.join(delimiter), mainClass];
-  const server = spawn('java', [...args, '-inMemory', '-disableTelemetry', '-port', String(port)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  for (const deadline = Date.now() + startMs; Date.now() < deadline; await sleep(200)) {
-    if (server.exitCode !== null) throw new Error(`DynamoDB Local ended with code ${server.exitCode}`);
-    // It answers a request without a signature with 400, which is an answer.
-    if (await fetch(endpoint).catch(() => undefined)) return server;
-  }
-  server.kill('SIGKILL');
-  throw new Error('DynamoDB Local did not start');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

@@ -29,7 +29,7 @@ export type ToThread =
 type Failure = { name: string; message: string };
 type Report = {
   workers: readonly WorkerState[];
-  consumers: readonly { name: string; counters: Counters }[];
+  consumers: readonly { name: string; counters: Counters; shards: number }[];
   units: readonly CapacityEntry[];
 };
 

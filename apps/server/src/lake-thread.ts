@@ -76,7 +76,11 @@ function report(): void {
   tell({
     kind: 'report',
     workers: workers.states(),
-    consumers: consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+    consumers: consumers.map(({ name, counters, shards }) => ({
+      name,
+      counters: counters(),
+      shards: shards(),
+    })),
     units: ledger.entries(),
   });
 }

@@ -12,7 +12,7 @@ export type Measured = {
   eventLoop: EventLoopWatch;
   workers(): readonly WorkerState[];
   storage(): Promise<{ services: readonly { service: string; bytes: number }[] }>;
-  consumers(): readonly { name: string; counters: Counters }[];
+  consumers(): readonly { name: string; counters: Counters; shards: number }[];
   setAside(): Promise<readonly string[]>; // consumers with dead letters
   backup?(): BackupState | undefined; // in the process that ships it
   token: string | undefined;
@@ -207,6 +207,15 @@ function exposeWorkers(registers: Registry[], { workers, consumers }: Measured):
     collect() {
       this.reset();
       for (const { name, restarts } of workers()) this.inc({ worker: name }, restarts);
+    },
+  });
+  new Gauge({
+    name: 'stak_stream_shards',
+    help: 'Shards of streams that are read here, by consumer',
+    labelNames: ['consumer'],
+    registers,
+    collect() {
+      for (const { name, shards } of consumers()) this.set({ consumer: name }, shards);
     },
   });
   new Counter({

@@ -208,7 +208,7 @@ async function startOn(
     workers: listWorkers,
     storage: services.storage.readAll,
     consumers: () => [
-      ...consumers.map(({ name, counters }) => ({ name, counters: counters() })),
+      ...consumers.map(({ name, counters, shards }) => ({ name, counters: counters(), shards: shards() })),
       ...(lakeHost?.consumers() ?? []),
     ],
     setAside: letters.read,

@@ -43,6 +43,7 @@ export type ConsumerOptions = {
 
 export type Consumer = Worker & {
   counters(): Counters;
+  shards(): number; // that this process reads now
   status(): Promise<ConsumerStatus>;
   // Dead letters are handled once more, by whichever process runs the consumer.
   redrive(): Promise<void>;
@@ -57,6 +58,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const store = createStore({ client, clock, random });
   const log = options.log.child({ consumer });
   const counters = createCounters();
+  const held = new Set<string>();
   const wake = createNotifier(clock);
   const owners = options.owners ?? unknownOwners(createIds({ clock, random }));
   const leaseMs = options.leaseMs ?? (owners.canTell ? limits.leaseOfKnownMs : limits.leaseMs);
@@ -83,11 +85,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
           leaseMs,
           owners,
           wake,
+          held,
         },
         signal,
       );
     },
     counters: () => ({ ...counters }),
+    shards: () => held.size,
     status: () => readStatus({ store, source, clock }, consumer),
     async redrive() {
       await requestRedrive(store, clock, consumer);

@@ -13,12 +13,17 @@ import type { Lease, State } from './work.ts';
 
 type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 
-export type RunSettings = TaskDeps & { leaseMs: number; owners: Owners; wake: Notifier };
+export type RunSettings = TaskDeps & {
+  leaseMs: number;
+  owners: Owners;
+  wake: Notifier;
+  held: Set<string>; // what this process works on
+};
 
 // Runs a consumer in this process until the signal is aborted: takes its share of the work, keeps the leases
 // alive, and gives everything back at the end.
 export async function runConsumer(settings: RunSettings, signal: AbortSignal): Promise<void> {
-  const { subscription, source, works, owners, clock, log, counters, wake } = settings;
+  const { subscription, source, works, owners, clock, log, counters, wake, held } = settings;
   const renewMs = settings.leaseMs / limits.renewalsPerLease;
   const tasks = new Map<string, Task>();
   let shards: readonly Shard[] = [];
@@ -29,9 +34,11 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     const ended = keepTrying(lease, work, stop.signal).then(() => {
       stop.unfollow();
       tasks.delete(lease.key);
+      held.delete(lease.key);
       wake.notify();
     });
     tasks.set(lease.key, { lease, stop, ended });
+    held.add(lease.key);
   }
 
   // Anything but the loss of the lease is tried again from the last checkpoint, for as long as the lease holds.
@@ -111,8 +118,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
       if (signal.aborted) return;
       const lease = await works.acquire(shard.key, shard, gone.get(shard.key));
       if (!lease) continue;
-      const held = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
-      startTask(held, stopped => consumeShard(settings, held, begun.startOf(held), stopped));
+      const ofShard = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
+      startTask(ofShard, stopped => consumeShard(settings, ofShard, begun.startOf(ofShard), stopped));
     }
     const redrive = state.works.get(redriveKey);
     if (

@@ -112,9 +112,11 @@ async function findFreePort(): Promise<number> {
 
 export type Answer = { status: number; json: Record<string, unknown> };
 
+export type Asked = { url: string; answerMs?: number };
+
 // What the server says, or undefined if it died before it could.
 export async function ask(
-  { url }: Pick<CrashServer, 'url'>,
+  { url, answerMs = 5_000 }: Asked,
   path: string,
   init: { method?: string; send?: unknown; body?: string; token?: string; key?: string } = {},
 ): Promise<Answer | undefined> {
@@ -129,7 +131,7 @@ export async function ask(
       },
       body: init.send === undefined ? init.body : JSON.stringify(init.send),
       // A connection that was being handed to a worker when that was killed is never answered.
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(answerMs),
     });
     return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   } catch {
@@ -139,7 +141,7 @@ export async function ask(
 
 // Asks until there is an answer that says something about the request, not about the server.
 export async function askAgain(
-  server: Pick<CrashServer, 'url'>,
+  server: Asked,
   path: string,
   init: Parameters<typeof ask>[2] = {},
 ): Promise<Answer> {
@@ -152,7 +154,7 @@ export async function askAgain(
 
 // What the campaign itself needs, and cannot go on without.
 export async function make(
-  server: Pick<CrashServer, 'url'>,
+  server: Asked,
   path: string,
   init: Parameters<typeof ask>[2],
 ): Promise<Record<string, unknown>> {
@@ -161,9 +163,23 @@ export async function make(
   return json;
 }
 
-export async function signUp(server: CrashServer): Promise<string> {
-  const person = { email: 'crash@example.com', password: 'a long enough password', name: 'Crash' };
-  const { access_token } = await make(server, '/v1/auth/signup', { send: { ...person, cookie: false } });
+export async function signUp(server: Asked): Promise<string> {
+  const token = await signUpOnce(server);
   const body = { name: 'crash', permissions: 'admin' };
-  return String((await make(server, '/v1/api-keys', { send: body, token: String(access_token) })).key);
+  return String((await make(server, '/v1/api-keys', { send: body, token })).key);
+}
+
+// Another address each time: one whose answer was lost is taken.
+async function signUpOnce(server: Asked): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const person = {
+      email: `crash-${attempt}@example.com`,
+      password: 'a long enough password',
+      name: 'Crash',
+    };
+    const answer = await ask(server, '/v1/auth/signup', { send: { ...person, cookie: false } });
+    if (answer?.json.access_token !== undefined) return String(answer.json.access_token);
+    if (answer && answer.status < 500) throw new Error(`nobody could sign up: ${JSON.stringify(answer)}`);
+    await new Promise(resolve => setTimeout(resolve, 500));
+  }
 }

@@ -1,15 +1,21 @@
 import type { Random } from '@stak/kit';
 import type { Load } from './campaign.ts';
 import { openReceivers } from './receivers.ts';
-import { ask, askAgain, type CrashServer, make, signUp } from './server.ts';
+import { type Asked, ask, askAgain, type CrashServer, make, signUp } from './server.ts';
 import { countDuplicates, type Stored, verify } from './verification.ts';
 
 const connections = 3;
 const settledWithinMs = 90_000; // retries included
 const openStatuses = ['received', 'processing', 'retrying'];
 
-export async function prepareWebhooks(server: CrashServer, random: Random): Promise<Load> {
-  const token = await signUp(server);
+type Options = { token?: string; pauseMs?: number }; // whose they are; between two events of a sender
+
+export async function prepareWebhooks(
+  server: Asked & Pick<CrashServer, 'killed'>,
+  random: Random,
+  options: Options = {},
+): Promise<Load> {
+  const token = options.token ?? (await signUp(server));
   const receivers = await openReceivers(connections, random);
   const { sourceId } = await make(server, '/v1/sources', { send: { name: 'Crash' }, token });
   for (const [i, destinationUrl] of receivers.urls.entries())
@@ -59,8 +65,10 @@ export async function prepareWebhooks(server: CrashServer, random: Random): Prom
     async send(isOver) {
       while (!isOver()) {
         const answer = await ask(server, `/in/${sourceId}`, { body: '{"hello":"world"}' });
-        if (answer?.status === 200) acknowledged.add(String(answer.json.eventId));
-        else await new Promise(resolve => setTimeout(resolve, 20));
+        const isAcknowledged = answer?.status === 200;
+        if (isAcknowledged) acknowledged.add(String(answer.json.eventId));
+        const { pauseMs = isAcknowledged ? 0 : 20 } = options;
+        if (pauseMs > 0) await new Promise(resolve => setTimeout(resolve, pauseMs));
       }
     },
     async verify() {

@@ -1,0 +1,255 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
+import { seededRandom } from '@stak/kit';
+import { awsClient } from '@stak/table/aws';
+import { ask, askAgain, make, signUp } from '../../apps/server/test/crash/server.ts';
+import { prepareWebhooks } from '../../apps/server/test/crash/webhooks.ts';
+import { leaseMs } from '../../packages/streams/src/limits.ts';
+import { type Cluster, credentials, startCluster } from './cluster.ts';
+import { prepareInbox, prepareTasks } from './load.ts';
+
+// Three servers on one store that wakes nobody, behind a proxy, under load: servers are killed and restarted, and then
+// every promise is checked. docs/guides/run-several-servers.md has the promises.
+
+export type Campaign = {
+  command: string; // `stak`, as it is built
+  endpoint: string;
+  forMs: number; // kills go on for so long; there is one at least
+  seed: number;
+  note(line: string): void;
+  log: Writable; // of what servers print
+};
+export type Found = {
+  violations: string[];
+  heardMs: { p50: number; p95: number; most: number }; // from the answer to the listeners of every server
+  streamsMs: number[]; // until what a killed server read is read by others
+  deliveriesMs: number[]; // until what it was delivering is delivered by others
+};
+
+const servers = 3;
+const calmMs = 2_000; // of load between two kills
+const quietWithinMs = 30_000; // counts that follow the stream have caught up
+
+export async function runCampaign({ command, endpoint, forMs, seed, note, log }: Campaign): Promise<Found> {
+  const random = seededRandom(seed);
+  const cluster = await startCluster(command, endpoint, servers, log);
+  const leases = createLeases(endpoint);
+  const killed: { atMs: number; victim: 'worker' }[] = [];
+  const violations: string[] = [];
+  const [streamsMs, deliveriesMs]: [number[], number[]] = [[], []];
+  try {
+    note(`${servers} servers are ready`);
+    const token = await signUp(cluster);
+    const webhooks = await prepareWebhooks({ ...cluster, killed }, random, { token, pauseMs: 150 });
+    const works = [await prepareInbox(cluster, token, random), await prepareTasks(cluster, token)] as const;
+    const slow = await openSlowDestination(cluster, token);
+    note('there are webhooks, an inbox, tasks and listeners');
+    let isOver = false;
+    const sending = Promise.all([webhooks, ...works].map(work => work.send(() => isOver)));
+    sending.catch(() => {}); // it is waited for below
+    note(`they read ${(await untilSpread(cluster)).join(', ')} shards of streams`);
+
+    for (const endsMs = Date.now() + forMs; killed.length === 0 || Date.now() < endsMs; ) {
+      await sleep(calmMs);
+      const node = Math.floor(random() * servers);
+      await slow.hold(node);
+      const atMs = Date.now();
+      killed.push({ atMs, victim: 'worker' });
+      const [streams, delivery] = [
+        leases.untilTaken(atMs, () => cluster.kill(node)),
+        slow.untilRepeated(atMs),
+      ];
+      streamsMs.push(await streams);
+      await cluster.start(node);
+      const before = cluster.failures().length;
+      for (let other = 1; other < servers; other++) await cluster.restart((node + other) % servers);
+      violations.push(
+        ...cluster
+          .failures()
+          .slice(before)
+          .map(one => `in a rolling restart, ${one}`),
+      );
+      deliveriesMs.push(await delivery);
+      note(
+        `killed server ${node}: its streams after ${streamsMs.at(-1)} ms, its delivery after ${deliveriesMs.at(-1)} ms; restarted the others`,
+      );
+    }
+
+    isOver = true;
+    await sending;
+    const { violations: broken, summary } = await webhooks.verify();
+    note(summary);
+    violations.push(...broken);
+    for (const work of works) violations.push(...(await untilQuiet(() => work.check())));
+    violations.push(...(await untilQuiet(() => checkCounts(cluster, token))));
+    violations.push(...(await checkHealth(cluster)));
+    const latencies = works[1].latenciesMs().toSorted((a, b) => a - b);
+    const quantile = (share: number) =>
+      Math.round(latencies[Math.floor(share * (latencies.length - 1))] ?? 0);
+    works[1].close();
+    await webhooks.close();
+    slow.close();
+    const heardMs = { p50: quantile(0.5), p95: quantile(0.95), most: quantile(1) };
+    return { violations, heardMs, streamsMs, deliveriesMs };
+  } finally {
+    leases.close();
+    await cluster.stop();
+  }
+}
+
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
+async function untilQuiet(check: () => Promise<string[]>): Promise<string[]> {
+  let wrong = await check();
+  for (
+    const endsMs = Date.now() + quietWithinMs;
+    wrong.length > 0 && Date.now() < endsMs;
+    wrong = await check()
+  )
+    await sleep(250);
+  return wrong;
+}
+
+// Usage and the counts of days are what is stored, to the last event.
+async function checkCounts(cluster: Cluster, token: string): Promise<string[]> {
+  const { json: usage } = await askAgain(cluster, '/v1/usage', { token });
+  const { json: analytics } = await askAgain(cluster, '/v1/webhook-analytics', { token });
+  const { data: sources } = (await askAgain(cluster, '/v1/sources', { token })).json as {
+    data: { sourceId: string }[];
+  };
+  let stored = 0;
+  const statuses: Record<string, number> = {};
+  for (const { sourceId } of sources)
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const path = `/v1/sources/${sourceId}/events?limit=100${after}`;
+      const { json } = await askAgain(cluster, path, { token });
+      for (const { status } of json.data as { status: string }[]) {
+        stored += 1;
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+      cursor = json.next_cursor as string | null;
+    }
+  const wrong: string[] = [];
+  if (usage.usageThisMonth !== stored) wrong.push(`usage is ${usage.usageThisMonth} of ${stored} events`);
+  if (analytics.received !== stored)
+    wrong.push(`${analytics.received} of ${stored} events are counted by day`);
+  const counted = analytics.statuses as Record<string, number>;
+  for (const status of Object.keys(counted))
+    if (counted[status] !== (statuses[status] ?? 0))
+      wrong.push(`${counted[status]} events are counted as ${status}, ${statuses[status] ?? 0} are`);
+  return wrong;
+}
+
+async function checkHealth({ nodes }: Cluster): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const url of nodes) {
+    const ready = await ask({ url }, '/readyz');
+    if (ready?.status !== 200) wrong.push(`${url} is not ready: ${JSON.stringify(ready)}`);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    wrong.push(...metrics.split('\n').filter(line => line.startsWith('stak_stream_dead_letters{')));
+  }
+  return wrong;
+}
+
+// How many shards each server reads, once each reads some and none more than half.
+async function untilSpread({ nodes }: Cluster): Promise<number[]> {
+  for (const endsMs = Date.now() + quietWithinMs; ; await sleep(200)) {
+    const counts = await Promise.all(nodes.map(countShards));
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    if (counts.every(count => count > 0 && count <= all / 2)) return counts;
+    if (Date.now() > endsMs) throw new Error(`the shards of streams are not spread: ${counts.join(', ')}`);
+  }
+}
+
+async function countShards(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return [...metrics.matchAll(/^stak_stream_shards\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}
+
+// Who reads which shard, by what consumers write about it.
+function createLeases(endpoint: string) {
+  const client = awsClient({ region: 'us-east-1', endpoint, credentials });
+  type Held = { owner?: string; lease_until?: number; finished_at?: number };
+
+  async function read(): Promise<Held[]> {
+    const held: Held[] = [];
+    let ExclusiveStartKey: Record<string, unknown> | undefined;
+    do {
+      const page = await client.scan({
+        TableName: 'stak-streams',
+        FilterExpression: 'begins_with(sk, :work) AND attribute_not_exists(finished_at)',
+        ExpressionAttributeValues: { ':work': 'work#' },
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
+      });
+      held.push(...((page.Items ?? []) as Held[]));
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey);
+    return held;
+  }
+
+  return {
+    // A lease that was written after the kill is one of somebody who lives.
+    async untilTaken(killedAtMs: number, kill: () => Promise<void>): Promise<number> {
+      await kill();
+      for (const endsMs = Date.now() + quietWithinMs; ; await sleep(50)) {
+        const held = await read();
+        const isTaken = held.every(({ lease_until = 0 }) => lease_until > killedAtMs + leaseMs);
+        if (isTaken) return Date.now() - killedAtMs;
+        if (Date.now() > endsMs) throw new Error(`leases were not taken over: ${JSON.stringify(held)}`);
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+// A destination that keeps each event waiting the first time it comes, and takes it the second time.
+async function openSlowDestination(cluster: Cluster, token: string) {
+  const arrivals = new Map<string, { hungUp: boolean; repeatedMs?: number }>();
+  const server = createServer((request, response) => {
+    const id = String(request.headers['webhook-id']);
+    const first = arrivals.get(id);
+    if (first) {
+      first.repeatedMs ??= Date.now();
+      response.end();
+      return;
+    }
+    const arrival = { hungUp: false };
+    arrivals.set(id, arrival);
+    request.socket.on('close', () => (arrival.hungUp = true));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const destinationUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { sourceId } = await make(cluster, '/v1/sources', { send: { name: 'Slow' }, token });
+  await make(cluster, `/v1/sources/${sourceId}/connections`, {
+    send: { name: 'slow', destinationUrl },
+    token,
+  });
+  let held = '';
+  return {
+    // The server that receives an event delivers it.
+    async hold(node: number): Promise<void> {
+      const answer = await askAgain({ ...cluster, url: cluster.nodes[node]! }, `/in/${sourceId}`, {
+        body: '{}',
+      });
+      held = String(answer.json.eventId);
+      while (!arrivals.has(held)) await sleep(20);
+    },
+    async untilRepeated(killedAtMs: number): Promise<number> {
+      const arrival = arrivals.get(held)!;
+      for (const endsMs = Date.now() + quietWithinMs; ; await sleep(20)) {
+        if (arrival.repeatedMs !== undefined) return arrival.repeatedMs - killedAtMs;
+        if (Date.now() > endsMs)
+          throw new Error(
+            `an event was not delivered again, connection ${arrival.hungUp ? 'closed' : 'open'}`,
+          );
+      }
+    },
+    close: () => server.close().closeAllConnections(),
+  };
+}
