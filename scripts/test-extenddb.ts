@@ -101,7 +101,13 @@ function createAccessKey(extenddb: (...args: string[]) => string, port: number, 
 
 async function runTests(env: NodeJS.ProcessEnv): Promise<number> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const nodes = ['--import', 'tsx', join(root, 'test/nodes/run.ts'), '--store', env.DYNAMODB_ENDPOINT!];
+  const nodes = [
+    '--import',
+    'tsx',
+    join(root, 'apps/server/test/nodes/campaign.ts'),
+    '--endpoint',
+    env.DYNAMODB_ENDPOINT!,
+  ];
   const steps: [name: string, args: string[]][] = [
     ['contract', [vitest, 'run', 'packages/table/test/contract.test.ts']],
     ['oracle', [vitest, 'run', 'services/inbox/test/oracle.test.ts', '-t', 'another DynamoDB']],

@@ -1,13 +1,17 @@
 import { systemClock } from '@stak/kit';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTables, defineTable } from '../../src/index.ts';
 import { inbox } from '../example-table.ts';
 import { awsError, impatientClock, type Target } from './target.ts';
 
-const name = 'example-small';
 const keys = { partition: 'pk', sort: 'sk' } as const;
 
 export function testTables(target: () => Target): void {
+  // Another one each time: ExtendDB keeps the shards of a deleted table's stream, and refuses a stream of that name.
+  let name = '';
+  beforeEach(() => {
+    name = `example-small-${crypto.randomUUID()}`;
+  });
   const make = (...tables: Parameters<typeof createTables>[1]) => createTables(target().control, tables);
   const describeSmall = async () =>
     ((await target().control.execute('DescribeTable', { TableName: name })) as { Table: Description }).Table;

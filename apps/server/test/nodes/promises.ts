@@ -1,4 +1,4 @@
-import type { Found } from './campaign.ts';
+import type { Found } from './servers-under-load.ts';
 
 // docs/guides/run-several-servers.md promises these.
 const heardP95Ms = 1_000;

@@ -1,5 +1,5 @@
 import type { Random } from '@stak/kit';
-import { askAgain, make } from '../../apps/server/test/crash/server.ts';
+import { askAgain, make } from '../crash/server.ts';
 import type { Cluster } from './cluster.ts';
 
 // What users do through the proxy, each thing once whatever happens: a request that got no answer is sent again with its

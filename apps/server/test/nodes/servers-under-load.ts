@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { seededRandom } from '@stak/kit';
 import { awsClient } from '@stak/table/aws';
-import { ask, askAgain, make, signUp } from '../../apps/server/test/crash/server.ts';
-import { prepareWebhooks } from '../../apps/server/test/crash/webhooks.ts';
-import { leaseMs } from '../../packages/streams/src/limits.ts';
+import { ask, askAgain, make, signUp } from '../crash/server.ts';
+import { prepareWebhooks } from '../crash/webhooks.ts';
 import { type Cluster, credentials, startCluster } from './cluster.ts';
 import { prepareInbox, prepareTasks } from './load.ts';
 
@@ -29,6 +28,7 @@ export type Found = {
 };
 
 const servers = 3;
+const leaseMs = 4_500; // of a shard, where nobody can tell that its reader is gone
 const calmMs = 2_000; // of load between two kills
 const quietWithinMs = 30_000; // counts that follow the stream have caught up
 
