@@ -145,6 +145,7 @@ function packCommand(staging: string): string {
   run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
   for (const page of ['console', 'portal'])
     run(process.execPath, [join(root, `apps/${page}/build.mjs`), join(target, `dist/${page}`)]);
+  run(process.execPath, ['--import', 'tsx', join(root, 'apps/docs/src/build.ts'), join(target, 'dist/docs')]);
   const { inputs, outside } = readMetafile(metafile);
   for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
   rmSync(metafile);

@@ -146,7 +146,7 @@ it('the quickstart, then every guide that goes on from there, in a terminal of i
     const { KEY, STAK_TOKEN } = exported;
     Object.assign(reader.env, { KEY, STAK_TOKEN });
   }
-  const docs = await (await fetch(`${url}/docs`)).text();
+  const docs = await (await fetch(`${url}/docs/api`)).text();
   const script = await fetch(new URL(/<script src="([^"]+)"/.exec(docs)![1]!, url));
   expect(script.status).toBe(200);
   const api = await (await fetch(`${url}/openapi.json`)).text();

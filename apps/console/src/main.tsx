@@ -17,8 +17,13 @@ const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // A cross says nothing to a screen reader.
-  components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
+  components: {
+    // A cross says nothing to a screen reader.
+    CloseButton: { defaultProps: { 'aria-label': 'Close' } },
+    // The page has one banner, and it is not the title of a dialog.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+  },
 });
 
 await session.resume();

@@ -2,10 +2,18 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { NothingHere } from './components/nothing-here.tsx';
 import { type AccountTab, accountTabs } from './pages/account/address.ts';
 import { readInboxSearch } from './pages/inbox/queries.ts';
+import { readInsightsSearch, readSqlSearch } from './pages/lake/address.ts';
 import { readTableSearch } from './pages/tables/queries.ts';
 import { readTasksSearch } from './pages/tasks/address.ts';
-import { readTenantSearch } from './pages/tenants/address.ts';
-import { readDaysSearch, readEventSearch, readSourceSearch } from './pages/webhooks/address.ts';
+import { isTenantTab, readTenantSearch } from './pages/tenants/address.ts';
+import {
+  readConnectionsSearch,
+  readDaysSearch,
+  readEventSearch,
+  readEventsSearch,
+  readSourceSearch,
+  readSourcesSearch,
+} from './pages/webhooks/address.ts';
 import { session } from './queries/api.ts';
 import { latePage, PageFailure } from './shell/late-module.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -91,8 +99,26 @@ const overview = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks',
-  validateSearch: readDaysSearch,
+  validateSearch: readSourcesSearch,
   component: latePage(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhookConnections = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/connections',
+  validateSearch: readConnectionsSearch,
+  component: latePage(() => import('./pages/webhooks/connections-page.tsx'), 'WebhookConnectionsPage'),
+});
+const webhookEvents = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/events',
+  validateSearch: readEventsSearch,
+  component: latePage(() => import('./pages/webhooks/events-page.tsx'), 'WebhookEventsPage'),
+});
+const webhookAnalytics = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/analytics',
+  validateSearch: readDaysSearch,
+  component: latePage(() => import('./pages/webhooks/analytics-page.tsx'), 'WebhookAnalyticsPage'),
 });
 const webhookSource = createRoute({
   getParentRoute: () => inside,
@@ -110,6 +136,12 @@ const tasks = createRoute({
   getParentRoute: () => inside,
   path: '/tasks',
   validateSearch: readTasksSearch,
+  // Where these pages were before.
+  beforeLoad: ({ location }) => {
+    const { view } = location.search as { view?: unknown };
+    if (view === 'insights') throw redirect({ to: '/data/insights', search: { service: 'tasks' } });
+    if (view === 'sql') throw redirect({ to: '/data/sql' });
+  },
   component: latePage(() => import('./pages/tasks/tasks-page.tsx'), 'TasksPage'),
 });
 const inbox = createRoute({
@@ -127,7 +159,33 @@ const agentsTenant = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$tenant',
   validateSearch: readTenantSearch,
+  beforeLoad: ({ params, search }) => {
+    if (isTenantTab(search.tab)) throw redirect({ to: '/tenants/$tenant', params, search });
+  },
+  component: latePage(() => import('./pages/tenants/tenant-page.tsx'), 'AgentPage'),
+});
+const tenants = createRoute({
+  getParentRoute: () => inside,
+  path: '/tenants',
+  component: latePage(() => import('./pages/tenants/tenants-page.tsx'), 'TenantsPage'),
+});
+const tenant = createRoute({
+  getParentRoute: () => inside,
+  path: '/tenants/$tenant',
+  validateSearch: readTenantSearch,
   component: latePage(() => import('./pages/tenants/tenant-page.tsx'), 'TenantPage'),
+});
+const insights = createRoute({
+  getParentRoute: () => inside,
+  path: '/data/insights',
+  validateSearch: readInsightsSearch,
+  component: latePage(() => import('./pages/lake/insights-page.tsx'), 'InsightsPage'),
+});
+const sql = createRoute({
+  getParentRoute: () => inside,
+  path: '/data/sql',
+  validateSearch: readSqlSearch,
+  component: latePage(() => import('./pages/lake/sql-page.tsx'), 'SqlPage'),
 });
 const tables = createRoute({
   getParentRoute: () => inside,
@@ -162,11 +220,18 @@ export const router = createRouter({
       overview,
       inbox,
       webhooks,
+      webhookConnections,
+      webhookEvents,
+      webhookAnalytics,
       webhookSource,
       webhookEvent,
       tasks,
       agents,
       agentsTenant,
+      tenants,
+      tenant,
+      insights,
+      sql,
       tables,
       table,
       account,

@@ -6,7 +6,7 @@ import { type Model, openModel } from './model.ts';
 import { openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTenantPage } from './tenant-page.ts';
 import { openDestination, openTestServer, type TestServer } from './test-server.ts';
-import { expectUsable, overhang } from './usability.ts';
+import { expectUsable, follow, overhang } from './usability.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -93,7 +93,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await log(page).getByText('Marie Curie').waitFor();
     expect(await badge(page).count()).toBe(0);
     const url = page.url();
-    await page.getByRole('tab', { name: 'Users' }).click();
+    await page.getByRole('button', { name: 'Users and settings' }).click();
     await page.getByRole('row', { name: /Ann/ }).waitFor();
     answer.say(' and her husband');
     await page.goBack();
@@ -239,7 +239,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /Bob.*telegram/ }).waitFor();
 
-    await page.getByRole('tab', { name: 'Channels' }).click();
+    await open('?tab=channels');
     await page.getByRole('button', { name: 'Add channel' }).click();
     await page.getByLabel('Provider').first().click();
     await page.getByRole('option', { name: 'Telegram' }).click();
@@ -367,7 +367,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
       Settings: 'Save settings',
     };
     for (const [tab, text] of Object.entries(ready)) {
-      await page.getByRole('tab', { name: tab }).click();
+      await follow(page, `/console/agents/${tenant_id}?tab=${tab.toLowerCase()}`);
       await page.getByText(text).first().waitFor();
       if (tab === 'Chat') {
         await page.getByRole('navigation', { name: 'Conversations' }).getByText(content).click();

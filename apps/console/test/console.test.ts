@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, createClient } from '@stak/client';
+import { createClient } from '@stak/client';
 import { issueSignInToken, signInLink } from '@stak/server';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { newAccount, openPage, openSignedInPage, type PageOptions } from './signed-in-page.ts';
-import { openDestination, openTestServer, type TestServer } from './test-server.ts';
+import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
 import { expectUsable, findBarriers, follow } from './usability.ts';
 
 const browser = await openBrowser();
@@ -23,35 +22,6 @@ afterAll(async () => {
 
 const enter = (options: PageOptions = {}) =>
   openSignedInPage(browser!, server.url, { path: '/console/', ...options });
-
-const post = (address: string, body: unknown) =>
-  fetch(address, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-
-async function createSource(page: Page, name: string): Promise<string> {
-  await page.getByRole('button', { name: 'New source' }).click();
-  await page.getByRole('textbox', { name: 'Name' }).fill(name);
-  await page.getByRole('button', { name: 'Create source' }).click();
-  return page.getByTestId('address').innerText();
-}
-
-// What the page makes by its form, made by the API.
-async function sampleSource(client: Client): Promise<{ path: string; address: string }> {
-  const { data } = await client.webhooks.createSource({ body: { name: 'Shop' } });
-  return { path: `/console/webhooks/${data.sourceId}`, address: data.ingestUrl! };
-}
-
-async function connect(page: Page, destination: string): Promise<void> {
-  await page.getByRole('tab', { name: 'Connections' }).click();
-  await page.getByRole('button', { name: 'New connection' }).click();
-  await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
-  await page.getByRole('textbox', { name: 'Destination' }).fill(destination);
-  await page.getByRole('button', { name: 'Create connection' }).click();
-  await page.getByText('it is not shown again').waitFor();
-}
 
 describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
   it('lets somebody sign up, out and in again, and stays signed in', async () => {
@@ -97,137 +67,6 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('button', { name: 'Open the demo workspace' }).click();
     await page.getByRole('alert').getByText('was used already').waitFor();
     await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
-  });
-
-  it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {
-    const destination = await openDestination(500);
-    onTestFinished(() => destination.close());
-    const { page, failures } = await enter({ path: '/console/webhooks' });
-    const address = await createSource(page, 'Shop');
-    await page.getByText(`curl -X POST '${address}'`).waitFor();
-    expect(await page.title()).toBe('Events · Shop · Stak');
-    await connect(page, destination.url);
-    await page.getByRole('button', { name: 'Run the sample' }).click();
-    await page.getByText('The filter lets it through').waitFor();
-    await page.getByRole('button', { name: 'Close' }).click();
-
-    await page.getByRole('tab', { name: 'Events' }).click();
-    const tail = page.waitForResponse(response => response.url().endsWith('/tail'));
-    await page.reload();
-    await tail;
-    await page.getByText('No events yet').waitFor();
-    const { eventId } = (await (await post(address, { type: 'order.paid' })).json()) as { eventId: string };
-    await page.getByRole('link', { name: eventId }).click();
-    await page.getByText('"type": "order.paid"').waitFor();
-    await page.getByText('Answered 500', { exact: true }).waitFor();
-
-    destination.status = 200;
-    await page.getByRole('button', { name: 'Replay' }).click();
-    await page.getByText('Answered 200', { exact: true }).waitFor();
-    expect(destination.bodies.at(-1)).toBe('{"type":"order.paid"}');
-    await page.getByText('Hex', { exact: true }).click();
-    await page.getByText('7b 22 74 79 70 65 22').waitFor();
-    await page.getByRole('tab', { name: 'Sent request' }).click();
-    await page.getByRole('button', { name: 'Show what is sent' }).click();
-    await page.getByText('X-Ferryhook-Signature').waitFor();
-    await page.keyboard.press('Control+K');
-    await page.getByPlaceholder('paste an id').fill('shop');
-    await page.getByRole('button', { name: /^Shop/ }).click();
-    await page.getByRole('button', { name: 'Send a test event' }).click();
-    await expect.poll(() => destination.bodies.at(-1)).toContain('order_1042');
-    expect(failures).toEqual([]);
-  });
-
-  it('asks before a connection, a source and the trash are gone', async () => {
-    const { page, client, failures } = await enter({ path: undefined });
-    const confirm = (button: string) =>
-      page.getByRole('dialog').getByRole('button', { name: button }).click();
-    const { path } = await sampleSource(client);
-    await page.goto(server.url + path);
-    await connect(page, `${server.url}/nowhere`);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Delete Billing' }).click();
-    await confirm('Cancel');
-    await page.getByRole('button', { name: 'Delete Billing' }).click();
-    await confirm('Delete connection');
-    await page.getByText('There is no connection yet').waitFor();
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await confirm('Delete source');
-    await page.getByText('There is no source yet').waitFor();
-
-    await follow(page, '/console/tasks?view=list');
-    await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Delete Call Ann' }).click();
-    await page.getByRole('tab', { name: 'Trash' }).click();
-    await page.getByRole('button', { name: 'Restore Call Ann' }).waitFor();
-    await page.getByRole('button', { name: 'Empty the trash' }).click();
-    await confirm('Empty the trash');
-    await page.getByText('The trash is empty').waitFor();
-    expect(failures).toEqual([]);
-  });
-
-  it('gives each source one status and a test that its signatures let through', async () => {
-    const { page, client, failures } = await enter({ path: undefined });
-    const signed = { name: 'Stripe', provider: 'stripe', signingSecret: 'whsec_x' } as const;
-    const { sourceId } = (await client.webhooks.createSource({ body: signed })).data;
-    const connection = { name: 'Billing', destinationUrl: `${server.url}/nowhere` };
-    const made = (await client.webhooks.createConnection({ sourceId, body: connection })).data;
-    const { connectionId } = made;
-    await client.webhooks.editConnection({ connectionId, body: { status: 'paused' } });
-    const missing: string[] = [];
-    page.on('response', response => {
-      if (response.status() === 404) missing.push(response.url());
-    });
-    await page.goto(`${server.url}/console/webhooks/${sourceId}?tab=connections`);
-    await page.getByText('Paused', { exact: true }).waitFor();
-    expect(await page.getByText(/Deliveries flow|closed/).count()).toBe(0);
-    expect(await page.getByText('curl').count()).toBe(0);
-    await page.getByRole('tab', { name: 'Events' }).click();
-    await page.getByRole('button', { name: 'Send a test event' }).click();
-    await page.getByRole('link', { name: /^evt_/ }).waitFor();
-    expect(missing).toEqual([]);
-
-    await page.getByRole('tab', { name: 'Settings' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Payments');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('heading', { name: 'Payments' }).waitFor();
-    await follow(page, `/console/webhooks/${sourceId}/events/evt_none`);
-    await page.getByRole('heading', { name: 'There is no such event' }).waitFor();
-    await follow(page, '/console/webhooks/src_none');
-    await page.getByRole('heading', { name: 'There is no such source' }).waitFor();
-    expect(await page.getByText('This did not work').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Replay all failed' }).count()).toBe(0);
-    await follow(page, '/console/tables');
-    await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
-    expect(await findBarriers(page)).toEqual([]);
-    expect(failures).toEqual([]);
-  });
-
-  it('says what is wrong with a filter, at the filter', async () => {
-    const { page, client } = await enter({ path: undefined });
-    const { path } = await sampleSource(client);
-    await page.goto(server.url + path);
-    await page.getByRole('tab', { name: 'Connections' }).click();
-    await page.getByRole('button', { name: 'New connection' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
-    await page.getByRole('textbox', { name: 'Destination' }).fill('http://127.0.0.1:9/');
-    const filter = page.getByRole('textbox', { name: 'Filter' });
-    await filter.fill('[{ "field": "body", "path": "$.a", "operator": "resembles" }]');
-    await page.getByRole('button', { name: 'Create connection' }).click();
-    await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('true');
-
-    await filter.fill('[]');
-    await page.getByRole('textbox', { name: 'Destination' }).fill(`${server.url}/nowhere`);
-    await page.getByRole('button', { name: 'Retries, rate and order' }).click();
-    await page.getByRole('textbox', { name: 'Wait before each retry' }).fill('10s, 5m');
-    await page.getByText('3 attempts within').waitFor();
-    await page.getByRole('textbox', { name: 'Deliveries a second' }).fill('5');
-    await page.getByRole('button', { name: 'Create connection' }).click();
-    await page.getByText('it is not shown again').waitFor();
-    const { sourceId } = (await client.webhooks.listSources()).data.data[0]!;
-    const [made] = (await client.webhooks.listConnections({ sourceId })).data.data;
-    expect(made).toMatchObject({ retryConfig: { delaysS: [10, 300] }, ratePerSecond: 5, ordered: false });
   });
 
   it('shows in the overview what happens, as it happens, and how far everything is', async () => {
@@ -292,6 +131,12 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       '/console/': 'up to date',
       '/console/tasks': 'late: ',
       '/console/webhooks': 'Shop',
+      '/console/webhooks/events': eventId,
+      '/console/webhooks/connections': 'There is no connection yet',
+      '/console/webhooks/analytics': 'Successful deliveries',
+      '/console/tenants': 'There is no tenant yet',
+      '/console/data/insights': 'Late now',
+      '/console/data/sql': 'Open tasks by category',
       [source]: eventId,
       [`${source}/events/${eventId}`]: '"a": 1',
       '/console/account': 'There is no key yet',
@@ -313,7 +158,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
     await page.keyboard.press('Enter');
     // A page that was never opened waits for the server and then goes on, instead of the browser's own error page.
-    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('status', { name: 'Loading' }).waitFor();
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Account' }).waitFor();
@@ -333,7 +178,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(bytes).toBeLessThan(250_000);
   });
 
-  it('has an API reference that asks no other server for anything', async () => {
+  it('has documentation and an API reference that ask no other server for anything', async () => {
     const { page, failures } = await openPage(browser!);
     const elsewhere: string[] = [];
     page.on('request', request => {
@@ -343,7 +188,20 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     page.on('console', message => {
       if (message.text().includes('Content Security Policy')) failures.push(message.text());
     });
-    await page.goto(`${server.url}/docs`);
+    await page.goto(`${server.url}/docs/guides/webhooks`);
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await findBarriers(page, ['color-contrast'])).toEqual([]);
+    await page.getByRole('combobox', { name: 'Search' }).fill('dead letter');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/dead letter/i)
+      .first()
+      .waitFor();
+    await page.goto(`${server.url}/docs/api`);
     await page.getByText('POST').first().waitFor();
     await page.getByText('/v1/auth/signup').first().waitFor();
     expect([elsewhere, failures]).toEqual([[], []]);

@@ -223,17 +223,34 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const { page, failures } = await enter('list');
     await addTasks(page, 'Call Ann !high #sales', 'Write the report #office');
     await page.getByRole('checkbox', { name: 'Call Ann is done' }).click();
-    await page.getByRole('tab', { name: 'Insights' }).click();
+    await follow(page, '/console/data/insights');
     await page.getByRole('img', { name: /2 created, 1 completed/ }).waitFor();
     await page.getByText(/^As of /).waitFor();
 
-    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByRole('link', { name: 'SQL' }).click();
     const box = page.getByRole('textbox', { name: 'SQL' });
     await box.fill("select category, count(*) as number from tasks where status = 'completed' group by 1");
     await box.press('Control+Enter');
     const result = page.getByRole('table', { name: 'Result' });
     await result.getByRole('cell', { name: 'sales' }).waitFor();
     await page.getByText('1 row in').waitFor();
+    await page.reload(); // the query is in the address
+    await page.getByText("where status = 'completed'").waitFor();
+    await box.fill('select category, count(*) as number from tasks group by 1');
+    await box.press('Control+Enter');
+    await page.getByText('Chart', { exact: true }).click();
+    await page.getByRole('img', { name: /number by category.*sales: 1/ }).waitFor();
+    await page.getByRole('button', { name: 'Saved queries' }).click();
+    await page.getByRole('menuitem', { name: 'Save this query…' }).click();
+    await page.getByRole('textbox', { name: 'Name of the query' }).fill('By category');
+    await page.keyboard.press('Enter');
+    await box.fill('select * from tasks order by cat');
+    await box.press('Control+Space');
+    await page.getByRole('option', { name: /^category/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Saved queries' }).click();
+    await page.getByRole('menuitem', { name: 'By category' }).click();
+    await page.getByText('2 rows in').waitFor();
     expect(await findBarriers(page)).toEqual([]);
 
     await box.fill('select colour from tasks');
@@ -262,9 +279,9 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.route(/\/v1\/(insights|lake)\//, route =>
       route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
     );
-    await page.getByRole('tab', { name: 'Insights' }).click();
+    await page.getByRole('link', { name: 'Data' }).click();
     await page.getByText('This server keeps no lake').waitFor();
-    await page.getByRole('tab', { name: 'SQL' }).click();
+    await page.getByRole('link', { name: 'SQL' }).click();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('STAK_LAKE').waitFor();
   });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Client } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { mountConsole, readServerConfig, startServer } from '@stak/server';
 
@@ -36,7 +37,8 @@ export async function openTestServer(
     {
       log: createLogger({ level: 'silent' }),
       passwordCost: { logN: 4, r: 8, p: 1 },
-      extend: app => mountConsole(app, { folder, demoFolder: dataFolder }),
+      extend: app =>
+        mountConsole(app, { folder, docsFolder: join(folder, '../docs/dist'), demoFolder: dataFolder }),
     },
   );
   return {
@@ -60,6 +62,8 @@ async function build(): Promise<string> {
   // As it is built for everybody: else React comes with everything it tells developers.
   const env = { ...process.env, NODE_ENV: 'production' };
   await promisify(execFile)(process.execPath, [here('../build.mjs'), folder], { env });
+  const docs = [here('../../docs/src/build.ts'), join(folder, '../docs/dist')];
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', ...docs], { env });
   return folder;
 }
 
@@ -91,4 +95,17 @@ export async function openDestination(status: number): Promise<Destination> {
     close: () => void server.close().closeAllConnections(),
   };
   return destination;
+}
+
+export const post = (address: string, body: unknown) =>
+  fetch(address, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+// What the page makes by its form, made by the API.
+export async function sampleSource(client: Client): Promise<{ path: string; address: string }> {
+  const { data } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+  return { path: `/console/webhooks/${data.sourceId}`, address: data.ingestUrl! };
 }

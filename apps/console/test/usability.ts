@@ -33,9 +33,7 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
   await settle(page);
   const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
   const { violations } = (await page.evaluate(`axe.run(${options})`)) as { violations: Finding[] };
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ html }) => `${id} (${impact}): ${html}`));
 }
 
 // By how many pixels the page has to be pushed sideways.

@@ -7,29 +7,40 @@ import { createPageFiles } from './page-files.ts';
 import { mountReference } from './reference/page.ts';
 
 // In the package the pages are beside the bundle.
-const [packedFolder, builtFolder] = ['./console', '../../console/dist'].map(path =>
-  fileURLToPath(new URL(path, import.meta.url)),
-) as [string, string];
-const pagesFolder = existsSync(packedFolder) ? packedFolder : builtFolder;
+const folderOf = (app: string): string => {
+  const [packed, built] = [`./${app}`, `../../${app}/dist`].map(path =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  ) as [string, string];
+  return existsSync(packed) ? packed : built;
+};
+const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 // The components write their sizes into style attributes; nothing else comes from elsewhere than here.
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 export type ConsoleSettings = {
   folder?: string; // of the pages, as they were built
+  docsFolder?: string; // of the documentation, as it was built
   demoFolder?: string; // the data folder with a demo to sign in to
   isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
+  environment?: 'development' | 'production'; // what the console says it is
 };
 
-// The built pages of the console. Paths are the console's own: any path that is not a file serves the page.
+// The built pages of the console and of the documentation. Paths below /console are the console's own: any that is not a
+// file serves the page.
 export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
-  const { folder = pagesFolder, demoFolder, isHttps = false } = settings;
+  const { demoFolder, isHttps = false, environment = 'development' } = settings;
   const headers = transportSecurity({ isHttps });
-  const files = createPageFiles(folder);
+  const files = createPageFiles(settings.folder ?? folderOf('console'));
+  const docs = createPageFiles(settings.docsFolder ?? folderOf('docs'));
 
   mountReference(app, { isHttps });
   app.get('/', c => c.body(null, 302, { Location: '/console/', ...headers }));
   if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
+  app.get('/console/server.json', c =>
+    c.json({ environment }, 200, { ...headers, 'Cache-Control': 'no-cache' }),
+  );
   app.get('/console/*', async c => {
     const path = normalize(c.req.path.slice('/console/'.length));
     return files.isAsset(path)
@@ -39,5 +50,17 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
           headers,
           missing: 'The console is not built: npm start does.',
         });
+  });
+
+  app.get('/docs', c => c.body(null, 302, { Location: '/docs/', ...headers }));
+  app.get('/docs/*', async c => {
+    const path = c.req.path.slice('/docs/'.length) || 'index';
+    return docs.answer(c, docs.isAsset(path) ? path : `${path}.html`, {
+      policy: docsPolicy,
+      headers,
+      missing: 'The documentation is not built: npm start does.',
+      missingPage: '404.html',
+      isVersioned: false,
+    });
   });
 }

@@ -37,6 +37,7 @@ const operations = [
   'webhooks.listSources',
   'webhooks.listConnections',
   'webhooks.listEvents',
+  'webhooks.listAllEvents',
   'webhooks.readEvent',
   'webhooks.readBody',
   'webhooks.replayEvent',

@@ -12,13 +12,21 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  '.png': 'image/png',
+  '.json': 'application/json',
 };
 
 // What a handler of the server gets.
 type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
 
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
-type Answering = { policy: string; headers: Record<string, string>; missing: string };
+type Answering = {
+  policy: string;
+  headers: Record<string, string>;
+  missing: string; // what to say where there is no such file
+  missingPage?: string; // a file that says it better
+  isVersioned?: boolean; // whether the names of its files change with their content
+};
 
 export type PageFiles = {
   // Whether a path names a file, rather than a place of the page's own.
@@ -36,16 +44,17 @@ export function createPageFiles(folder: string): PageFiles {
   };
   return {
     isAsset: path => extname(path) in types && !normalize(path).startsWith('..') && !path.includes('\0'),
-    async answer(c, path, { policy, headers, missing }) {
-      const file = await read(normalize(path));
+    async answer(c, path, { policy, headers, missing, missingPage, isVersioned = true }) {
+      const found = await read(normalize(path));
+      const file = found ?? (missingPage === undefined ? undefined : await read(missingPage));
       if (!file) return c.text(missing, 404, headers);
       const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
-      return c.body(isZipped ? file.zipped : file.body, 200, {
+      return c.body(isZipped ? file.zipped : file.body, found ? 200 : 404, {
         ...headers,
         'Content-Type': file.type,
         'X-Content-Type-Options': 'nosniff',
         'Referrer-Policy': 'no-referrer',
-        'Cache-Control': file.isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+        'Cache-Control': file.isPage || !isVersioned ? 'no-cache' : 'public, max-age=31536000, immutable',
         Vary: 'Accept-Encoding',
         ...(isZipped && { 'Content-Encoding': 'gzip' }),
         ...(file.isPage && { 'Content-Security-Policy': policy }),

@@ -59,6 +59,7 @@ export const unlimited: ReadonlySet<string> = new Set([
   'webhooks.rotateSecret',
   'webhooks.rotateAlertSecret',
   'webhooks.testConnection',
+  'webhooks.tryRules',
   'webhooks.cancelEvent',
   'webhooks.cancelJob',
   'tasks.clearCompleted',

@@ -87,7 +87,7 @@ function unbounded(given: Schema, path: string, above: readonly Schema[] = []): 
 }
 
 // Headers are bounded together, by Node. So are rules, templates and conversations, by the size of a body.
-const boundedTogether = /^(webhooks\.(create|edit|test)Connection|agents\.importConversation)\b/;
+const boundedTogether = /^(webhooks\.((create|edit|test)Connection|tryRules)|agents\.importConversation)\b/;
 
 it('says how long every text may be that a caller sends', () => {
   const named = parameters

@@ -57,6 +57,8 @@ test('tells browsers to come by https only, on its pages as on its API', async (
     '/console/',
     '/console/missing.js',
     '/docs',
+    '/docs/api',
+    '/docs/missing',
     '/openapi.json',
     '/v1/me',
     '/nothing',

@@ -768,6 +768,33 @@ export type WebhooksEditConnectionData = {
   updatedAt: string;
 };
 
+export type WebhooksListAllEventsDataDataItem = {
+  eventId: string;
+  sourceId: string;
+  status:
+    | 'received'
+    | 'processing'
+    | 'filtered'
+    | 'delivered'
+    | 'partial'
+    | 'retrying'
+    | 'failed'
+    | 'rejected';
+  method: string;
+  query?: string;
+  contentType?: string;
+  eventType?: string;
+  sourceIp?: string;
+  size: number;
+  dedupeId?: string;
+  rejection?: string;
+  receivedAt: number;
+  processedAt?: number;
+  deliveredAt?: number;
+  attempts: number;
+  expiresAt: number;
+};
+
 export type WebhooksListSourcesDataDataItem = {
   sourceId: string;
   name: string;
@@ -797,6 +824,20 @@ export type WebhooksListSourcesDataDataItem = {
 };
 
 export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
+
+export type WebhooksTestConnectionDataFilterStepsItem = {
+  rule: string;
+  matched: boolean;
+  why: string;
+  depth: number;
+};
+
+export type WebhooksTestConnectionDataTransform = {
+  ok: boolean;
+  dropped?: boolean;
+  reason?: string;
+  message?: string;
+};
 
 export type ApiTypes = {
   /** Accept an invitation with the token of the mail. For: person. */
@@ -2772,6 +2813,30 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
+  /** List the events of several sources together, newest first. For: account, scope read. */
+  'webhooks.listAllEvents': {
+    args: {
+      limit?: number;
+      cursor?: string;
+      status?:
+        | 'received'
+        | 'processing'
+        | 'filtered'
+        | 'delivered'
+        | 'partial'
+        | 'retrying'
+        | 'failed'
+        | 'rejected';
+      from?: string;
+      to?: string;
+      q?: string;
+      type?: string;
+      connectionId?: string;
+      where?: string;
+      sourceIds?: string;
+    };
+    data: { data: Array<WebhooksListAllEventsDataDataItem>; next_cursor: string | null };
+  };
   /** List the connections of a source. For: account, scope read. */
   'webhooks.listConnections': {
     args: { sourceId: string };
@@ -2795,34 +2860,11 @@ export type ApiTypes = {
       from?: string;
       to?: string;
       q?: string;
+      type?: string;
+      connectionId?: string;
+      where?: string;
     };
-    data: {
-      data: Array<{
-        eventId: string;
-        sourceId: string;
-        status:
-          | 'received'
-          | 'processing'
-          | 'filtered'
-          | 'delivered'
-          | 'partial'
-          | 'retrying'
-          | 'failed'
-          | 'rejected';
-        method: string;
-        query?: string;
-        contentType?: string;
-        sourceIp?: string;
-        size: number;
-        dedupeId?: string;
-        rejection?: string;
-        receivedAt: number;
-        processedAt?: number;
-        deliveredAt?: number;
-        expiresAt: number;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<WebhooksListAllEventsDataDataItem>; next_cursor: string | null };
   };
   /** List your replay and cancellation jobs. For: account, scope read. */
   'webhooks.listJobs': {
@@ -2856,6 +2898,7 @@ export type ApiTypes = {
       method: string;
       query?: string;
       contentType?: string;
+      eventType?: string;
       sourceIp?: string;
       size: number;
       dedupeId?: string;
@@ -2863,6 +2906,17 @@ export type ApiTypes = {
       receivedAt: number;
       processedAt?: number;
       deliveredAt?: number;
+      attempts: Array<{
+        connectionId: string;
+        run: number;
+        attemptNumber: number;
+        destinationUrl: string;
+        statusCode: number;
+        responseBody?: string;
+        latencyMs: number;
+        error?: string;
+        attemptedAt: number;
+      }>;
       expiresAt: number;
       headers: Array<[string, string]>;
       deliveries: Array<{
@@ -2875,17 +2929,6 @@ export type ApiTypes = {
         statusCode?: number;
         error?: string;
         finishedAt?: number;
-      }>;
-      attempts: Array<{
-        connectionId: string;
-        run: number;
-        attemptNumber: number;
-        destinationUrl: string;
-        statusCode: number;
-        responseBody?: string;
-        latencyMs: number;
-        error?: string;
-        attemptedAt: number;
       }>;
     };
   };
@@ -2921,17 +2964,124 @@ export type ApiTypes = {
         query?: string;
         body?: string;
         isBase64?: boolean;
+        eventId?: string;
         send?: boolean;
       };
     };
     data: {
-      filter: {
-        matched: boolean;
-        steps: Array<{ rule: string; matched: boolean; why: string; depth: number }>;
-      };
-      transform?: { ok: boolean; dropped?: boolean; reason?: string; message?: string };
+      filter: { matched: boolean; steps: Array<WebhooksTestConnectionDataFilterStepsItem> };
+      transform?: WebhooksTestConnectionDataTransform;
       request?: { url: string; method: string; headers: Array<[string, string]>; body: string };
       response?: { statusCode: number; latencyMs: number; responseBody?: string; error?: string };
+    };
+  };
+  /** Run a request through rules before they are saved. For: account, scope write. */
+  'webhooks.tryRules': {
+    args: {
+      sourceId: string;
+      body: {
+        method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+        headers?: Array<[string, string]>;
+        query?: string;
+        body?: string;
+        isBase64?: boolean;
+        eventId?: string;
+        filters?: Array<
+          | WebhooksCreateConnectionDataFiltersItem
+          | {
+              and: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              or: Array<
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  }
+              >;
+            }
+          | {
+              not:
+                | WebhooksCreateConnectionDataFiltersItem
+                | {
+                    and: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    or: Array<
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                    >;
+                  }
+                | {
+                    not:
+                      | WebhooksCreateConnectionDataFiltersItem
+                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
+                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                  };
+            }
+        >;
+        transform?:
+          | { type: 'passthrough' }
+          | WebhooksCreateConnectionDataTransform
+          | { type: 'javascript'; code: string };
+      };
+    };
+    data: {
+      filter: { matched: boolean; steps: Array<WebhooksTestConnectionDataFilterStepsItem> };
+      transform?: WebhooksTestConnectionDataTransform;
+      body?: string;
     };
   };
 };
@@ -3356,6 +3506,7 @@ export const operations = {
   'webhooks.editConnection': { method: 'PATCH', path: '/v1/connections/{connectionId}', body: 'json' },
   'webhooks.editSource': { method: 'PATCH', path: '/v1/sources/{sourceId}', body: 'json' },
   'webhooks.listAlerts': { method: 'GET', path: '/v1/webhook-alerts' },
+  'webhooks.listAllEvents': { method: 'GET', path: '/v1/events' },
   'webhooks.listConnections': { method: 'GET', path: '/v1/sources/{sourceId}/connections' },
   'webhooks.listEvents': { method: 'GET', path: '/v1/sources/{sourceId}/events' },
   'webhooks.listJobs': { method: 'GET', path: '/v1/webhook-jobs' },
@@ -3385,4 +3536,5 @@ export const operations = {
   'webhooks.sendTestEvent': { method: 'POST', path: '/v1/sources/{sourceId}/test-event' },
   'webhooks.tailEvents': { method: 'GET', path: '/v1/sources/{sourceId}/tail', isStream: true },
   'webhooks.testConnection': { method: 'POST', path: '/v1/connections/{connectionId}/test', body: 'json' },
+  'webhooks.tryRules': { method: 'POST', path: '/v1/sources/{sourceId}/try', body: 'json' },
 } as const;

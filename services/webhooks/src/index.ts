@@ -104,7 +104,7 @@ export function createWebhooks(deps: WebhookDeps) {
     ...createIngestRoutes({ ...accepting, secrets, publicUrl }),
     ...createSourceRoutes({ store, sources, publicUrl }),
     ...createTestEventRoutes({ ...accepting, secrets, sources, publicUrl }),
-    ...createConnectionRoutes({ store, ids, sources, connections, sending }),
+    ...createConnectionRoutes({ store, ids, sources, connections, events, sending }),
     ...createEventRoutes({ cursors: deps.cursors, sourceCache, sources, events, tail, jobs, replay }),
     ...createAnalyticsRoutes({ store, clock, sources }),
   ] as const satisfies readonly AnyEndpoint[];

@@ -2,6 +2,7 @@ import { pageQuery } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { retryConfigSchema } from './delivery/retry.ts';
+import { readWhere } from './events/where.ts';
 import { filtersSchema } from './filters/schema.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
@@ -166,6 +167,7 @@ export const eventSchema = z.strictObject({
   method: z.string(),
   query: z.string().optional(),
   contentType: z.string().optional(),
+  eventType: z.string().optional().describe('What the sender calls the event, such as `invoice.paid`'),
   sourceIp: z.string().optional(),
   size: z.int(),
   dedupeId: z.string().optional(),
@@ -173,6 +175,7 @@ export const eventSchema = z.strictObject({
   receivedAt: z.int(),
   processedAt: z.int().optional(),
   deliveredAt: z.int().optional(),
+  attempts: z.int().describe('Attempts of the latest run of each connection, added up'),
   expiresAt: z.int(),
 });
 export type EventView = z.infer<typeof eventSchema>;
@@ -196,6 +199,23 @@ export const eventListQuery = pageQuery(limits.listItems).extend({
     .max(limits.searchChars)
     .optional()
     .describe('Searches the headers and the body for this text'),
+  type: z.string().min(1).max(limits.eventTypeChars).optional().describe('Events of this type'),
+  connectionId: idSchema.optional().describe('Events that this connection was to get'),
+  where: z
+    .string()
+    .max(limits.searchChars)
+    .refine(text => readWhere(text) !== undefined, 'Not of the form body.path = value')
+    .optional()
+    .describe('A value of the body or of a header: `body.customer.id = cus_1`, `headers.x-shop = 7`'),
+});
+export const allEventsQuery = eventListQuery.extend({
+  sourceIds: z
+    .string()
+    .max(limits.listedSources * 46)
+    .transform(text => text.split(','))
+    .pipe(z.array(idSchema).min(1).max(limits.listedSources))
+    .optional()
+    .describe('Ids of sources, separated by commas. Without it, the 25 sources that received an event last'),
 });
 
 const connectionIds = z.array(idSchema).min(1).max(limits.connectionsPerSource).optional();
@@ -253,15 +273,24 @@ export const analyticsSchema = z.strictObject({
   topSources: z.array(z.strictObject({ sourceId: z.string(), received: count })),
 });
 
-export const sampleSchema = z.strictObject({
+const rulesSampleSchema = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   headers: headerPairsSchema.max(limits.headerPairs).default([]),
   query: z.string().max(limits.queryChars).default(''),
   body: z.string().default('').describe('Text, or base64 if `isBase64` is true'),
   isBase64: z.boolean().default(false),
+  eventId: idSchema
+    .optional()
+    .describe('A stored event of the source: its request is used instead of the other fields'),
+});
+export type RulesSample = z.infer<typeof rulesSampleSchema>;
+export const sampleSchema = rulesSampleSchema.extend({
   send: z.boolean().default(false).describe('Whether to send the request to the destination'),
 });
-export type Sample = z.infer<typeof sampleSchema>;
+export const rulesTrialSchema = rulesSampleSchema.extend({
+  filters: filtersSchema.default([]),
+  transform: transformSchema.default({ type: 'passthrough' }),
+});
 export const testResultSchema = z.strictObject({
   filter: z.strictObject({
     matched: z.boolean(),
@@ -295,3 +324,6 @@ export const testResultSchema = z.strictObject({
     .optional(),
 });
 export type TestResult = z.infer<typeof testResultSchema>;
+export const rulesTrialResultSchema = testResultSchema
+  .pick({ filter: true, transform: true })
+  .extend({ body: z.string().optional().describe('What is left to send, in base64') });

@@ -45,6 +45,7 @@ const summary = z.object({
   state: z.enum(deliveryStates),
   run: z.int(),
   jobId: z.string().optional().describe('The replay job that started the run'),
+  attempts: z.int().optional().describe('Of this run, so far'),
 });
 
 export const event = entity(eventsKeys, {
@@ -61,6 +62,7 @@ export const event = entity(eventsKeys, {
     method: z.string(),
     query: z.string().optional(),
     contentType: z.string().optional(),
+    eventType: z.string().optional().describe('What the sender calls it, such as invoice.paid'),
     sourceIp: z.string().optional(),
     size: z.int().describe('Bytes of the body'),
     dedupeId: z.string().optional().describe("The provider's own id"),

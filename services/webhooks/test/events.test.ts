@@ -105,6 +105,50 @@ describe('the list of events', () => {
     expect(pages).toBeGreaterThan(1); // 36 large bodies are more than one search reads
   });
 
+  it('is narrowed by type, connection and a value, over several sources', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination(answer(200));
+    const [first, second] = [await hooks.source(), await hooks.source()];
+    const connectionId = await hooks.connect(first, destination.url);
+    const paid = await hooks.send(first, JSON.stringify({ type: 'order.paid', customer: { id: 'cus_1' } }));
+    const sent = await hooks.send(second, JSON.stringify({ type: 'order.sent', customer: { id: 'cus_1' } }));
+    await until(async () => (await hooks.read(`/v1/events/${paid}`)).status === 'delivered');
+    const ids = async (query: string) =>
+      (await listAll(hooks, `/v1/events?${query}`)).events.map(one => one.eventId);
+    expect(await ids('')).toEqual([sent, paid]);
+    expect(await ids(`sourceIds=${first}`)).toEqual([paid]);
+    expect(await ids('type=order.sent')).toEqual([sent]);
+    expect(await ids(`connectionId=${connectionId}`)).toEqual([paid]);
+    expect(await ids(`where=${encodeURIComponent('body.customer.id = cus_1')}`)).toEqual([sent, paid]);
+    expect(await ids(`where=${encodeURIComponent('body.customer.id = cus_2')}`)).toEqual([]);
+    const [row] = (await hooks.read(`/v1/sources/${first}/events`)).data;
+    expect(row).toMatchObject({ eventType: 'order.paid', attempts: 1, status: 'delivered' });
+    expect((await hooks.call('/v1/events?where=amount')).status).toBe(400);
+    expect((await hooks.call('/v1/events?sourceIds=src_none')).status).toBe(404);
+  });
+
+  it('shows what a stored event becomes by rules that nobody has saved', async () => {
+    const hooks = await openWebhooks();
+    const [sourceId, other] = [await hooks.source(), await hooks.source()];
+    const eventId = await hooks.send(sourceId, JSON.stringify({ amount: 5 }));
+    const attempt = (of: string, value: number) =>
+      hooks.call(`/v1/sources/${of}/try`, {
+        method: 'POST',
+        send: {
+          eventId,
+          filters: [{ field: 'body', path: '$.amount', operator: 'gte', value }],
+          transform: { type: 'field_map', fields: [{ to: '$.total', from: '$.amount' }] },
+        },
+      });
+    const passed = (await (await attempt(sourceId, 5)).json()) as { body: string; filter: object };
+    expect(passed.filter).toMatchObject({ matched: true });
+    expect(Buffer.from(passed.body, 'base64').toString()).toBe('{"total":5}');
+    const refused = (await (await attempt(sourceId, 6)).json()) as object;
+    expect(refused).toMatchObject({ filter: { matched: false, steps: [{ matched: false }] } });
+    expect(refused).not.toHaveProperty('body');
+    expect((await attempt(other, 5)).status).toBe(404);
+  });
+
   it('refuses a cursor for another list or caller', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();

@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core';
+import { Table, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 type Column<Row> = { label: string; show: (row: Row) => ReactNode; isNumber?: boolean };
@@ -27,7 +27,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, minWidth = 
           <Table.Tr role="row">
             {columns.map(column => (
               <Table.Th key={column.label} role="columnheader" ta={column.isNumber ? 'right' : undefined}>
-                {column.label}
+                {column.label === '' ? <VisuallyHidden>Actions</VisuallyHidden> : column.label}
               </Table.Th>
             ))}
           </Table.Tr>

@@ -3,12 +3,13 @@ import { useEffect, useEffectEvent } from 'react';
 
 type Open = (options: StreamOptions) => AsyncGenerator<ServerEvent, void, undefined>;
 
-// Hears what happens for as long as the page is open. The client goes on by itself where a connection broke.
-export function useLive(name: string, open: Open, onEvent: (event: ServerEvent) => void): void {
+// Hears what happens for as long as the page is open. The client goes on by itself where a connection broke. Without a
+// name there is nothing to hear.
+export function useLive(name: string | undefined, open: Open, onEvent: (event: ServerEvent) => void): void {
   const start = useEffectEvent(open);
   const hear = useEffectEvent(onEvent);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another name is another stream
   useEffect(() => {
+    if (name === undefined) return;
     const leaving = new AbortController();
     const follow = async () => {
       for await (const event of start({ signal: leaving.signal })) hear(event);

@@ -19,3 +19,7 @@ export const useMembers = () =>
     queryKey: ['members'],
     queryFn: async () => (await client.accounts.listMembers({ limit: 100 })).data.data,
   });
+
+/** Who is signed in. */
+export const useMe = () =>
+  useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });

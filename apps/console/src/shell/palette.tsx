@@ -8,6 +8,7 @@ import { useEffect, useState } from 'react';
 import { complain } from '../components/complaint.ts';
 import { client } from '../queries/api.ts';
 import { kindOfId } from '../text/ids.ts';
+import type { PageLink } from './navigation.tsx';
 
 type Action = { id: string; label: string; description?: string; go: () => unknown };
 type Group = { label: string; actions: Action[] };
@@ -15,7 +16,7 @@ type Group = { label: string; actions: Action[] };
 const shownMost = 7; // of each kind
 
 // Goes to a page, makes something, or finds it by its name or id.
-export default function Palette({ pages }: { pages: readonly { to: string; label: string }[] }) {
+export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
   useEffect(() => spotlight.open(), []);
@@ -52,7 +53,7 @@ export default function Palette({ pages }: { pages: readonly { to: string; label
   );
 }
 
-function useGroups(text: string, q: string, pages: readonly { to: string; label: string }[]): Group[] {
+function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[] {
   const navigate = useNavigate();
   const sources = useQuery({
     queryKey: ['sources'],
@@ -68,7 +69,6 @@ function useGroups(text: string, q: string, pages: readonly { to: string; label:
     enabled: q.length > 1 && kindOfId(q) === undefined,
   });
   const matches = (...texts: string[]) => texts.some(one => one.toLowerCase().includes(text.toLowerCase()));
-  const goToPage = (to: string) => () => navigate({ to });
   const toTask = (task: string) => navigate({ to: '/tasks', search: { task } });
   const toEvent = async (eventId: string) => {
     const { sourceId } = (await client.webhooks.readEvent({ eventId })).data;
@@ -99,7 +99,11 @@ function useGroups(text: string, q: string, pages: readonly { to: string; label:
     : [];
   const creations: Action[] = [
     { id: 'new-task', label: 'New task', go: () => navigate({ to: '/tasks', search: { view: 'board' } }) },
-    { id: 'new-source', label: 'New webhook source', go: () => navigate({ to: '/webhooks' }) },
+    {
+      id: 'new-source',
+      label: 'New webhook source',
+      go: () => navigate({ to: '/webhooks', search: { create: true } }),
+    },
     { id: 'new-key', label: 'New API key', go: () => navigate({ to: '/account' }) },
   ];
   return [
@@ -108,7 +112,7 @@ function useGroups(text: string, q: string, pages: readonly { to: string; label:
       label: 'Pages',
       actions: pages
         .filter(({ label }) => matches(label))
-        .map(({ to, label }) => ({ id: to, label, go: goToPage(to) })),
+        .map(({ to, label, search = {} }) => ({ id: label, label, go: () => navigate({ to, search }) })),
     },
     { label: 'Create', actions: creations.filter(({ label }) => matches(label)) },
     {
@@ -132,7 +136,7 @@ function useGroups(text: string, q: string, pages: readonly { to: string; label:
           id: tenant_id,
           label: name,
           description: tenant_id,
-          go: () => navigate({ to: '/agents/$tenant', params: { tenant: tenant_id } }),
+          go: () => navigate({ to: '/tenants/$tenant', params: { tenant: tenant_id } }),
         })),
     },
     {

@@ -7,52 +7,26 @@ import {
   Button,
   Group,
   Kbd,
-  NavLink,
+  ScrollArea,
   Title,
-  useComputedColorScheme,
-  useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {
-  IconChecklist,
-  IconGauge,
-  IconInbox,
-  IconKeyboard,
-  IconLogout,
-  IconMessageChatbot,
-  IconMoon,
-  IconSearch,
-  IconSun,
-  IconTable,
-  IconUser,
-  IconWebhook,
-} from '@tabler/icons-react';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { IconLogout, IconSearch } from '@tabler/icons-react';
+import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { complain } from '../components/complaint.ts';
-import { useHasTables } from '../pages/tables/queries.ts';
 import { session } from '../queries/api.ts';
+import { EnvironmentBadge, HelpMenu, PersonMenu } from './header-menus.tsx';
 import { loadPagesAhead } from './late-module.tsx';
+import { Navigation, pagesOf, useSections } from './navigation.tsx';
 import { OrganisationSwitcher } from './organisation-switcher.tsx';
 import { Reachability } from './reachability.tsx';
 import { isMac, useShortcuts } from './shortcuts.tsx';
 
-const links = [
-  { to: '/', label: 'Overview', icon: IconGauge },
-  { to: '/inbox', label: 'Inbox', icon: IconInbox },
-  { to: '/webhooks', label: 'Webhooks', icon: IconWebhook },
-  { to: '/tasks', label: 'Tasks', icon: IconChecklist },
-  { to: '/agents', label: 'Agents', icon: IconMessageChatbot },
-  { to: '/tables', label: 'Tables', icon: IconTable },
-  { to: '/account', label: 'Account', icon: IconUser },
-] as const;
-
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
-  const path = useRouterState({ select: state => state.location.pathname });
-  const hasTables = useHasTables();
-  const shownLinks = links.filter(({ to }) => to !== '/tables' || hasTables);
-  const { openPalette, openHelp, dialogs } = useShortcuts(shownLinks);
+  const sections = useSections();
+  const { openPalette, openHelp, dialogs } = useShortcuts(pagesOf(sections));
   useEffect(loadPagesAhead, []);
   return (
     <AppShell
@@ -71,6 +45,7 @@ export function Shell() {
             <Box visibleFrom="sm">
               <OrganisationSwitcher />
             </Box>
+            <EnvironmentBadge />
           </Group>
           <Group gap="xs">
             <Button
@@ -91,16 +66,8 @@ export function Shell() {
             >
               <IconSearch size={18} />
             </ActionIcon>
-            <ActionIcon
-              variant="default"
-              size="lg"
-              aria-label="Keyboard shortcuts"
-              visibleFrom="sm"
-              onClick={openHelp}
-            >
-              <IconKeyboard size={18} />
-            </ActionIcon>
-            <ColorSwitch />
+            <HelpMenu onShortcuts={openHelp} />
+            <PersonMenu />
             <SignOut />
           </Group>
         </Group>
@@ -109,21 +76,11 @@ export function Shell() {
         <Box hiddenFrom="sm" mb="xs">
           <OrganisationSwitcher onLeave={close} />
         </Box>
-        <nav aria-label="Main">
-          {shownLinks.map(({ to, label, icon: Icon }) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to}
-              label={label}
-              leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-              active={to === '/' ? path === '/' : path.startsWith(to)}
-              onClick={close}
-            />
-          ))}
-        </nav>
-        <Anchor href="/docs" size="sm" mt="auto" p="xs">
-          API reference
+        <AppShell.Section grow component={ScrollArea} type="auto">
+          <Navigation sections={sections} onLeave={close} />
+        </AppShell.Section>
+        <Anchor href="/docs/" size="sm" p="xs">
+          Documentation
         </Anchor>
       </AppShell.Navbar>
       <AppShell.Main>
@@ -132,21 +89,6 @@ export function Shell() {
         {dialogs}
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-function ColorSwitch() {
-  const { setColorScheme } = useMantineColorScheme();
-  const isDark = useComputedColorScheme('light') === 'dark';
-  return (
-    <ActionIcon
-      variant="default"
-      size="lg"
-      aria-label={isDark ? 'Light colours' : 'Dark colours'}
-      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
-    >
-      {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
-    </ActionIcon>
   );
 }
 

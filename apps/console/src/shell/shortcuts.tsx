@@ -2,6 +2,7 @@ import { Kbd, Modal, Table } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Suspense, useState } from 'react';
 import { lateComponent } from './late-module.tsx';
+import type { PageLink } from './navigation.tsx';
 
 // Few people press the keys, and the first page should not wait for it.
 const Palette = lateComponent(() => import('./palette.tsx'));
@@ -22,7 +23,7 @@ const focus = (selector: string) => {
 };
 
 /** The keys of the console, and the way to the palette for those who would rather click. */
-export function useShortcuts(pages: readonly { to: string; label: string }[]) {
+export function useShortcuts(pages: readonly PageLink[]) {
   const [isHelpOpen, help] = useDisclosure(false);
   const [opened, setOpened] = useState(0); // how often: each time is a palette of its own
   const openPalette = () => setOpened(count => count + 1);

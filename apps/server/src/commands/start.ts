@@ -105,6 +105,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       // The link is for this machine; where others reach the server, there is the password.
       mountConsole(app, {
         isHttps,
+        environment: config.isProduction ? 'production' : 'development',
         ...(config.isPrivate && demoFolder !== undefined && { demoFolder }),
       });
       mountPortal(app, { isHttps, readPage: services.portalPageOf });
@@ -136,7 +137,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   }
 }
 
-const sayAddress = (url: string): void => console.log(`Stak is at ${url}  (its API: ${url}/docs)`);
+const sayAddress = (url: string): void => console.log(`Stak is at ${url}  (its documentation: ${url}/docs/)`);
 
 function sayDemo({ email, password }: { email: string; password: string }): void {
   console.log(`The demo's account: ${email} with the password ${password}`);

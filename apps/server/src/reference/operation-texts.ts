@@ -91,6 +91,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'webhooks.deleteConnection': 'Deletes a connection and cancels its waiting deliveries.',
   'webhooks.testConnection':
     'Returns what the filter and the transform make of the sample. Sends it only with `send`.',
+  'webhooks.tryRules': 'Says why each rule matches or not, and what the transform makes of the body.',
   'webhooks.readEvent': 'Returns an event as it was received, each delivery and each attempt.',
   'webhooks.readBody': 'Returns the exact bytes of the body.',
   'webhooks.replayEvent': 'Delivers the event again. Destinations see the same event id.',

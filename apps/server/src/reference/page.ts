@@ -58,7 +58,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The API reference at /docs. Its script is read from disk for each reader, and kept by their browser. */
+/** The API reference at /docs/api. Its script is read from disk for each reader, and kept by their browser. */
 export function mountReference(app: Api['app'], { isHttps = false }: { isHttps?: boolean } = {}): void {
   const headers = {
     ...transportSecurity({ isHttps }),
@@ -66,7 +66,7 @@ export function mountReference(app: Api['app'], { isHttps = false }: { isHttps?:
     'Referrer-Policy': 'no-referrer',
   };
   const script = { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' };
-  app.get('/docs', c => c.html(page, 200, { ...headers, 'Content-Security-Policy': policy }));
+  app.get('/docs/api', c => c.html(page, 200, { ...headers, 'Content-Security-Policy': policy }));
   app.get('/docs/start.js', c => c.body(start, 200, { ...script, 'Cache-Control': 'no-cache' }));
   app.get(scriptPath, c => {
     const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');

@@ -31,6 +31,7 @@ export const webhooksSteps: readonly Step[] = [
   { operation: 'webhooks.editConnection', body: { ordered: true, maxConcurrency: 2 } },
   { operation: 'webhooks.rotateSecret' },
   { operation: 'webhooks.testConnection', body: { body: '{"walked":true}', send: false } },
+  { operation: 'webhooks.tryRules', body: { body: '{"walked":true}' } },
   {
     operation: 'webhooks.receive',
     as: 'nobody',
@@ -41,6 +42,8 @@ export const webhooksSteps: readonly Step[] = [
   },
   { operation: 'webhooks.listEvents' },
   { operation: 'webhooks.listEvents', query: { q: 'Walked', status: 'failed' } },
+  { operation: 'webhooks.listAllEvents', stranger: 'own' },
+  { operation: 'webhooks.listAllEvents', query: { sourceIds: '{sourceId}', where: 'body.note = Walked' } },
   { operation: 'webhooks.tailEvents' },
   { operation: 'webhooks.readEvent' },
   { operation: 'webhooks.readBody' },

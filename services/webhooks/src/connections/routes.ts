@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
 import { type Totals, totalsOf } from '../analytics/analytics.ts';
 import type { SendDeps } from '../delivery/attempt.ts';
+import { notFound } from '../errors.ts';
+import type { Events } from '../events/events.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
 import {
@@ -14,13 +16,16 @@ import {
   createdConnectionSchema,
   idSchema,
   newConnectionSchema,
+  type RulesSample,
+  rulesTrialResultSchema,
+  rulesTrialSchema,
   sampleSchema,
   testResultSchema,
 } from '../schema.ts';
 import { ifVersionOf } from '../sources/routes.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { Connections } from './connections.ts';
-import { testConnection } from './test-run.ts';
+import { requestOf, testConnection, tryRules } from './test-run.ts';
 
 const tags = ['webhooks'];
 const ofSource = z.strictObject({ sourceId: idSchema });
@@ -106,8 +111,28 @@ const routes = {
     tags,
     request: { params, body: json(sampleSchema) },
     responses: { 200: json(testResultSchema) },
-    problems: [...problems, 'webhooks.busy', 'webhooks.rules_failed'],
+    problems: [...problems, 'webhooks.event_not_found', 'webhooks.busy', 'webhooks.rules_failed'],
     limits: { bodyBytes: 2 * limits.bodyBytes, rate: { name: 'test', limit: 30, windowMs: 60_000 } },
+  }),
+  tryRules: route({
+    method: 'post',
+    path: '/v1/sources/{sourceId}/try',
+    operationId: 'webhooks.tryRules',
+    auth: 'account',
+    scope: 'write',
+    summary: 'Run a request through rules before they are saved',
+    description:
+      'Says why each rule of a filter matches or not, and what a transform makes of the body. Stores and sends nothing.',
+    tags,
+    request: { params: ofSource, body: json(rulesTrialSchema) },
+    responses: { 200: json(rulesTrialResultSchema) },
+    problems: [
+      'webhooks.source_not_found',
+      'webhooks.event_not_found',
+      'webhooks.busy',
+      'webhooks.rules_failed',
+    ],
+    limits: { bodyBytes: 2 * limits.bodyBytes, rate: { name: 'try', limit: 120, windowMs: 60_000 } },
   }),
   remove: route({
     method: 'delete',
@@ -152,9 +177,18 @@ export function createConnectionRoutes(deps: {
   ids: Ids;
   sources: Sources;
   connections: Connections;
+  events: Pick<Events, 'owned' | 'request'>;
   sending: SendDeps;
 }) {
-  const { store, ids, sources, connections, sending } = deps;
+  const { store, ids, sources, connections, events, sending } = deps;
+  // Of a stored event of the same source, or of the fields.
+  const requestFor = async (sample: RulesSample, of: { sourceId: string; userId: string }) => {
+    if (sample.eventId === undefined) return requestOf(sample);
+    const { sourceId } = await events.owned(sample.eventId, of.userId);
+    const stored = sourceId === of.sourceId ? await events.request(sample.eventId) : undefined;
+    if (!stored) throw notFound('event');
+    return stored;
+  };
   const totalOf = async (userId: string, connectionId: string) =>
     (await totalsOf(store, userId, connectionId)).get(connectionId);
 
@@ -200,7 +234,20 @@ export function createConnectionRoutes(deps: {
     }),
     accountEndpoint(routes.test, async (c, userId) => {
       const found = await connections.owned(c.req.valid('param').connectionId, userId);
-      return c.json(await testConnection(sending, found, c.req.valid('json'), ids.next('evt')), 200);
+      const { send: isSent, ...sample } = c.req.valid('json');
+      const request = await requestFor(sample, found);
+      const eventId = sample.eventId ?? ids.next('evt');
+      return c.json(await testConnection(sending, found, request, { eventId, isSent }), 200);
+    }),
+    accountEndpoint(routes.tryRules, async (c, userId) => {
+      const { sourceId } = c.req.valid('param');
+      const owned = await sources.owned(sourceId, userId);
+      const { filters, transform, ...sample } = c.req.valid('json');
+      const request = await requestFor(sample, owned);
+      const ruleSet = { filters: JSON.stringify(filters), transform: JSON.stringify(transform), userId };
+      const { tried, passed } = await tryRules(sending, ruleSet, request);
+      const body = passed && Buffer.from(passed.body).toString('base64');
+      return c.json({ ...tried, ...(body !== undefined && { body }) }, 200);
     }),
     accountEndpoint(routes.remove, async (c, userId) => {
       const { connectionId } = c.req.valid('param');

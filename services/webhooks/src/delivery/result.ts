@@ -137,7 +137,7 @@ async function planResult(
 
   const latest = known.deliveries[connectionId];
   const isLatest = !latest || latest.run <= run;
-  const summary: DeliverySummary = { state: result.state, run };
+  const summary: DeliverySummary = { state: result.state, run, attempts };
   if (latest?.jobId !== undefined) summary.jobId = latest.jobId;
   const to = isLatest ? statusAfter(known.deliveries, connectionId, summary) : known.status;
   const { version } = known;

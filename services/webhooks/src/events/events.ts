@@ -41,7 +41,7 @@ export type Events = {
   create(input: EventInput): Promise<Receipt>;
   getById(eventId: string): Promise<Event | null>;
   listBySource(
-    sourceId: string,
+    sourceId: string | readonly string[],
     options: EventFilter & { limit: number; after?: EventCursor },
   ): Promise<EventPage>;
   // For repairs only: the status follows from the deliveries.

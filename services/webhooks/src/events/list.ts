@@ -1,7 +1,9 @@
 import type { Store } from '@stak/table';
+import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import { type Event, type EventStatus, eventsOfShard } from '../tables.ts';
 import { readRequest } from './payload.ts';
+import { holdsValue, type Where } from './where.ts';
 
 export type EventCursor = { receivedAt: number; eventId: string };
 export type EventFilter = {
@@ -9,6 +11,9 @@ export type EventFilter = {
   fromMs?: number;
   toMs?: number;
   text?: string;
+  type?: string;
+  connectionId?: string;
+  where?: Where;
 };
 export type EventPage = { events: Event[]; next?: EventCursor };
 
@@ -24,15 +29,21 @@ export type Walk = {
 const compare = (a: EventCursor, b: EventCursor): number =>
   a.receivedAt - b.receivedAt || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0);
 
-// The events of a source, newest first by default, merged from all of its shards. One cursor is enough to resume in each
-// shard, because all of them have the same order.
-export async function* walkEvents(store: Store, sourceId: string, walk: Walk): AsyncGenerator<Event> {
+// The events of one or several sources, newest first by default, merged from all of their shards. One cursor is enough to
+// resume in each shard, because all of them have the same order.
+export async function* walkEvents(
+  store: Store,
+  sourceIds: string | readonly string[],
+  walk: Walk,
+): AsyncGenerator<Event> {
   const direction = walk.oldestFirst ? -1 : 1;
   const heads = await Promise.all(
-    shards.map(async shard => {
-      const events = walkShard(store, sourceId, shard, walk);
-      return { events, next: await events.next() };
-    }),
+    [sourceIds].flat().flatMap(sourceId =>
+      shards.map(async shard => {
+        const events = walkShard(store, sourceId, shard, walk);
+        return { events, next: await events.next() };
+      }),
+    ),
   );
   for (;;) {
     let first: { head: (typeof heads)[number]; event: Event } | undefined;
@@ -79,25 +90,31 @@ const keyTime = (ms: number): number => Math.min(Math.max(0, ms), 9_999_999_999_
 // after the last event that was read.
 export async function listEvents(
   store: Store,
-  sourceId: string,
+  sourceIds: string | readonly string[],
   filter: EventFilter,
   { limit, after }: { limit: number; after?: EventCursor },
 ): Promise<EventPage> {
-  const isFiltering = filter.status !== undefined || filter.text !== undefined;
+  const { status, text, type, connectionId, where } = filter;
+  const isFiltering = [status, text, type, connectionId, where].some(one => one !== undefined);
   const pageItems = isFiltering ? 100 : Math.min(100, limit + 1);
   const events: Event[] = [];
   let last: EventCursor | undefined;
   let searched = 0;
   let bytes = 0;
-  for await (const one of walkEvents(store, sourceId, { ...filter, after, pageItems })) {
+  for await (const one of walkEvents(store, sourceIds, { ...filter, after, pageItems })) {
     if (events.length === limit) return { events, next: last };
     if (searched >= limits.searchEvents || bytes >= limits.searchBytes) return { events, next: last };
     if (isFiltering) searched += 1;
     last = { receivedAt: one.receivedAt, eventId: one.eventId };
-    if (filter.status !== undefined && one.status !== filter.status) continue;
-    if (filter.text !== undefined) {
+    if (status !== undefined && one.status !== status) continue;
+    if (type !== undefined && one.eventType !== type) continue;
+    if (connectionId !== undefined && !(connectionId in one.deliveries)) continue;
+    if (text !== undefined || where !== undefined) {
       bytes += one.size;
-      if (!(await holdsText(store, one.eventId, filter.text))) continue;
+      const request = await readRequest(store, one.eventId);
+      if (!request) continue;
+      if (text !== undefined && !holdsText(request, text)) continue;
+      if (where !== undefined && !holdsValue(request, where)) continue;
     }
     events.push(one);
   }
@@ -105,9 +122,7 @@ export async function listEvents(
 }
 
 // Ignores case. Bytes that are not UTF-8 are replaced before the comparison.
-async function holdsText(store: Store, eventId: string, text: string): Promise<boolean> {
-  const request = await readRequest(store, eventId);
-  if (!request) return false;
+function holdsText(request: HookRequest, text: string): boolean {
   const wanted = text.toLowerCase();
   if (request.headers.some(pair => pair.join(': ').toLowerCase().includes(wanted))) return true;
   return Buffer.from(request.body).toString('utf8').toLowerCase().includes(wanted);

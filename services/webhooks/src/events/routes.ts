@@ -3,7 +3,9 @@ import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
 import { notFound } from '../errors.ts';
+import * as limits from '../limits.ts';
 import {
+  allEventsQuery,
   type attemptSchema,
   type deliverySchema,
   type EventView,
@@ -20,9 +22,10 @@ import type { Sources } from '../sources/sources.ts';
 import type { Attempt, Delivery, Event, Job } from '../tables.ts';
 import type { EventDetail, Events } from './events.ts';
 import type { Jobs } from './jobs.ts';
-import type { EventCursor } from './list.ts';
+import type { EventCursor, EventFilter } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
 import type { Tail } from './tail.ts';
+import { readWhere } from './where.ts';
 
 const tags = ['webhooks'];
 const ofSource = z.strictObject({ sourceId: idSchema });
@@ -42,6 +45,20 @@ const routes = {
     description: 'A search reads a limited number of events. `next_cursor` continues where it stopped.',
     tags,
     request: { params: ofSource, query: eventListQuery },
+    responses: { 200: json(pageOf(eventSchema)) },
+    problems: ['webhooks.source_not_found'],
+  }),
+  listAll: route({
+    method: 'get',
+    path: '/v1/events',
+    operationId: 'webhooks.listAllEvents',
+    auth: 'account',
+    scope: 'read',
+    summary: 'List the events of several sources together, newest first',
+    description:
+      'Merges up to 25 sources. A search reads a limited number of events. `next_cursor` continues where it stopped.',
+    tags,
+    request: { query: allEventsQuery },
     responses: { 200: json(pageOf(eventSchema)) },
     problems: ['webhooks.source_not_found'],
   }),
@@ -169,6 +186,7 @@ const showEvent = (event: Event): EventView => ({
   method: event.method,
   query: event.query,
   contentType: event.contentType,
+  eventType: event.eventType,
   sourceIp: event.sourceIp,
   size: event.size,
   dedupeId: event.dedupeId,
@@ -176,6 +194,7 @@ const showEvent = (event: Event): EventView => ({
   receivedAt: event.receivedAt,
   processedAt: event.processedAt,
   deliveredAt: event.deliveredAt,
+  attempts: Object.values(event.deliveries).reduce((sum, one) => sum + (one.attempts ?? 0), 0),
   expiresAt: event.expiresAt,
 });
 
@@ -216,6 +235,17 @@ const showJob = (job: Job): z.infer<typeof jobSchema> => ({
 const msOf = (moment: string | undefined): number | undefined =>
   moment === undefined ? undefined : Date.parse(moment);
 
+type EventQuery = Omit<z.infer<typeof eventListQuery>, 'limit' | 'cursor'>;
+const filterOf = ({ status, q, type, connectionId, where, from, to }: EventQuery): EventFilter => ({
+  status,
+  text: q,
+  type,
+  connectionId,
+  where: where === undefined ? undefined : readWhere(where),
+  fromMs: msOf(from),
+  toMs: msOf(to),
+});
+
 export function createEventRoutes(deps: {
   cursors: CursorCodec<Attributes>;
   sourceCache: SourceCache;
@@ -231,10 +261,25 @@ export function createEventRoutes(deps: {
     accountEndpoint(routes.list, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const { limit, cursor, status, q, from, to } = c.req.valid('query');
+      const { limit, cursor, ...query } = c.req.valid('query');
       const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
-      const filter = { status, text: q, fromMs: msOf(from), toMs: msOf(to) };
-      const page = await events.listBySource(sourceId, { ...filter, limit, after: cursors.open(cursor) });
+      const page = await events.listBySource(sourceId, {
+        ...filterOf(query),
+        limit,
+        after: cursors.open(cursor),
+      });
+      return c.json({ data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) }, 200);
+    }),
+    accountEndpoint(routes.listAll, async (c, userId) => {
+      const { limit, cursor, sourceIds: named, ...query } = c.req.valid('query');
+      if (named) await Promise.all(named.map(sourceId => sources.owned(sourceId, userId)));
+      const sourceIds = named ?? (await sources.lastActive(userId, limits.listedSources));
+      const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
+      const page = await events.listBySource(sourceIds, {
+        ...filterOf(query),
+        limit,
+        after: cursors.open(cursor),
+      });
       return c.json({ data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) }, 200);
     }),
     accountEndpoint(routes.tail, async (c, userId) => {

@@ -21,6 +21,7 @@ import {
   payload,
   statusOf,
 } from '../tables.ts';
+import { eventTypeOf } from './event-type.ts';
 
 export type NewEvent = {
   request: HookRequest & { sourceIp?: string };
@@ -172,6 +173,8 @@ const eventStep = (
     method: request.method,
     query: request.query || undefined,
     contentType: contentTypeOf(request.headers),
+    // A body whose sender has not proven itself is not parsed.
+    eventType: rejection === undefined ? eventTypeOf(source.provider, request) : undefined,
     sourceIp: request.sourceIp,
     size: request.body.length,
     dedupeId,

@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type WriteStep, write } from '@stak/table';
+import { totalsOf } from '../analytics/analytics.ts';
 import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
@@ -19,6 +20,8 @@ export type Sources = {
   create(input: NewSource & { userId: string }): Promise<WithSecret>;
   getById(sourceId: string): Promise<Source | null>;
   listByUser(userId: string): Promise<Source[]>;
+  // Ids of those that received an event last, or were made last.
+  lastActive(userId: string, most: number): Promise<string[]>;
   update(
     sourceId: string,
     userId: string,
@@ -125,6 +128,17 @@ export function createSources(
       for await (const one of store.all(sourcesOfUser, { userId }))
         if (one.status !== 'deleted') found.push(one);
       return found;
+    },
+
+    async lastActive(userId, most) {
+      const found = await this.listByUser(userId);
+      if (found.length <= most) return found.map(one => one.sourceId);
+      const totals = await totalsOf(store, userId);
+      const lastAt = (one: Source) => totals.get(one.sourceId)?.lastAt ?? Date.parse(one.createdAt);
+      return found
+        .toSorted((a, b) => lastAt(b) - lastAt(a))
+        .slice(0, most)
+        .map(one => one.sourceId);
     },
 
     async update(sourceId, userId, updates, { ifVersion } = {}) {

@@ -23,9 +23,12 @@ export type Wanted = { filter: boolean; trace?: boolean };
 // Without `transformed`, the filters did not match.
 type RulesOutcome = { ok: true; filter: FilterOutcome; transformed?: TransformOutcome } | TransformFailure;
 
+// What is read of a connection. Rules that nobody has saved yet can be tried the same way.
+export type RuleSet = Pick<Connection, 'filters' | 'transform' | 'userId'>;
+
 export type Rules = {
   // Applies the filters and the transform of a connection to a request. Rejects if the stored rules cannot be read.
-  run(connection: Connection, request: HookRequest, wanted: Wanted): Promise<RulesOutcome>;
+  run(connection: RuleSet, request: HookRequest, wanted: Wanted): Promise<RulesOutcome>;
 };
 
 // `light` rules are compiled for this thread. Rules that may be costly are compiled in the sandbox only.
@@ -37,11 +40,11 @@ const program = programAt('rules-program', import.meta.url);
 
 // Cheap rules are evaluated at once, within a budget. If they exceed it, they start over in the sandbox.
 export function createRules(sandbox: Pick<Sandbox, 'run'>): Rules {
-  const seen = new WeakMap<Connection, Compiled>();
+  const seen = new WeakMap<RuleSet, Compiled>();
   const compiled = createRecentMap<string, Compiled>(limits.compiledRules);
 
   // By content: connections are read again every second, and many have the same rules.
-  const compile = (connection: Connection): Compiled => {
+  const compile = (connection: RuleSet): Compiled => {
     let known = seen.get(connection);
     if (known) return known;
     const { filters, transform } = connection;
@@ -54,7 +57,7 @@ export function createRules(sandbox: Pick<Sandbox, 'run'>): Rules {
   };
 
   async function runInSandbox(
-    { filters, transform, userId }: Connection,
+    { filters, transform, userId }: RuleSet,
     { method, headers, query, body }: HookRequest,
     { wanted, isScript }: { wanted: Wanted; isScript: boolean },
   ): Promise<RulesOutcome> {

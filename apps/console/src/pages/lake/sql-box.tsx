@@ -1,13 +1,17 @@
-import { Alert, Button, Group, Kbd, Stack, Text, Textarea } from '@mantine/core';
+import './lake.css';
+import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { KeyboardEvent } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { CodeField } from '../../components/code-field.tsx';
 import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
 import { client, messageOf } from '../../queries/api.ts';
+import { SavedQueries } from './saved-queries.tsx';
 import { adviseOn } from './sql-advice.ts';
 import { examples } from './sql-examples.ts';
 import { type SqlAnswer, SqlResult } from './sql-result.tsx';
-import { SqlTables } from './sql-tables.tsx';
+import { SqlTables, useLakeStatus } from './sql-tables.tsx';
 
 async function ask(sql: string): Promise<SqlAnswer> {
   const startedAt = performance.now();
@@ -15,35 +19,31 @@ async function ask(sql: string): Promise<SqlAnswer> {
   return { ...data, tookMs: performance.now() - startedAt };
 }
 
-// Kept in the query cache until the user signs out, so that a visit to another page does not lose their query, and
-// the next user to sign in does not see it.
-function useDraft(): [string, (sql: string) => void] {
-  const queries = useQueryClient();
-  const queryKey = ['sql-draft'];
-  const { data } = useQuery({
-    queryKey,
-    initialData: examples[0]!.sql,
-    enabled: false,
-    gcTime: Number.POSITIVE_INFINITY,
-  });
-  return [data, sql => queries.setQueryData(queryKey, sql)];
-}
+const route = getRouteApi('/inside/data/sql');
+const inAddressMost = 2_000; // characters; a longer address is refused by some servers on the way
 
 // Any question about the account's own rows. The lake answers it: the tables are neither read nor changed.
 export default function SqlBox() {
-  const [sql, setSql] = useDraft();
+  const { sql: inAddress } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [sql, setSql] = useState(inAddress ?? examples[0]!.sql);
   const query = useMutation({ mutationFn: ask });
+  const status = useLakeStatus();
+  const tables = useMemo(
+    () =>
+      Object.fromEntries(
+        (status.data?.views ?? []).map(({ name, columns }) => [name, columns.map(column => column.name)]),
+      ),
+    [status.data],
+  );
   const run = (text: string) => {
-    if (text.trim() !== '' && !query.isPending) query.mutate(text);
+    if (text.trim() === '' || query.isPending) return;
+    query.mutate(text);
+    void navigate({ search: text.length > inAddressMost ? {} : { sql: text }, replace: true });
   };
   const pick = (text: string) => {
     setSql(text);
     run(text);
-  };
-  const listen = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    run(sql);
   };
   return (
     <div className="stak-sql">
@@ -62,21 +62,16 @@ export default function SqlBox() {
             </Button>
           ))}
         </Group>
-        <Textarea
-          aria-label="SQL"
-          aria-keyshortcuts="Control+Enter"
+        <CodeField
+          label="SQL"
+          isLabelHidden
+          language="sql"
           placeholder="select … from tasks"
-          autosize
-          minRows={6}
-          maxRows={20}
-          maxLength={20_000}
-          spellCheck={false}
-          autoComplete="off"
-          autoCapitalize="off"
           value={sql}
-          onChange={event => setSql(event.currentTarget.value)}
-          onKeyDown={listen}
-          classNames={{ input: 'stak-sql-input' }}
+          onChange={setSql}
+          onRun={() => run(sql)}
+          tables={tables}
+          minRows={7}
         />
         <Group justify="space-between">
           <Group gap="xs" visibleFrom="xs">
@@ -86,14 +81,17 @@ export default function SqlBox() {
               runs it. It only reads, in DuckDB’s language.
             </Text>
           </Group>
-          <Button
-            leftSection={<IconPlayerPlay size={16} />}
-            loading={query.isPending}
-            disabled={sql.trim() === ''}
-            onClick={() => run(sql)}
-          >
-            Run
-          </Button>
+          <Group gap="xs">
+            <SavedQueries sql={sql} onPick={pick} />
+            <Button
+              leftSection={<IconPlayerPlay size={16} />}
+              loading={query.isPending}
+              disabled={sql.trim() === ''}
+              onClick={() => run(sql)}
+            >
+              Run
+            </Button>
+          </Group>
         </Group>
         {query.error && <Refusal error={query.error} />}
         {query.data && !query.error && <SqlResult answer={query.data} />}

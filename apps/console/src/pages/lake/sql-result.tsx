@@ -1,17 +1,25 @@
-import { Alert, Button, Card, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Card, Group, SegmentedControl, Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { csvLine } from '@stak/kit/csv';
 import { IconDownload } from '@tabler/icons-react';
+import { Suspense, useState } from 'react';
 import { Freshness } from '../../components/freshness.tsx';
+import { saveFile } from '../../components/saved-file.ts';
+import { lateComponent } from '../../shell/late-module.tsx';
 import { formatNumber } from '../../text/format.ts';
+import { chartOf, isNumberType } from './result-chart.ts';
 
 export type SqlAnswer = ApiTypes['lake.query']['data'] & { tookMs: number };
 
 const rowsShown = 200; // more than anybody reads; the file has the rest
-const numberTypes = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT|INTEGER|UINTEGER|DOUBLE|FLOAT|DECIMAL)/;
+
+// A third of the console's script, so it is loaded with the first chart.
+const ResultChart = lateComponent(() => import('./result-chart-view.tsx'));
 
 export function SqlResult({ answer }: { answer: SqlAnswer }) {
   const { columns, rows, truncated, tookMs } = answer;
+  const chart = chartOf(columns, rows);
+  const [isChart, setIsChart] = useState(false);
   const count = rows.length === 1 ? '1 row' : `${formatNumber(rows.length)} rows`;
   return (
     <Card withBorder>
@@ -23,14 +31,28 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
           <Freshness of={answer} />
         </Group>
         {rows.length > 0 && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconDownload size={14} />}
-            onClick={() => download(answer)}
-          >
-            Download CSV
-          </Button>
+          <Group gap="xs">
+            {chart && (
+              <SegmentedControl
+                size="xs"
+                aria-label="Result as"
+                data={[
+                  { value: 'table', label: 'Table' },
+                  { value: 'chart', label: 'Chart' },
+                ]}
+                value={isChart ? 'chart' : 'table'}
+                onChange={next => setIsChart(next === 'chart')}
+              />
+            )}
+            <Button
+              size="compact-sm"
+              variant="default"
+              leftSection={<IconDownload size={14} />}
+              onClick={() => download(answer)}
+            >
+              Download CSV
+            </Button>
+          </Group>
         )}
       </Group>
       {truncated && (
@@ -40,6 +62,10 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
       )}
       {rows.length === 0 ? (
         <Text c="dimmed">No row is like this.</Text>
+      ) : isChart && chart ? (
+        <Suspense fallback={<Skeleton h={280} />}>
+          <ResultChart chart={chart} />
+        </Suspense>
       ) : (
         <Stack gap="xs">
           <Table.ScrollContainer
@@ -52,7 +78,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
                 <Table.Tr>
                   {columns.map(({ name, type }, at) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name
-                    <Table.Th key={at} ta={numberTypes.test(type) ? 'right' : undefined}>
+                    <Table.Th key={at} ta={isNumberType(type) ? 'right' : undefined}>
                       {name}
                       <Text span size="xs" c="dimmed" fw={400} ml={6} tt="lowercase">
                         {type}
@@ -67,7 +93,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
                   <Table.Tr key={at}>
                     {columns.map(({ type }, column) => (
                       // biome-ignore lint/suspicious/noArrayIndexKey: as above
-                      <Table.Td key={column} ta={numberTypes.test(type) ? 'right' : undefined}>
+                      <Table.Td key={column} ta={isNumberType(type) ? 'right' : undefined}>
                         <Value value={row[column]} />
                       </Table.Td>
                     ))}
@@ -103,8 +129,5 @@ function Value({ value }: { value: unknown }) {
 
 function download({ columns, rows }: SqlAnswer): void {
   const text = [columns.map(({ name }) => name), ...rows].map(csvLine).join('');
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = Object.assign(document.createElement('a'), { href: address, download: 'result.csv' });
-  link.click();
-  URL.revokeObjectURL(address);
+  saveFile('result.csv', text);
 }

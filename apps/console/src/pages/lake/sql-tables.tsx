@@ -4,13 +4,16 @@ import { isWithoutLake } from '../../components/lake-failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 
-// What can be asked about: the tables and their columns, as the lake knows them.
-export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
-  const status = useQuery({
+export const useLakeStatus = () =>
+  useQuery({
     queryKey: ['lake-status'],
     queryFn: async () => (await client.lake.status()).data,
     retry: false,
   });
+
+// What can be asked about: the tables and their columns, as the lake knows them.
+export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
+  const status = useLakeStatus();
   if (isWithoutLake(status.error)) return null;
   return (
     <Card withBorder component="section" aria-label="Tables">

@@ -90,7 +90,7 @@ function stepsOf(done: Progressed): Step[] {
       how: (
         <>
           <TextLink to="/account">Create an API key</TextLink>, then try it in the{' '}
-          <Anchor href="/docs">API reference</Anchor>
+          <Anchor href="/docs/api">API reference</Anchor>
         </>
       ),
     },

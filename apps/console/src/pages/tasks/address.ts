@@ -1,7 +1,7 @@
 import type { Sort } from './task-queries.ts';
 
 // What the page shows, in its address: back, reload and a second window keep it.
-export const views = ['board', 'list', 'calendar', 'insights', 'sql', 'trash'] as const;
+export const views = ['board', 'list', 'calendar', 'trash'] as const;
 export type View = (typeof views)[number];
 const sorts: readonly Sort[] = ['position', 'due_date', 'priority', 'created'];
 
@@ -12,7 +12,6 @@ export type TasksSearch = {
   sort?: Sort;
   task?: string; // the one that is open
   day?: string; // the one that is chosen in the calendar
-  days?: number; // of the insights
 };
 
 const isDay = (value: unknown): value is string =>
@@ -31,7 +30,6 @@ export function readTasksSearch(search: Record<string, unknown>): TasksSearch {
       ? { [name]: String(value) }
       : {};
   };
-  const days = Number(search.days);
   return {
     ...(view && { view }),
     ...text('q'),
@@ -39,6 +37,5 @@ export function readTasksSearch(search: Record<string, unknown>): TasksSearch {
     ...(sort && sort !== 'position' && { sort }),
     ...text('task'),
     ...(isDay(search.day) && { day: search.day }),
-    ...([7, 30, 90].includes(days) && { days }),
   };
 }

@@ -1,7 +1,5 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { DaySpan } from '../../components/day-span.tsx';
 import { Freshness, leastFresh } from '../../components/freshness.tsx';
 import { LakeFailure } from '../../components/lake-failure.tsx';
 import { LateBars, LateLine } from '../../components/late-charts.tsx';
@@ -12,19 +10,13 @@ import { formatNumber, formatShare } from '../../text/format.ts';
 import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
 
-const route = getRouteApi('/inside/tasks');
-
 const whose: Record<Insight['whose'], string> = {
   user: 'Your own tasks',
   account: 'Your own tasks',
   account_and_tenants: 'Your own tasks and those of your tenants’ users. The board shows your own only.',
 };
 
-export default function TaskInsights() {
-  const { days = 30 } = route.useSearch();
-  const navigate = route.useNavigate();
-  const setDays = (count: number) =>
-    void navigate({ search: before => ({ ...before, days: count }), replace: true });
+export default function TaskInsights({ days }: { days: number }) {
   const names = {
     created: useInsight('tasks-created', days),
     completed: useInsight('tasks-completed', days),
@@ -39,17 +31,12 @@ export default function TaskInsights() {
   const oldest = leastFresh(answers);
   return (
     <Stack gap="sm">
-      <Group justify="space-between">
-        {oldest ? (
-          <Group gap="sm">
-            <Text size="sm">{whose[answers[0]!.whose]}</Text>
-            <Freshness of={oldest} />
-          </Group>
-        ) : (
-          <span />
-        )}
-        <DaySpan choices={[7, 30, 90]} days={days} onChange={setDays} />
-      </Group>
+      {oldest && (
+        <Group gap="sm">
+          <Text size="sm">{whose[answers[0]!.whose]}</Text>
+          <Freshness of={oldest} />
+        </Group>
+      )}
       {failed ? (
         <LakeFailure error={failed.error} onRetry={() => all.forEach(one => void one.refetch())} />
       ) : answers.length < all.length ? (

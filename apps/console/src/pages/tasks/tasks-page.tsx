@@ -16,8 +16,6 @@ import { Today, useTodayIn, useZone } from './today.ts';
 
 // Loaded when they are opened.
 const TaskCalendar = lateComponent(() => import('./task-calendar.tsx'));
-const TaskInsights = lateComponent(() => import('./task-insights.tsx'));
-const SqlBox = lateComponent(() => import('../lake/sql-box.tsx'));
 
 const route = getRouteApi('/inside/tasks');
 
@@ -25,8 +23,6 @@ const labels: Readonly<Record<View, string>> = {
   board: 'Board',
   list: 'List',
   calendar: 'Calendar',
-  insights: 'Insights',
-  sql: 'SQL',
   trash: 'Trash',
 };
 
@@ -50,8 +46,6 @@ export function TasksPage() {
     board: <TaskBrowser isBoard onOpen={open} />,
     list: <TaskBrowser isBoard={false} onOpen={open} />,
     calendar: <TaskCalendar onOpen={open} />,
-    insights: <TaskInsights />,
-    sql: <SqlBox />,
     trash: <TaskTrash />,
   };
   return (

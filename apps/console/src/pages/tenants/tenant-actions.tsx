@@ -33,7 +33,7 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
     onSuccess: () => {
       notifications.show({ message: `${name} is closed, and everything it had is being erased.` });
       void queries.invalidateQueries({ queryKey: tenantsKey });
-      return navigate({ to: '/agents' });
+      return navigate({ to: '/tenants' });
     },
     onError: complain,
   });

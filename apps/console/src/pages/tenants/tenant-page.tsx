@@ -1,8 +1,9 @@
 import '../agents/agents.css';
-import { Alert, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { IconBuildingStore, IconMessageChatbot } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -15,36 +16,57 @@ import { Chat } from '../agents/chat/chat.tsx';
 import { MemoryOfUsers } from '../agents/memory/memory.tsx';
 import { Skills } from '../agents/skills/skills.tsx';
 import { UsageTab } from '../agents/usage.tsx';
-import { type Go, type Tab, type TenantSearch, tabs } from './address.ts';
+import { agentTabs, type Go, isTenantTab, type Tab, type TenantSearch, tenantTabs } from './address.ts';
 import { SettingsTab } from './settings.tsx';
 import { TenantActions } from './tenant-actions.tsx';
+import { Tokens } from './tokens.tsx';
 import { Users } from './users.tsx';
 
-const route = getRouteApi('/inside/agents/$tenant');
+const titles: Readonly<Record<Tab, string>> = {
+  chat: 'Chat',
+  usage: 'Usage',
+  memory: 'Memory',
+  channels: 'Channels',
+  skills: 'Skills',
+  users: 'Users',
+  tokens: 'Tokens',
+  settings: 'Settings',
+};
 
-export function TenantPage() {
-  const { tenant: tenant_id } = route.useParams();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const go: Go = to => void navigate({ search: to });
+export const AgentPage = () => <PageOfTenant tabs={agentTabs} list="/agents" listLabel="Agents" />;
+export const TenantPage = () => <PageOfTenant tabs={tenantTabs} list="/tenants" listLabel="Tenants" />;
+
+type PageProps = { tabs: readonly Tab[]; list: '/agents' | '/tenants'; listLabel: string };
+
+function PageOfTenant({ tabs, list, listLabel }: PageProps) {
+  const { tenant: tenant_id } = useParams({ strict: false }) as { tenant: string };
+  const search = useSearch({ strict: false }) as TenantSearch;
+  const chosen = tabs.find(one => one === search.tab) ?? tabs[0]!;
+  const navigate = useNavigate();
+  const go: Go = to =>
+    void navigate({
+      to: isTenantTab(to.tab) ? '/tenants/$tenant' : '/agents/$tenant',
+      params: { tenant: tenant_id },
+      search: to,
+    });
   const tenant = useQuery({
     queryKey: tenantKey(tenant_id),
     queryFn: async () => (await client.tenants.get({ tenant_id })).data,
   });
-  usePageTitle(titles[search.tab ?? 'chat'], tenant.data?.name ?? 'Tenant');
+  usePageTitle(titles[chosen], tenant.data?.name ?? 'Tenant');
   if (isMissing(tenant.error))
     return (
       <Missing
         title="There is no such tenant"
         text="It may have been deleted, or it belongs to another account."
       >
-        <TextLink to="/agents">Go to all tenants</TextLink>
+        <TextLink to="/tenants">Go to all tenants</TextLink>
       </Missing>
     );
   return (
     <Stack gap="sm">
-      <TextLink to="/agents" size="sm">
-        ← Agents
+      <TextLink to={list} size="sm">
+        ← {listLabel}
       </TextLink>
       <Loaded query={tenant}>
         {found => (
@@ -56,9 +78,24 @@ export function TenantPage() {
                 </Title>
                 <StatusBadge status={found.status} />
               </Group>
-              <TenantActions tenant={found} />
+              <Group gap="xs" wrap="nowrap">
+                {list === '/agents' ? (
+                  <OtherPage
+                    label="Users and settings"
+                    icon={<IconBuildingStore size={16} aria-hidden />}
+                    onClick={() => go({ tab: 'users' })}
+                  />
+                ) : (
+                  <OtherPage
+                    label="Talk to its agent"
+                    icon={<IconMessageChatbot size={16} aria-hidden />}
+                    onClick={() => go({})}
+                  />
+                )}
+                <TenantActions tenant={found} />
+              </Group>
             </Group>
-            <TenantTabs key={tenant_id} tenant={found} search={search} go={go} />
+            <TenantTabs key={tenant_id} tabs={tabs} chosen={chosen} tenant={found} search={search} go={go} />
           </>
         )}
       </Loaded>
@@ -66,20 +103,15 @@ export function TenantPage() {
   );
 }
 
-const titles: Readonly<Record<Tab, string>> = {
-  chat: 'Chat',
-  usage: 'Usage',
-  memory: 'Memory',
-  users: 'Users',
-  channels: 'Channels',
-  skills: 'Skills',
-  settings: 'Settings',
-};
+const OtherPage = ({ label, icon, onClick }: { label: string; icon: ReactNode; onClick: () => void }) => (
+  <Button variant="default" leftSection={icon} visibleFrom="sm" onClick={onClick}>
+    {label}
+  </Button>
+);
 
-type Props = { tenant: Tenant; search: TenantSearch; go: Go };
+type Props = { tabs: readonly Tab[]; chosen: Tab; tenant: Tenant; search: TenantSearch; go: Go };
 
-function TenantTabs({ tenant: { tenant_id, status }, search, go }: Props) {
-  const chosen = search.tab ?? 'chat';
+function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }: Props) {
   const list = useRef<HTMLDivElement>(null);
   // On a phone it may lie beyond the edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another place
@@ -95,17 +127,18 @@ function TenantTabs({ tenant: { tenant_id, status }, search, go }: Props) {
         </Text>
       </Alert>
     );
-  const show = (tab: Tab) => {
-    if (tab === 'chat') return <Chat tenant_id={tenant_id} search={search} go={go} />;
-    if (tab === 'usage') return <UsageTab tenant_id={tenant_id} />;
-    if (tab === 'memory') return <MemoryOfUsers tenant_id={tenant_id} user={search.user} go={go} />;
-    if (tab === 'users') return <Users tenant_id={tenant_id} go={go} />;
-    if (tab === 'channels') return <Channels tenant_id={tenant_id} status={status} />;
-    if (tab === 'skills') return <Skills tenant_id={tenant_id} />;
-    return <SettingsTab tenant_id={tenant_id} />;
+  const panels: Readonly<Record<Tab, () => ReactNode>> = {
+    chat: () => <Chat tenant_id={tenant_id} search={search} go={go} />,
+    usage: () => <UsageTab tenant_id={tenant_id} />,
+    memory: () => <MemoryOfUsers tenant_id={tenant_id} user={search.user} go={go} />,
+    channels: () => <Channels tenant_id={tenant_id} status={status} />,
+    skills: () => <Skills tenant_id={tenant_id} />,
+    users: () => <Users tenant_id={tenant_id} go={go} />,
+    tokens: () => <Tokens tenant_id={tenant_id} user={search.user} />,
+    settings: () => <SettingsTab tenant_id={tenant_id} />,
   };
   return (
-    <Tabs value={chosen} onChange={tab => go({ tab: (tab ?? 'chat') as Tab })} keepMounted={false}>
+    <Tabs value={chosen} onChange={tab => go({ tab: (tab ?? tabs[0]) as Tab })} keepMounted={false}>
       <Tabs.List ref={list} className="agents-tabs">
         {tabs.map(tab => (
           <Tabs.Tab key={tab} value={tab}>
@@ -115,7 +148,7 @@ function TenantTabs({ tenant: { tenant_id, status }, search, go }: Props) {
       </Tabs.List>
       {tabs.map(tab => (
         <Tabs.Panel key={tab} value={tab} pt="md">
-          {show(tab)}
+          {panels[tab]()}
         </Tabs.Panel>
       ))}
     </Tabs>

@@ -112,6 +112,7 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
       actions={[
         { label: 'Conversations', onClick: () => go({ user: user_id }) },
         { label: 'Memory', onClick: () => go({ tab: 'memory', user: user_id }) },
+        { label: 'Mint a token', onClick: () => go({ tab: 'tokens', user: user_id }) },
         { label: 'Change…', onClick: onEdit },
         { label: 'Download everything', onClick: () => download.mutate() },
         {

@@ -18,7 +18,11 @@ const inMs = (value: number | null): string =>
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
 // Of one source, or of all.
-type Props = { sourceId?: string; days: number | undefined; onDays: (days: number) => void };
+type Props = {
+  sourceId?: string;
+  days: number | undefined;
+  onDays?: (days: number) => void; // not where the page chooses them for several
+};
 
 export function WebhookAnalytics({ sourceId, days = 7, onDays }: Props) {
   const analytics = useQuery({
@@ -37,7 +41,7 @@ export function WebhookAnalytics({ sourceId, days = 7, onDays }: Props) {
         <Title order={3} size="h4">
           Events and deliveries
         </Title>
-        <DaySpan choices={[7, 30]} days={days} onChange={onDays} />
+        {onDays && <DaySpan choices={[7, 30]} days={days} onChange={onDays} />}
       </Group>
       <Loaded query={analytics}>
         {data => (

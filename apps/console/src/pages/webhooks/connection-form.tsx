@@ -1,4 +1,4 @@
-import { Anchor, Button, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Button, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type {
   ApiTypes,
@@ -6,12 +6,15 @@ import type {
   WebhooksCreateConnectionData as Created,
 } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
+import { CodeField } from '../../components/code-field.tsx';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
-import { JsonField } from '../../components/json-field.tsx';
 import { client } from '../../queries/api.ts';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
+import { useEventBody } from './event-payload.tsx';
+import { FilterBuilder } from './filter-builder.tsx';
+import { RulesTrial, type Sample, useSample } from './rules-trial.tsx';
 
 type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
 type Kind = Connection['transform']['type'];
@@ -21,7 +24,6 @@ const kinds = [
   { value: 'field_map', label: 'Map fields' },
   { value: 'javascript', label: 'JavaScript' },
 ];
-const exampleFilter = '[{ "field": "body", "path": "$.amount", "operator": "gte", "value": 1000 }]';
 const exampleMap = JSON.stringify(
   [
     { to: '$.kind', from: '$.type' },
@@ -77,6 +79,18 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
     if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep };
     return kind === 'javascript' ? { type: kind, code } : { type: kind };
   };
+  const rulesOf = () => {
+    try {
+      return { filters: parse('filter', filters), transform: transformOf() } as Pick<
+        Draft,
+        'filters' | 'transform'
+      >;
+    } catch {
+      return undefined;
+    }
+  };
+  const [sample, setSample] = useSample();
+  const sampleBody = useSampleBody(sample);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
@@ -107,22 +121,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           defaultValue={connection?.destinationUrl}
           error={complaints.destinationUrl}
         />
-        <JsonField
-          label="Filter"
-          description={
-            <>
-              Rules that must all match. An empty list passes every event.{' '}
-              <Anchor component="button" type="button" size="xs" onClick={() => setFilters(exampleFilter)}>
-                Insert an example
-              </Anchor>
-            </>
-          }
-          value={filters}
-          onChange={setFilters}
-          error={complaints.filters}
-          minRows={3}
-          maxRows={14}
-        />
+        <FilterBuilder value={filters} onChange={setFilters} error={complaints.filters} />
         <Select
           label="Transform"
           data={kinds}
@@ -132,13 +131,13 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           error={kind === 'passthrough' && complaints.transform}
         />
         {kind === 'field_map' && (
-          <JsonField
+          <CodeField
             label="Fields"
             description="For each field: `to`, and one of `from`, `value` or `template`"
+            language="json"
             value={map}
             onChange={setMap}
             error={complaints.transform}
-            maxRows={16}
           />
         )}
         {kind === 'field_map' && (
@@ -150,19 +149,17 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
           />
         )}
         {kind === 'javascript' && (
-          <Textarea
+          <CodeField
             label="Code"
-            description="Defines transform(event), which returns { body, headers? }, or null to drop the event"
+            description="Defines transform(event), which returns { body, headers? }, or null to drop the event. Ctrl and Space suggest what event has."
+            language="javascript"
             value={code}
-            onChange={event => setCode(event.currentTarget.value)}
+            onChange={setCode}
+            sample={sampleBody}
             error={complaints.transform}
-            autosize
-            minRows={5}
-            maxRows={20}
-            spellCheck={false}
-            classNames={{ input: 'stak-mono' }}
           />
         )}
+        <RulesTrial sourceId={sourceId} rules={rulesOf()} sample={sample} onSample={setSample} />
         <DeliverySettings
           draft={delivery}
           complaints={complaints}
@@ -174,6 +171,19 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
       </Stack>
     </form>
   );
+}
+
+// The body as data, whose fields a script can be completed with.
+function useSampleBody({ eventId, body }: Sample): unknown {
+  const stored = useEventBody(eventId ?? undefined);
+  const text = eventId === null ? body : stored.data && new TextDecoder().decode(stored.data);
+  return useMemo(() => {
+    try {
+      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    } catch {
+      return undefined;
+    }
+  }, [text]);
 }
 
 const keepOf = (given: Connection['transform'] | undefined): boolean | undefined =>

@@ -21,10 +21,10 @@ export function ConnectionTrial({ connectionId }: { connectionId: string }) {
     },
   });
   return (
-    <Stack>
+    <Stack component="section" aria-label="Send a sample">
       <Divider />
       <Title order={3} size="h4">
-        Try a sample
+        Send a sample
       </Title>
       <JsonInput
         label="Body"

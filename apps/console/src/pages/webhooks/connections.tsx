@@ -1,7 +1,7 @@
 import { Button, Card, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { WebhooksEditConnectionData as Connection } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { complain } from '../../components/complaint.ts';
@@ -14,6 +14,7 @@ import { formatNumber } from '../../text/format.ts';
 import { ConnectionForm } from './connection-form.tsx';
 import { statusOf } from './connection-status.ts';
 import { ConnectionTrial } from './connection-test.tsx';
+import { useConnections } from './queries.ts';
 
 const route = getRouteApi('/inside/webhooks/$source');
 
@@ -23,11 +24,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
   const setEdited = (connection: string | undefined) =>
     void navigate({ search: before => ({ ...before, connection }) });
   const [secret, setSecret] = useState<string>();
-  const connections = useQuery({
-    queryKey: ['connections', sourceId],
-    queryFn: async () => (await client.webhooks.listConnections({ sourceId })).data.data,
-    refetchInterval: 5_000,
-  });
+  const connections = useConnections(sourceId);
   const current = connections.data?.find(one => one.connectionId === edited);
   const close = () => {
     setEdited(undefined);
@@ -62,7 +59,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
         opened={edited !== undefined}
         onClose={close}
         position="right"
-        size="lg"
+        size="xl"
         title={edited === 'new' ? 'New connection' : (current?.name ?? 'Connection')}
         closeButtonProps={{ 'aria-label': 'Close' }}
       >

@@ -1,7 +1,7 @@
-import { Accordion, Badge, Group, NumberInput, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Accordion, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
 import type { WebhooksEditConnectionData as Connection } from '@stak/client';
-import { formatLag } from '../../text/format.ts';
 import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
+import { RetryPicture } from './retry-picture.tsx';
 
 export type DeliveryDraft = {
   delays: string; // "30s, 2m, 1h"; empty for the usual ones
@@ -114,21 +114,5 @@ function Schedule({ draft }: { draft: DeliveryDraft }) {
   }
   const most = draft.maxAttempts === '' ? 8 : Number(draft.maxAttempts);
   const used = (delays.length > 0 ? delays : usualDelaysS).slice(0, Math.max(0, most - 1));
-  const totalS = used.reduce((sum, one) => sum + one, 0);
-  return (
-    <Group gap={6}>
-      <Badge variant="default" tt="none">
-        at once
-      </Badge>
-      {used.map((delay, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is known by its number
-        <Badge key={index} variant="default" tt="none">
-          + {formatLag(delay * 1000)}
-        </Badge>
-      ))}
-      <Text size="xs" c="dimmed">
-        {used.length + 1} attempts{totalS > 0 && ` within ${formatLag(totalS * 1000)}`}
-      </Text>
-    </Group>
-  );
+  return <RetryPicture delaysS={used} />;
 }

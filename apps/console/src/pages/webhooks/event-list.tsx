@@ -1,46 +1,72 @@
-import { Button, Card, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { IconPlayerPause, IconPlayerPlay, IconRefresh } from '@tabler/icons-react';
+import { Button, Card, Group, Stack, Text } from '@mantine/core';
+import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { csvLine } from '@stak/kit/csv';
+import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { saveFile } from '../../components/saved-file.ts';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
-import { useAddressText } from '../../text/address-text.ts';
-import { formatAgo, formatBytes, formatDuration, formatTime } from '../../text/format.ts';
-import { type EventStatus, eventStatuses, type SourceSearch } from './address.ts';
+import { formatAgo, formatDuration, formatTime } from '../../text/format.ts';
+import { type EventStatus, type EventsSearch, spans } from './address.ts';
+import { EventDetail } from './event-detail.tsx';
+import { EventFilters, isCondition, isFiltered } from './event-filters.tsx';
+import { ReplayMany } from './event-replay.tsx';
+import { type EventRow, useSources } from './queries.ts';
 
-const route = getRouteApi('/inside/webhooks/$source');
 const unsettled = new Set<EventStatus>(['received', 'processing', 'retrying']);
+const exportedMost = 5_000; // rows of a file that is put together here
 
 const instantOf = (local: string | undefined): string | undefined =>
   local === undefined ? undefined : new Date(local).toISOString();
 
-// The newest first, and new ones as they arrive.
-export function WebhookEvents({ sourceId }: { sourceId: string }) {
+function queryOf({ status, connection, type, where, q, last, from, to }: EventsSearch) {
+  const query = {
+    status,
+    connectionId: connection,
+    type,
+    where: where !== undefined && isCondition(where) ? where : undefined,
+    q: q !== undefined && q.length > 1 ? q : undefined,
+    from: last === undefined ? instantOf(from) : new Date(Date.now() - spans[last]).toISOString(),
+    to: last === undefined ? instantOf(to) : undefined,
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+async function readPage(
+  sourceId: string | undefined,
+  search: EventsSearch,
+  cursor: string | undefined,
+  limit: number,
+) {
+  const page = { limit, ...queryOf(search), ...(cursor !== undefined && { cursor }) };
+  return sourceId === undefined
+    ? (await client.webhooks.listAllEvents(page)).data
+    : (await client.webhooks.listEvents({ sourceId, ...page })).data;
+}
+
+type Props = {
+  sourceId?: string; // none for all sources
+  search: EventsSearch;
+  change: (part: Partial<EventsSearch>) => void;
+};
+
+/** The newest events first, and new ones as they arrive. On a wide screen, one of them is shown beside the list. */
+export function EventList({ sourceId: ofPage, search, change }: Props) {
+  const sourceId = ofPage ?? search.source;
   const queries = useQueryClient();
-  const { status, q = '', from, to } = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = (part: SourceSearch) =>
-    void navigate({ search: before => ({ ...before, ...part }), replace: true });
-  const [text, setText] = useAddressText(q, next => change({ q: next }));
   const [isPaused, setIsPaused] = useState(false);
-  const search = q.length > 1 ? q : undefined;
+  const { event: openId, view, ...filters } = search;
+  const key = ['events', sourceId ?? 'all'];
   const events = useInfiniteQuery({
-    queryKey: ['events', sourceId, status, search, from, to],
+    queryKey: [...key, filters],
     initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam: cursor }) => {
-      const range = { from: instantOf(from), to: instantOf(to) };
-      const filter = { status, q: search, cursor, ...range };
-      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-      return (await client.webhooks.listEvents({ sourceId, limit: 50, ...given })).data;
-    },
+    queryFn: ({ pageParam }) => readPage(sourceId, filters, pageParam, 50),
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     // The stream announces arrivals, but not one before it was open; what becomes of them is asked for until it is
@@ -49,10 +75,10 @@ export function WebhookEvents({ sourceId }: { sourceId: string }) {
       isPaused ? false : state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : 10_000,
   });
   useLive(
-    `tail ${sourceId}`,
-    options => client.webhooks.tailEvents({ sourceId }, options),
+    sourceId === undefined ? undefined : `tail ${sourceId}`,
+    options => client.webhooks.tailEvents({ sourceId: sourceId! }, options),
     () => {
-      if (!isPaused) void queries.invalidateQueries({ queryKey: ['events', sourceId] });
+      if (!isPaused) void queries.invalidateQueries({ queryKey: key });
       void queries.invalidateQueries({ queryKey: ['webhook-analytics'] });
     },
   );
@@ -61,163 +87,202 @@ export function WebhookEvents({ sourceId }: { sourceId: string }) {
     if (isPaused) void events.refetch();
   };
   const rows = events.data?.pages.flatMap(page => page.data) ?? [];
-  const isFiltered = status !== undefined || search !== undefined || from !== undefined || to !== undefined;
+  const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  const step = (by: number) => {
+    const at = rows.findIndex(one => one.eventId === openId);
+    const next = rows[at === -1 ? 0 : at + by];
+    if (next) change({ event: next.eventId });
+  };
+  useHotkeys([
+    ['j', () => step(1)],
+    ['k', () => step(-1)],
+    ['Escape', () => openId !== undefined && change({ event: undefined, view: undefined })],
+  ]);
+  const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
+  const hasPane = isWide && openId !== undefined;
   return (
     <Stack gap="sm">
-      <Group justify="space-between" align="end">
-        <Group align="end" gap="xs">
-          <TextInput
-            label="Search"
-            placeholder="Text in headers or body"
-            data-search
-            value={text}
-            onChange={event => setText(event.currentTarget.value)}
-          />
-          <Select
-            label="Status"
-            placeholder="Any"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Any status' }}
-            data={eventStatuses}
-            value={status ?? null}
-            onChange={value => change({ status: (value ?? undefined) as EventStatus | undefined })}
-            w={140}
-          />
-          <TextInput
-            label="From"
-            type="datetime-local"
-            value={from ?? ''}
-            onChange={event => change({ from: event.currentTarget.value || undefined })}
-          />
-          <TextInput
-            label="To"
-            type="datetime-local"
-            value={to ?? ''}
-            onChange={event => change({ to: event.currentTarget.value || undefined })}
-          />
-        </Group>
-        <Group gap="xs">
-          <Button
-            variant="default"
-            leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
-            onClick={resume}
-          >
-            {isPaused ? 'Resume updates' : 'Pause updates'}
-          </Button>
-          <ReplayFailed sourceId={sourceId} />
-        </Group>
+      <EventFilters sourceId={ofPage} search={search} change={change} />
+      <Group justify="end" gap="xs">
+        <Button
+          variant="default"
+          leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+          onClick={resume}
+        >
+          {isPaused ? 'Resume updates' : 'Pause updates'}
+        </Button>
+        <Export sourceId={sourceId} search={filters} />
+        {sourceId !== undefined && <ReplayMany sourceId={sourceId} rows={rows} search={filters} />}
       </Group>
       {events.error && <Failure error={events.error} onRetry={() => events.refetch()} />}
-      {!(events.error && rows.length === 0) && (
-        <Card withBorder>
-          {events.isPending ? (
-            <Text c="dimmed">Loading…</Text>
-          ) : (
-            <DataTable
-              label="Events"
-              rows={rows}
-              keyOf={row => row.eventId}
-              minWidth={720}
-              empty={
-                isFiltered
-                  ? 'No events match. Change or clear the filters.'
-                  : 'No events yet. Send a test event: it shows up here at once.'
-              }
-              columns={[
-                {
-                  label: 'Received',
-                  show: row => (
-                    <span className="stak-nowrap" title={formatTime(row.receivedAt)}>
-                      {formatAgo(row.receivedAt)}
-                    </span>
-                  ),
-                },
-                { label: 'Status', show: row => <StatusBadge status={row.status} /> },
-                {
-                  label: 'Event',
-                  show: row => (
-                    <TextLink
-                      to="/webhooks/$source/events/$event"
-                      params={{ source: sourceId, event: row.eventId }}
-                      className="stak-mono stak-nowrap"
-                    >
-                      {row.eventId}
-                    </TextLink>
-                  ),
-                },
-                { label: 'Method', show: row => row.method },
-                { label: 'Content type', show: row => row.contentType ?? '–' },
-                { label: 'Size', show: row => formatBytes(row.size), isNumber: true },
-                {
-                  label: 'Delivered in',
-                  show: row =>
-                    row.deliveredAt === undefined ? '–' : formatDuration(row.deliveredAt - row.receivedAt),
-                  isNumber: true,
-                },
-              ]}
-            />
+      <div className={hasPane ? 'stak-beside' : undefined}>
+        <Stack gap="sm" miw={0}>
+          {!(events.error && rows.length === 0) && (
+            <Card withBorder>
+              {events.isPending ? (
+                <Text c="dimmed">Loading…</Text>
+              ) : (
+                <EventTable
+                  rows={rows}
+                  isNarrow={hasPane}
+                  hasSource={sourceId === undefined}
+                  openId={hasPane ? openId : undefined}
+                  onOpen={isWide ? event => change({ event, view: undefined }) : undefined}
+                  empty={
+                    isFiltered(filters)
+                      ? 'No events match. Change or clear the filters.'
+                      : 'No events yet. Send a test event: it shows up here at once.'
+                  }
+                />
+              )}
+            </Card>
           )}
-        </Card>
-      )}
-      {events.hasNextPage && (
-        <Group justify="center">
-          <Button
-            variant="default"
-            loading={events.isFetchingNextPage}
-            onClick={() => events.fetchNextPage()}
-          >
-            Older events
-          </Button>
-        </Group>
-      )}
+          {events.hasNextPage && (
+            <Group justify="center">
+              <Button
+                variant="default"
+                loading={events.isFetchingNextPage}
+                onClick={() => events.fetchNextPage()}
+              >
+                {rows.length === 0 ? 'Search older events' : 'Older events'}
+              </Button>
+            </Group>
+          )}
+        </Stack>
+        {hasPane && (
+          <Card withBorder component="aside" aria-label="Event" className="stak-pane">
+            <EventDetail
+              key={openId}
+              sourceId={opened?.sourceId ?? sourceId}
+              eventId={openId}
+              view={view}
+              onView={next => change({ view: next })}
+              onClose={() => change({ event: undefined, view: undefined })}
+            />
+          </Card>
+        )}
+      </div>
     </Stack>
   );
 }
 
-const jobPollMs = 1_000;
+type TableProps = {
+  rows: readonly EventRow[];
+  isNarrow: boolean;
+  hasSource: boolean;
+  openId: string | undefined;
+  onOpen: ((eventId: string) => void) | undefined; // none where it has a page of its own
+  empty: string;
+};
 
-function ReplayFailed({ sourceId }: { sourceId: string }) {
-  const queries = useQueryClient();
-  const replay = useMutation({
-    mutationFn: async () => {
-      const { data } = await client.webhooks.createJob({
-        sourceId,
-        body: { action: 'replay', status: 'failed' },
-      });
-      for (let job = data; ; job = (await client.webhooks.readJob({ jobId: job.jobId })).data) {
-        if (job.state !== 'running') return job;
-        await new Promise(resolve => setTimeout(resolve, jobPollMs));
+const durationOf = ({ status, receivedAt, deliveredAt, processedAt }: EventRow): string => {
+  const endedAt = deliveredAt ?? (unsettled.has(status) ? undefined : processedAt);
+  return endedAt === undefined ? '–' : formatDuration(endedAt - receivedAt);
+};
+
+function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableProps) {
+  const { data: sources = [] } = useSources();
+  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  const time = {
+    label: 'Time',
+    show: (row: EventRow) => (
+      <span className="stak-nowrap" title={formatTime(row.receivedAt)}>
+        {formatAgo(row.receivedAt)}
+      </span>
+    ),
+  };
+  const source = { label: 'Source', show: (row: EventRow) => nameOf(row.sourceId) };
+  const type = {
+    label: 'Type',
+    show: (row: EventRow) => <span className="stak-mono">{row.eventType ?? '–'}</span>,
+  };
+  const id = {
+    label: 'Event',
+    show: (row: EventRow) => (
+      <TextLink
+        to="/webhooks/$source/events/$event"
+        params={{ source: row.sourceId, event: row.eventId }}
+        className="stak-mono stak-nowrap"
+        aria-current={row.eventId === openId ? 'true' : undefined}
+        fw={row.eventId === openId ? 700 : undefined}
+        onClick={click => {
+          // A new tab is a page of its own.
+          if (!onOpen || click.ctrlKey || click.metaKey || click.shiftKey) return;
+          click.preventDefault();
+          onOpen(row.eventId);
+        }}
+      >
+        {row.eventId}
+      </TextLink>
+    ),
+  };
+  // Beside an open event there is room for one column of names.
+  const named = {
+    label: 'Event',
+    show: (row: EventRow) => (
+      <>
+        <Text size="sm" fw={600} truncate>
+          {row.eventType ?? '–'}
+        </Text>
+        {id.show(row)}
+      </>
+    ),
+  };
+  const status = { label: 'Status', show: (row: EventRow) => <StatusBadge status={row.status} /> };
+  const figures = [
+    { label: 'Attempts', show: (row: EventRow) => row.attempts, isNumber: true },
+    { label: 'Duration', show: durationOf, isNumber: true },
+  ];
+  return (
+    <DataTable
+      label="Events"
+      rows={rows}
+      keyOf={row => row.eventId}
+      minWidth={isNarrow ? 300 : 720}
+      empty={empty}
+      columns={
+        isNarrow
+          ? [time, named, status]
+          : [time, ...(hasSource ? [source] : []), type, id, status, ...figures]
       }
+    />
+  );
+}
+
+// What the filters let through, as far as a file of this size holds it.
+function Export({ sourceId, search }: { sourceId: string | undefined; search: EventsSearch }) {
+  const save = useMutation({
+    mutationFn: async () => {
+      const rows: EventRow[] = [];
+      for (let cursor: string | undefined; rows.length < exportedMost; ) {
+        const page = await readPage(sourceId, search, cursor, 100);
+        rows.push(...page.data);
+        if (page.next_cursor === null) break;
+        cursor = page.next_cursor;
+      }
+      const columns = ['received_at', 'event_id', 'source_id', 'type', 'status', 'attempts', 'bytes'];
+      const cells = rows.map(row => [
+        new Date(row.receivedAt).toISOString(),
+        row.eventId,
+        row.sourceId,
+        row.eventType,
+        row.status,
+        row.attempts,
+        row.size,
+      ]);
+      return [columns, ...cells].map(csvLine).join('');
     },
-    onSuccess: ({ matched, deliveries, state }) => {
-      notifications.show({
-        color: state === 'done' ? undefined : 'red',
-        message:
-          matched === 0
-            ? 'There are no failed events.'
-            : `Replayed ${matched} failed ${matched === 1 ? 'event' : 'events'}: ${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}.`,
-      });
-      return queries.invalidateQueries({ queryKey: ['events', sourceId] });
-    },
+    onSuccess: text => saveFile('events.csv', text),
     onError: complain,
   });
   return (
-    <Confirm
-      title="Replay all failed events?"
-      text="Every failed event of this source is delivered again to all of its connections. Destinations may see some of them twice."
-      button="Replay"
-      onConfirm={() => replay.mutate()}
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+      loading={save.isPending}
+      onClick={() => save.mutate()}
     >
-      {ask => (
-        <Button
-          variant="default"
-          leftSection={<IconRefresh size={16} />}
-          loading={replay.isPending}
-          onClick={ask}
-        >
-          Replay all failed
-        </Button>
-      )}
-    </Confirm>
+      Export CSV
+    </Button>
   );
 }

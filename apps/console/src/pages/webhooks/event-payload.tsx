@@ -6,12 +6,13 @@ import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { curlOf } from '../../text/curl.ts';
 import { hexOf, prettyOf } from '../../text/payload-text.ts';
-import type { Event } from './event-page.tsx';
+import type { Event } from './event-detail.tsx';
 
-export const useEventBody = (eventId: string) =>
+export const useEventBody = (eventId: string | undefined) =>
   useQuery({
     queryKey: ['event-body', eventId],
-    queryFn: async () => (await client.webhooks.readBody({ eventId })).data,
+    queryFn: async () => (await client.webhooks.readBody({ eventId: eventId! })).data,
+    enabled: eventId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
 

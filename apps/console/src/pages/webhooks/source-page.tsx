@@ -1,6 +1,5 @@
 import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { ApiTypes } from '@stak/client';
 import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -17,11 +16,10 @@ import { curlOf } from '../../text/curl.ts';
 import type { SourceSearch, SourceTab } from './address.ts';
 import { WebhookAnalytics } from './analytics.tsx';
 import { WebhookConnections } from './connections.tsx';
-import { WebhookEvents } from './event-list.tsx';
+import { EventList } from './event-list.tsx';
 import { providerNames } from './providers.ts';
+import type { Source } from './queries.ts';
 import { SourceSettings } from './source-settings.tsx';
-
-export type Source = ApiTypes['webhooks.readSource']['data'];
 
 const route = getRouteApi('/inside/webhooks/$source');
 const tabNames: Readonly<Record<SourceTab, string>> = {
@@ -51,7 +49,7 @@ export function WebhookSourcePage() {
   return (
     <Stack>
       <TextLink to="/webhooks" size="sm">
-        ← Webhooks
+        ← Sources
       </TextLink>
       <Loaded query={source}>
         {found => (
@@ -122,11 +120,16 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
 
 function SourceTabs({ source }: { source: Source }) {
   const { sourceId } = source;
-  const { tab = 'events', days } = route.useSearch();
+  const search = route.useSearch();
+  const { tab = 'events', days } = search;
   const navigate = route.useNavigate();
   const go = (part: SourceSearch) => void navigate({ search: before => ({ ...before, ...part }) });
   return (
-    <Tabs value={tab} onChange={next => go({ tab: next as SourceTab })} keepMounted={false}>
+    <Tabs
+      value={tab}
+      onChange={next => go({ tab: next as SourceTab, connection: undefined, event: undefined })}
+      keepMounted={false}
+    >
       <Tabs.List className="stak-tabs">
         {Object.entries(tabNames).map(([value, label]) => (
           <Tabs.Tab key={value} value={value}>
@@ -135,7 +138,13 @@ function SourceTabs({ source }: { source: Source }) {
         ))}
       </Tabs.List>
       <Tabs.Panel value="events" pt="md">
-        <WebhookEvents sourceId={sourceId} />
+        <EventList
+          sourceId={sourceId}
+          search={search}
+          change={part =>
+            void navigate({ search: before => ({ ...before, ...part }), replace: !('event' in part) })
+          }
+        />
       </Tabs.Panel>
       <Tabs.Panel value="connections" pt="md">
         <WebhookConnections sourceId={sourceId} />

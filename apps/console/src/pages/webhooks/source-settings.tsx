@@ -9,7 +9,7 @@ import { JsonField } from '../../components/json-field.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { client } from '../../queries/api.ts';
 import { providerNames } from './providers.ts';
-import type { Source } from './source-page.tsx';
+import type { Source } from './queries.ts';
 
 type Change = ApiTypes['webhooks.editSource']['args']['body'];
 type Signatures = Source['signatures'];

@@ -1,5 +1,4 @@
 import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -13,25 +12,22 @@ import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
-import { WebhookAnalytics } from './analytics.tsx';
 import { type Provider, providerChoices, providerNames } from './providers.ts';
+import { useConnectionsOf, useSources } from './queries.ts';
 
 const route = getRouteApi('/inside/webhooks');
 
 export function WebhooksPage() {
-  usePageTitle('Webhooks');
-  const { days } = route.useSearch();
+  usePageTitle('Sources', 'Webhooks');
+  const { create: isOpen = false } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isOpen, { open, close }] = useDisclosure(false);
-  const sources = useQuery({
-    queryKey: ['sources'],
-    queryFn: async () => (await client.webhooks.listSources()).data.data,
-    refetchInterval: 10_000, // events come all the time
-  });
+  const open = () => void navigate({ search: { create: true } });
+  const close = () => void navigate({ search: {}, replace: true });
+  const sources = useSources();
   return (
     <Stack>
       <Group justify="space-between">
-        <Title order={2}>Webhooks</Title>
+        <Title order={2}>Sources</Title>
         <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
           New source
         </Button>
@@ -82,10 +78,6 @@ export function WebhooksPage() {
           </Card>
         )}
       </Loaded>
-      <WebhookAnalytics
-        days={days}
-        onDays={count => void navigate({ search: { days: count }, replace: true })}
-      />
       <WebhookAlerts />
       <Modal opened={isOpen} onClose={close} title="New source" closeButtonProps={{ 'aria-label': 'Close' }}>
         <NewSource />
@@ -164,7 +156,10 @@ function WebhookAlerts() {
     queryKey: ['webhook-alerts'],
     queryFn: async () => (await client.webhooks.listAlerts({ limit: 5 })).data.data,
   });
+  const { data: sources = [] } = useSources();
+  const connections = useConnectionsOf([...new Set(alerts.data?.map(one => one.sourceId))]).data;
   if (!alerts.data?.length) return null;
+  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
   return (
     <Stack gap="xs">
       <Title order={3} size="h4">
@@ -177,16 +172,32 @@ function WebhookAlerts() {
           title={alertTitles[one.alertKind]}
         >
           <Group justify="space-between">
-            <Text size="sm">{one.detail}</Text>
-            <TextLink
-              to="/webhooks/$source"
-              params={{ source: one.sourceId }}
-              size="sm"
-              c="inherit"
-              underline="always"
-            >
+            <Text size="sm">
+              <TextLink
+                to="/webhooks/$source"
+                params={{ source: one.sourceId }}
+                size="sm"
+                c="inherit"
+                underline="always"
+              >
+                {nameOf(one.sourceId)}
+              </TextLink>
+              {' → '}
+              <TextLink
+                to="/webhooks/$source"
+                params={{ source: one.sourceId }}
+                search={{ tab: 'connections', connection: one.connectionId }}
+                size="sm"
+                c="inherit"
+                underline="always"
+              >
+                {connections.find(known => known.connectionId === one.connectionId)?.name ?? one.connectionId}
+              </TextLink>
+              : {one.detail}
+            </Text>
+            <Text size="sm" title={formatTime(one.raisedAt)}>
               {formatAgo(one.raisedAt)}
-            </TextLink>
+            </Text>
           </Group>
         </Alert>
       ))}

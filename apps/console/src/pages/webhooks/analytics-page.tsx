@@ -1,0 +1,21 @@
+import { Stack, Title } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { WebhookAnalytics } from './analytics.tsx';
+
+const route = getRouteApi('/inside/webhooks/analytics');
+
+export function WebhookAnalyticsPage() {
+  usePageTitle('Analytics', 'Webhooks');
+  const { days } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Stack>
+      <Title order={2}>Analytics</Title>
+      <WebhookAnalytics
+        days={days}
+        onDays={count => void navigate({ search: { days: count }, replace: true })}
+      />
+    </Stack>
+  );
+}

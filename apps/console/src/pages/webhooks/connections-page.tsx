@@ -1,0 +1,114 @@
+import { Button, Card, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { DataTable } from '../../components/data-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { formatNumber } from '../../text/format.ts';
+import { statusOf } from './connection-status.ts';
+import { type Source, useConnectionsOf, useSources } from './queries.ts';
+
+const route = getRouteApi('/inside/webhooks/connections');
+const sourcesAtOnce = 20; // each is asked for by itself
+
+export function WebhookConnectionsPage() {
+  usePageTitle('Connections', 'Webhooks');
+  const { source } = route.useSearch();
+  const navigate = route.useNavigate();
+  const sources = useSources();
+  return (
+    <Stack>
+      <Group justify="space-between" align="end">
+        <div>
+          <Title order={2}>Connections</Title>
+          <Text c="dimmed" size="sm">
+            Where events are delivered to. A connection belongs to a source.
+          </Text>
+        </div>
+        <Select
+          label="Source"
+          placeholder="All"
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'All sources' }}
+          data={(sources.data ?? []).map(one => ({ value: one.sourceId, label: one.name }))}
+          value={source ?? null}
+          onChange={value =>
+            void navigate({ search: value === null ? {} : { source: value }, replace: true })
+          }
+        />
+      </Group>
+      <Loaded query={sources}>
+        {all => (
+          <ConnectionsOf sources={source === undefined ? all : all.filter(one => one.sourceId === source)} />
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function ConnectionsOf({ sources }: { sources: readonly Source[] }) {
+  const [count, setCount] = useState(sourcesAtOnce);
+  const shown = sources.slice(0, count);
+  const { data, error, isPending } = useConnectionsOf(shown.map(one => one.sourceId));
+  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  return (
+    <>
+      {error && <Failure error={error} />}
+      <Card withBorder>
+        {isPending && data.length === 0 && sources.length > 0 ? (
+          <Text c="dimmed">Loading…</Text>
+        ) : (
+          <DataTable
+            label="Connections"
+            rows={data}
+            keyOf={row => row.connectionId}
+            minWidth={720}
+            empty="There is no connection yet. Open a source to add one that delivers its events to your own address."
+            columns={[
+              {
+                label: 'Name',
+                show: row => (
+                  <TextLink
+                    to="/webhooks/$source"
+                    params={{ source: row.sourceId }}
+                    search={{ tab: 'connections', connection: row.connectionId }}
+                    size="sm"
+                    fw={600}
+                  >
+                    {row.name}
+                  </TextLink>
+                ),
+              },
+              {
+                label: 'Source',
+                show: row => (
+                  <TextLink to="/webhooks/$source" params={{ source: row.sourceId }} size="sm">
+                    {nameOf(row.sourceId)}
+                  </TextLink>
+                ),
+              },
+              {
+                label: 'Status',
+                show: row => <StatusBadge status={statusOf(row).status} label={statusOf(row).label} />,
+              },
+              { label: 'Destination', show: row => <span className="stak-mono">{row.destinationUrl}</span> },
+              { label: 'Delivered', show: row => formatNumber(row.deliveryCount), isNumber: true },
+              { label: 'Failed', show: row => formatNumber(row.failureCount), isNumber: true },
+            ]}
+          />
+        )}
+      </Card>
+      {sources.length > count && (
+        <Group justify="center">
+          <Button variant="default" onClick={() => setCount(count + sourcesAtOnce)}>
+            Connections of more sources
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}

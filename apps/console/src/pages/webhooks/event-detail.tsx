@@ -1,0 +1,242 @@
+import { Button, Card, CloseButton, Code, Group, Stack, Tabs, Text, Timeline, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { ApiTypes } from '@stak/client';
+import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { complain } from '../../components/complaint.ts';
+import { CopyIcon } from '../../components/copy.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { isMissing, Missing } from '../../components/nothing-here.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { TextLink } from '../../components/text-link.tsx';
+import { client } from '../../queries/api.ts';
+import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
+import type { EventTab } from './address.ts';
+import { WebhookPayload } from './event-payload.tsx';
+import { SentRequest } from './event-sent.tsx';
+import { useConnectionsOf } from './queries.ts';
+
+export type Event = ApiTypes['webhooks.readEvent']['data'];
+type Attempt = Event['attempts'][number];
+
+const isOpen = (event: Event | undefined): boolean =>
+  event !== undefined &&
+  (['received', 'processing', 'retrying'].includes(event.status) ||
+    event.deliveries.some(one => one.state === 'pending' || one.state === 'retrying'));
+
+const useEvent = (eventId: string) =>
+  useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async () => (await client.webhooks.readEvent({ eventId })).data,
+    refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
+  });
+
+const viewNames: Readonly<Record<EventTab, string>> = {
+  received: 'Received',
+  headers: 'Headers',
+  sent: 'Sent',
+  changes: 'Changes',
+};
+
+type Props = {
+  sourceId: string | undefined; // that of the event, if it is not known
+  eventId: string;
+  view: EventTab | undefined;
+  onView: (view: EventTab) => void;
+  onClose?: () => void; // where it is shown beside a list
+};
+
+/** What was received, what was sent, and what became of each delivery. */
+export function EventDetail({ sourceId: given, eventId, view = 'received', onView, onClose }: Props) {
+  const event = useEvent(eventId);
+  const sourceId = given ?? event.data?.sourceId;
+  const connections = useConnectionsOf(sourceId === undefined ? [] : [sourceId]).data;
+  const names = new Map(connections.map(one => [one.connectionId, one.name]));
+  const source = useQuery({
+    queryKey: ['source', sourceId],
+    queryFn: async () => (await client.webhooks.readSource({ sourceId: sourceId! })).data,
+    enabled: sourceId !== undefined,
+  });
+  if (isMissing(event.error))
+    return (
+      <Missing
+        title="There is no such event"
+        text="Events are deleted when the retention of your plan is over. It may also belong to another account."
+      >
+        <TextLink to="/webhooks/events">Go to all events</TextLink>
+      </Missing>
+    );
+  return (
+    <Loaded query={event}>
+      {data => (
+        <Stack>
+          <EventHead event={data} onClose={onClose} />
+          <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
+            <Tabs.List className="stak-tabs">
+              {Object.entries(viewNames).map(([value, label]) => (
+                <Tabs.Tab key={value} value={value}>
+                  {label}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            <Tabs.Panel value="received" pt="sm">
+              <WebhookPayload event={data} url={source.data?.ingestUrl} />
+            </Tabs.Panel>
+            <Tabs.Panel value="headers" pt="sm">
+              <DataTable
+                label="Headers"
+                rows={data.headers.map(([name, value], index) => ({ name, value, index }))}
+                keyOf={row => String(row.index)}
+                minWidth={300}
+                empty="The request had no headers."
+                columns={[
+                  { label: 'Name', show: row => <span className="stak-mono">{row.name}</span> },
+                  { label: 'Value', show: row => <span className="stak-mono">{row.value}</span> },
+                ]}
+              />
+            </Tabs.Panel>
+            <Tabs.Panel value="sent" pt="sm">
+              <SentRequest event={data} connections={connections} isDiff={false} />
+            </Tabs.Panel>
+            <Tabs.Panel value="changes" pt="sm">
+              <SentRequest event={data} connections={connections} isDiff />
+            </Tabs.Panel>
+          </Tabs>
+          <Deliveries event={data} names={names} />
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | undefined }) {
+  const { eventId, sourceId } = event;
+  const queries = useQueryClient();
+  const replay = useMutation({
+    mutationFn: () => client.webhooks.replayEvent({ eventId, body: {} }),
+    onSuccess: ({ data }) => {
+      notifications.show({
+        message:
+          data.deliveries === 0
+            ? 'This source has no connections. Add one first.'
+            : `Delivering again to ${data.deliveries} ${data.deliveries === 1 ? 'connection' : 'connections'}.`,
+      });
+      return queries.invalidateQueries({ queryKey: ['event', eventId] });
+    },
+    onError: complain,
+  });
+  return (
+    <div>
+      <Group justify="space-between" align="start">
+        <div>
+          <Group gap="sm">
+            <Title order={2} size="h3" className="stak-break">
+              {event.eventType ?? 'Event'}
+            </Title>
+            <StatusBadge status={event.status} />
+          </Group>
+          <Group gap={4}>
+            <Text className="stak-mono" c="dimmed">
+              {eventId}
+            </Text>
+            <CopyIcon value={eventId} label="Copy the id" />
+          </Group>
+        </div>
+        <Group gap="xs">
+          <Button
+            leftSection={<IconRefresh size={16} />}
+            loading={replay.isPending}
+            onClick={() => replay.mutate()}
+          >
+            Replay
+          </Button>
+          {onClose && (
+            <>
+              <TextLink
+                to="/webhooks/$source/events/$event"
+                params={{ source: sourceId, event: eventId }}
+                size="sm"
+              >
+                Open
+              </TextLink>
+              <CloseButton aria-label="Close the event" onClick={onClose} />
+            </>
+          )}
+        </Group>
+      </Group>
+      <Text size="sm" c="dimmed">
+        {event.method} · {event.contentType ?? 'no content type'} · {formatBytes(event.size)} ·{' '}
+        {formatTime(event.receivedAt)}
+        {event.sourceIp !== undefined && ` · from ${event.sourceIp}`}
+        {event.rejection !== undefined && ` · ${event.rejection}`}
+      </Text>
+    </div>
+  );
+}
+
+function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string, string> }) {
+  if (event.deliveries.length === 0)
+    return <Text c="dimmed">Not delivered: the source had no connections when it arrived.</Text>;
+  return (
+    <Stack gap="sm">
+      <Title order={3} size="h4">
+        Deliveries
+      </Title>
+      {event.deliveries.map(one => {
+        const attempts = event.attempts.filter(({ connectionId }) => connectionId === one.connectionId);
+        return (
+          <Card withBorder key={one.connectionId}>
+            <Group justify="space-between" mb="sm">
+              <Group gap="sm">
+                <Text fw={600}>{names.get(one.connectionId) ?? one.connectionId}</Text>
+                <StatusBadge status={one.state} />
+              </Group>
+              <Text size="sm" c="dimmed">
+                {one.isHeld
+                  ? 'Waiting for its connection'
+                  : one.nextAttemptAt !== undefined && `Next attempt ${formatAgo(one.nextAttemptAt)}`}
+              </Text>
+            </Group>
+            {one.error !== undefined && attempts.length === 0 && <Text size="sm">{one.error}</Text>}
+            <Attempts attempts={attempts} />
+          </Card>
+        );
+      })}
+    </Stack>
+  );
+}
+
+const hasWorked = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statusCode < 300;
+
+function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  if (attempts.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        No attempt yet.
+      </Text>
+    );
+  return (
+    <Timeline bulletSize={22} lineWidth={2} active={attempts.length}>
+      {attempts.map(one => (
+        <Timeline.Item
+          key={`${one.run} ${one.attemptNumber}`}
+          color={hasWorked(one) ? 'teal' : 'red'}
+          bullet={hasWorked(one) ? <IconCheck size={12} /> : <IconX size={12} />}
+          title={one.statusCode === 0 ? 'No answer' : `Answered ${one.statusCode}`}
+        >
+          <Text size="sm" c="dimmed">
+            Attempt {one.attemptNumber}
+            {one.run > 1 && ` of run ${one.run}`} · {formatTime(one.attemptedAt)} · {one.latencyMs} ms
+          </Text>
+          {one.error !== undefined && <Text size="sm">{one.error}</Text>}
+          {one.responseBody && (
+            <Code block mt={4} className="stak-code" tabIndex={0} aria-label="Response">
+              {one.responseBody}
+            </Code>
+          )}
+        </Timeline.Item>
+      ))}
+    </Timeline>
+  );
+}

@@ -1,0 +1,188 @@
+import { ActionIcon, Button, Group, Menu, Select, TextInput } from '@mantine/core';
+import { IconBookmark, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Prompt } from '../../components/prompt.tsx';
+import { useSavedList } from '../../components/saved-list.ts';
+import { useAddressText } from '../../text/address-text.ts';
+import { type EventStatus, type EventsSearch, eventStatuses, type Span } from './address.ts';
+import { useConnectionsOf, useSources } from './queries.ts';
+
+const spanNames = [
+  { value: '1h', label: 'Last hour' },
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: 'custom', label: 'From … to …' },
+];
+
+type Props = {
+  sourceId: string | undefined; // none for a list of all sources
+  search: EventsSearch;
+  change: (part: Partial<EventsSearch>) => void;
+};
+
+/** Everything that a list of events can be narrowed by. All of it is in the address. */
+export function EventFilters({ sourceId, search, change }: Props) {
+  const { status, connection, last, from, to } = search;
+  const [q, setQ] = useAddressText(search.q ?? '', next => change({ q: next || undefined }));
+  const [type, setType] = useAddressText(search.type ?? '', next => change({ type: next || undefined }));
+  const [where, setWhere] = useAddressText(search.where ?? '', next => change({ where: next || undefined }));
+  const { data: sources = [] } = useSources();
+  const ofSource = sourceId ?? search.source;
+  const connections = useConnectionsOf(ofSource === undefined ? [] : [ofSource]).data;
+  const [isCustom, setIsCustom] = useState(from !== undefined || to !== undefined);
+  const span = last ?? (isCustom ? 'custom' : null);
+  const pickSpan = (value: string | null) => {
+    setIsCustom(value === 'custom');
+    change({
+      last: value === null || value === 'custom' ? undefined : (value as Span),
+      ...(value !== 'custom' && { from: undefined, to: undefined }),
+    });
+  };
+  return (
+    <Group align="end" gap="xs" role="search">
+      <TextInput
+        label="Search"
+        placeholder="Text in headers or body"
+        data-search
+        value={q}
+        onChange={event => setQ(event.currentTarget.value)}
+        w={190}
+      />
+      {sourceId === undefined && (
+        <Select
+          label="Source"
+          placeholder="All"
+          clearable
+          searchable
+          clearButtonProps={{ 'aria-label': 'All sources' }}
+          data={sources.map(one => ({ value: one.sourceId, label: one.name }))}
+          value={search.source ?? null}
+          onChange={value => change({ source: value ?? undefined, connection: undefined })}
+          w={150}
+        />
+      )}
+      <Select
+        label="Status"
+        placeholder="Any"
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any status' }}
+        data={eventStatuses}
+        value={status ?? null}
+        onChange={value => change({ status: (value ?? undefined) as EventStatus | undefined })}
+        w={130}
+      />
+      {ofSource !== undefined && (
+        <Select
+          label="Connection"
+          placeholder="Any"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Any connection' }}
+          data={connections.map(one => ({ value: one.connectionId, label: one.name }))}
+          value={connection ?? null}
+          onChange={value => change({ connection: value ?? undefined })}
+          w={150}
+        />
+      )}
+      <TextInput
+        label="Type"
+        placeholder="invoice.paid"
+        value={type}
+        onChange={event => setType(event.currentTarget.value)}
+        w={140}
+      />
+      <TextInput
+        label="Value"
+        placeholder="body.customer.id = cus_1"
+        value={where}
+        error={isCondition(where) ? undefined : 'Write it like body.amount = 42'}
+        onChange={event => setWhere(event.currentTarget.value)}
+        w={210}
+      />
+      <Select
+        label="Time"
+        placeholder="Any"
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any time' }}
+        data={spanNames}
+        value={span}
+        onChange={pickSpan}
+        w={150}
+      />
+      {span === 'custom' && (
+        <>
+          <TextInput
+            label="From"
+            type="datetime-local"
+            value={from ?? ''}
+            onChange={event => change({ from: event.currentTarget.value || undefined })}
+          />
+          <TextInput
+            label="To"
+            type="datetime-local"
+            value={to ?? ''}
+            onChange={event => change({ to: event.currentTarget.value || undefined })}
+          />
+        </>
+      )}
+      <SavedViews search={search} change={change} />
+    </Group>
+  );
+}
+
+/** Whether the server understands it; what is empty is no condition. */
+export const isCondition = (text: string): boolean =>
+  text.trim() === '' || /^\s*(body|headers)\.[^=\s.][^=]*=/.test(text);
+
+const filterNames = ['source', 'status', 'connection', 'type', 'where', 'q', 'last', 'from', 'to'] as const;
+type Filters = Pick<EventsSearch, (typeof filterNames)[number]>;
+
+const noFilters = Object.fromEntries(filterNames.map(name => [name, undefined])) as Filters;
+const filtersOf = (search: EventsSearch): Filters =>
+  Object.fromEntries(filterNames.flatMap(name => (search[name] === undefined ? [] : [[name, search[name]]])));
+
+export const isFiltered = (search: EventsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
+
+function SavedViews({ search, change }: Omit<Props, 'sourceId'>) {
+  const views = useSavedList<Filters>('event-views');
+  const [isNaming, setIsNaming] = useState(false);
+  return (
+    <>
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
+            Views
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {views.all.length > 0 && <Menu.Label>Saved in this browser</Menu.Label>}
+          {views.all.map(({ name, value }) => (
+            <Group key={name} gap={4} wrap="nowrap">
+              <Menu.Item onClick={() => change({ ...noFilters, ...value })}>{name}</Menu.Item>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={`Delete the view ${name}`}
+                onClick={() => views.remove(name)}
+              >
+                <IconTrash size={14} />
+              </ActionIcon>
+            </Group>
+          ))}
+          <Menu.Item disabled={!isFiltered(search)} onClick={() => setIsNaming(true)}>
+            Save these filters…
+          </Menu.Item>
+          <Menu.Item disabled={!isFiltered(search)} onClick={() => change(noFilters)}>
+            Clear all filters
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Prompt
+        isOpen={isNaming}
+        title="Save these filters"
+        label="Name of the view"
+        onClose={() => setIsNaming(false)}
+        onSubmit={name => views.add(name, filtersOf(search))}
+      />
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ApiTypes } from '@stak/client';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { client } from '../../queries/api.ts';
+
+export type Source = ApiTypes['webhooks.readSource']['data'];
+export type Connection = ApiTypes['webhooks.readConnection']['data'];
+export type EventRow = ApiTypes['webhooks.listEvents']['data']['data'][number];
+
+export const useSources = () =>
+  useQuery({
+    queryKey: ['sources'],
+    queryFn: async () => (await client.webhooks.listSources()).data.data,
+    refetchInterval: 10_000, // events come all the time
+  });
+
+const connectionsQuery = (sourceId: string) => ({
+  queryKey: ['connections', sourceId],
+  queryFn: async () => (await client.webhooks.listConnections({ sourceId })).data.data,
+});
+
+export const useConnections = (sourceId: string) =>
+  useQuery({ ...connectionsQuery(sourceId), refetchInterval: 5_000 });
+
+/** The connections of several sources; those that are known so far. */
+export const useConnectionsOf = (sourceIds: readonly string[]) =>
+  useQueries({
+    queries: sourceIds.map(connectionsQuery),
+    combine: results => ({
+      data: results.flatMap(one => one.data ?? []) as Connection[],
+      error: results.find(one => one.error)?.error ?? null,
+      isPending: results.some(one => one.isPending),
+    }),
+  });

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { newAccount, openPage } from './signed-in-page.ts';
+import { openDestination, openTestServer, type TestServer } from './test-server.ts';
+
+const browser = await openBrowser();
+let server: TestServer;
+
+beforeAll(async () => {
+  if (browser) server = await openTestServer();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+describe.skipIf(!browser)(
+  browser ? 'a newcomer' : 'a newcomer (needs a browser)',
+  { timeout: 120_000 },
+  () => {
+    it('reaches the first success of every service through the console alone', async () => {
+      const destination = await openDestination(200);
+      const { page, failures } = await openPage(browser!);
+      const { name, email, password } = newAccount();
+      const go = (section: string) =>
+        page
+          .getByRole('navigation', { name: 'Main' })
+          .getByRole('link', { name: section, exact: true })
+          .click();
+      await page.goto(`${server.url}/console/`);
+      await page.getByRole('button', { name: 'Make an account' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill(name);
+      await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+      await page.getByLabel('Password').first().fill(password);
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByRole('region', { name: 'First steps' }).waitFor();
+
+      // A webhook is received, delivered and seen.
+      await go('Webhooks');
+      await page.getByRole('button', { name: 'New source' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Shop');
+      await page.getByRole('button', { name: 'Create source' }).click();
+      await page.getByRole('tab', { name: 'Connections' }).click();
+      await page.getByRole('button', { name: 'New connection' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Billing');
+      await page.getByRole('textbox', { name: 'Destination' }).fill(destination.url);
+      await page.getByRole('button', { name: 'Create connection' }).click();
+      await page.getByText('it is not shown again').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await expect.poll(() => destination.bodies.length).toBe(1);
+      await go('Events');
+      await page.getByRole('row', { name: /Shop.*delivered/ }).waitFor();
+
+      // A task is made.
+      await go('Tasks');
+      await page.getByRole('textbox', { name: 'New task', exact: true }).fill('Call Ann');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
+
+      // A message reaches a user's inbox.
+      await go('Inbox');
+      await page.getByRole('textbox', { name: 'Name' }).fill('Outlocks');
+      await page.getByRole('button', { name: 'Create tenant' }).click();
+      await page.getByRole('textbox', { name: 'Title' }).fill('News');
+      await page.getByRole('button', { name: 'Create inbox' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+      await page.getByRole('button', { name: 'Add user' }).click();
+      await page.getByLabel('Users', { exact: true }).first().fill('ann');
+      await page.getByRole('textbox', { name: 'Title' }).fill('Order 1 is paid');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByRole('button', { name: 'Mark read: Order 1 is paid' }).waitFor();
+
+      // An agent answers.
+      await go('Agents');
+      await page.getByRole('link', { name: 'Outlocks' }).click();
+      await page.getByRole('button', { name: 'Hello', exact: true }).click();
+      await page.getByText('rule: greeting').waitFor();
+
+      // All of it ticks itself off, and can be asked about.
+      await go('Overview');
+      const steps = page.getByRole('region', { name: 'First steps' });
+      await expect.poll(() => steps.getByRole('img', { name: 'Done' }).count()).toBe(5);
+      await go('Data');
+      await page.getByRole('img', { name: /1 created/ }).waitFor();
+      destination.close();
+      expect(failures).toEqual([]);
+    });
+  },
+);

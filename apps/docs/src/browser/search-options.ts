@@ -1,0 +1,6 @@
+// The same for the index as it is made and as it is read.
+export const searchOptions = {
+  fields: ['title', 'page', 'text'],
+  storeFields: ['url', 'title', 'page', 'text'],
+  searchOptions: { boost: { title: 3, page: 2 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' as const },
+};

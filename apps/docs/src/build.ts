@@ -1,0 +1,28 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeSite } from './site.ts';
+
+// Makes the site unless the one that is there is younger than everything it is made from:
+// node --import tsx apps/docs/src/build.ts [FOLDER]
+
+const here = import.meta.dirname;
+const root = join(here, '../../..');
+const [folder = join(here, '../dist')] = process.argv.slice(2);
+
+function youngest(path: string): number {
+  const found = statSync(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(0, ...readdirSync(path).map(name => youngest(join(path, name))));
+}
+
+const builtMs = statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+if (Math.max(youngest(join(root, 'docs')), youngest(here)) > builtMs) {
+  console.log('Building the documentation…');
+  const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { homepage: string };
+  const files = await makeSite(join(root, 'docs'), homepage);
+  rmSync(folder, { recursive: true, force: true });
+  for (const [path, content] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+export type Page = {
+  source: string; // below docs/: guides/webhooks.md
+  path: string; // of the page, below the site: guides/webhooks
+  title: string;
+  markdown: string;
+};
+export type Section = { title: string; pages: Page[] };
+
+// The order in which somebody would read them.
+const guides: readonly (readonly [section: string, names: readonly string[]])[] = [
+  ['Start', ['quickstart']],
+  ['Services', ['accounts', 'inbox', 'webhooks', 'tasks', 'agents', 'lake', 'lake-with-duckdb-spark-athena']],
+  [
+    'Build on it',
+    ['define-a-table', 'consume-a-stream', 'run-dynamodb-locally', 'sign-in-with-github-and-google'],
+  ],
+];
+
+const titleOf = (markdown: string, source: string): string =>
+  /^# (.+)$/m.exec(markdown)?.[1]?.replace(/`/g, '') ?? basename(source, '.md');
+
+/** Every page of the folder, by section. What is in no list is in the last section of its kind. */
+export function readSections(docs: string): Section[] {
+  const read = (source: string): Page => {
+    const markdown = readFileSync(join(docs, source), 'utf8');
+    const path = source.replace(/\.md$/, '').toLowerCase();
+    return { source, path, title: titleOf(markdown, source), markdown };
+  };
+  const inFolder = (folder: string): string[] =>
+    readdirSync(join(docs, folder))
+      .filter(name => name.endsWith('.md'))
+      .toSorted();
+  const listed = new Set(guides.flatMap(([, names]) => names));
+  const others = inFolder('guides').filter(name => !listed.has(basename(name, '.md')));
+  const pagesIn = (folder: string, names = inFolder(folder)) =>
+    names.map(name => read(folder === '' ? name : `${folder}/${name}`));
+  return [
+    ...guides.map(([title, names]) => ({
+      title,
+      pages: pagesIn(
+        'guides',
+        names.map(name => `${name}.md`),
+      ),
+    })),
+    { title: 'Run it', pages: pagesIn('guides', others) },
+    { title: 'Reference', pages: pagesIn('reference') },
+    { title: 'Design', pages: pagesIn('') },
+    { title: 'Tables', pages: pagesIn('designs') },
+    { title: 'Decisions', pages: pagesIn('adr') },
+  ];
+}

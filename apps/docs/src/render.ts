@@ -1,0 +1,115 @@
+import { posix } from 'node:path';
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import http from 'highlight.js/lib/languages/http';
+import ini from 'highlight.js/lib/languages/ini';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import python from 'highlight.js/lib/languages/python';
+import sql from 'highlight.js/lib/languages/sql';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import yaml from 'highlight.js/lib/languages/yaml';
+import { Marked, type Tokens } from 'marked';
+import type { Page } from './pages.ts';
+
+const languages = { bash, http, ini, javascript, json, python, sql, typescript, xml, yaml };
+for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
+hljs.registerAliases(['sh', 'console'], { languageName: 'bash' });
+hljs.registerAliases(['ts', 'tsx'], { languageName: 'typescript' });
+
+type Heading = { id: string; text: string; depth: number };
+type Passage = { id: string; title: string; text: string }; // what one heading is followed by
+export type Rendered = { html: string; headings: Heading[]; passages: Passage[] };
+export type LinkTarget = (href: string) => string;
+
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const slugOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/<[^>]*>|&[a-z]+;|[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s+/g, '-');
+
+/** Where a link of a page leads on the site: to another page, or to the file in the repository. */
+export const linksOf =
+  (page: Page, pages: ReadonlyMap<string, Page>, repository: string): LinkTarget =>
+  href => {
+    if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href;
+    const [file = '', hash] = href.split('#');
+    const target = posix.normalize(posix.join(posix.dirname(page.source), file));
+    const tail = hash === undefined ? '' : `#${hash}`;
+    const known = pages.get(target);
+    if (known) return `/docs/${known.path}${tail}`;
+    if (/\.(?:png|svg)$/.test(target) && !target.startsWith('..')) return `/docs/${target}`;
+    return `${repository}/blob/main/${posix.normalize(posix.join('docs', target))}${tail}`;
+  };
+
+/** A page as HTML, with its headings and what can be searched. Raw HTML in it is shown, not run. */
+export function renderPage({ markdown }: Page, linkTo: LinkTarget): Rendered {
+  const headings: Heading[] = [];
+  const passages: Passage[] = [];
+  const used = new Map<string, number>();
+  const plain = (tokens: readonly Tokens.Generic[] | undefined): string =>
+    (tokens ?? []).map(one => (one.tokens ? plain(one.tokens) : String(one.text ?? one.raw ?? ''))).join('');
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      heading({ tokens, depth }) {
+        const text = plain(tokens);
+        const slug = slugOf(text);
+        const count = used.get(slug) ?? 0;
+        used.set(slug, count + 1);
+        const id = count === 0 ? slug : `${slug}-${count}`;
+        headings.push({ id, text, depth });
+        const inner = this.parser.parseInline(tokens);
+        return depth === 1
+          ? `<h1 id="${id}">${inner}</h1>\n`
+          : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const to = linkTo(href);
+        const isOutside = /^https?:/.test(to);
+        return `<a href="${escapeHtml(to)}"${isOutside ? ' rel="noopener noreferrer"' : ''}>${this.parser.parseInline(tokens)}</a>`;
+      },
+      image: ({ href, text }) =>
+        `<img src="${escapeHtml(linkTo(href))}" alt="${escapeHtml(text)}" loading="lazy">`,
+      code: ({ text, lang = '' }) => codeBlock(text, lang.split(/\s/)[0]!),
+      table(token) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          row.map(cell => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
+        // A table whose first column has no heading names its rows there.
+        const head = token.header.map((cell, at) =>
+          plain(cell.tokens) === '' ? '<td></td>' : cells([token.header[at]!], 'th'),
+        );
+        const body = token.rows.map(row => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head.join('')}</tr></thead><tbody>${body}</tbody></table></div>\n`;
+      },
+      html: ({ text }) => (/^<!--/.test(text) ? '' : escapeHtml(text)),
+    },
+  });
+  const tokens = marked.lexer(markdown);
+  const html = marked.parser(tokens);
+  let at = -1;
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      at += 1;
+      const { id, text } = headings[at]!;
+      passages.push({ id: at === 0 ? '' : id, title: text, text: '' });
+    } else if (passages.length > 0) passages.at(-1)!.text += ` ${textOf(token)}`;
+  }
+  return { html, headings, passages };
+}
+
+const textOf = (token: Tokens.Generic): string =>
+  String(token.raw ?? '')
+    .replace(/```\w*|[`*_|#>[\]]|\]\([^)]*\)|-{3,}/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+function codeBlock(text: string, language: string): string {
+  const inner = hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escapeHtml(text);
+  return `<div class="code"><pre tabindex="0"><code>${inner}</code></pre></div>\n`;
+}

@@ -1,0 +1,88 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import MiniSearch from 'minisearch';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { searchOptions } from '../src/browser/search-options.ts';
+import { linksOf, renderPage } from '../src/render.ts';
+import { makeSite, type SiteFile } from '../src/site.ts';
+
+const docs = join(import.meta.dirname, '../../../docs');
+const repository = 'https://code.example/stak';
+
+describe('the documentation', () => {
+  let files: Map<string, SiteFile>;
+  let pages: [path: string, html: string][];
+  beforeAll(async () => {
+    files = await makeSite(docs, repository);
+    pages = [...files].filter(([path]) => path.endsWith('.html')) as [string, string][];
+  });
+
+  it('has a page for every file, which the contents name', () => {
+    const sources = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(name =>
+      name.endsWith('.md'),
+    );
+    const home = String(files.get('index.html'));
+    for (const source of sources) {
+      const path = source.replaceAll('\\', '/').replace(/\.md$/, '').toLowerCase();
+      expect([...files.keys()]).toContain(`${path}.html`);
+      expect(home).toContain(`href="/docs/${path}"`);
+    }
+  });
+
+  it('links to pages and headings that are there', () => {
+    const anchors = new Map(
+      pages.map(([path, html]) => [path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(one => one[1]))]),
+    );
+    const broken: string[] = [];
+    for (const [path, html] of pages)
+      for (const [, href] of html.matchAll(/ (?:href|src)="([^"]+)"/g)) {
+        const [file = '', hash] = href!.replace(/^\/docs\//, '').split('#');
+        if (/^(?:https?:|\/console\/)/.test(href!) || href === '/docs/api' || href === '/docs/') continue;
+        const target = href!.startsWith('#') ? path : files.has(file) ? file : `${file}.html`;
+        if (!files.has(target)) broken.push(`${path}: ${href}`);
+        else if (hash && !anchors.get(target)?.has(hash)) broken.push(`${path}: ${href}`);
+      }
+    expect(broken).toEqual([]);
+  });
+
+  it('keeps to what its content security policy allows', () => {
+    for (const [path, html] of pages) {
+      expect(html, path).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?! src="\/docs\/)/);
+      expect(html, path).not.toMatch(/<(?:img|link|script)[^>]+(?:src|href)="https?:/);
+    }
+  });
+
+  it('is searched without a server', () => {
+    const index = MiniSearch.loadJSON(String(files.get('search.json')), searchOptions);
+    const [first] = index.search('retry delivery webhook');
+    expect(first).toMatchObject({ page: 'Webhooks' });
+    expect(index.search('quikstart')[0]).toMatchObject({ url: '/docs/guides/quickstart' }); // with a slip
+    expect(index.search('qqqqqqqqq')).toEqual([]);
+  });
+});
+
+describe('a page', () => {
+  const page = (markdown: string) => ({ source: 'guides/a.md', path: 'guides/a', title: 'A', markdown });
+  const known = { ...page(''), source: 'reference/errors.md', path: 'reference/errors' };
+  const render = (markdown: string) =>
+    renderPage(page(markdown), linksOf(page(markdown), new Map([[known.source, known]]), repository));
+
+  it('shows raw HTML instead of running it', () => {
+    const { html } = render('# A\n\n<script>alert(1)</script>\n\nText with <img src=x onerror=alert(1)>.');
+    expect(html).not.toContain('<script>');
+    expect(html).not.toContain('<img');
+  });
+
+  it('leads to other pages, and to the repository for everything else', () => {
+    const { html } = render(
+      '[e](../reference/errors.md#a) [c](../../services/x/README.md) [o](https://o.example/)',
+    );
+    expect(html).toContain('href="/docs/reference/errors#a"');
+    expect(html).toContain(`href="${repository}/blob/main/services/x/README.md"`);
+    expect(html).toContain('href="https://o.example/"');
+  });
+
+  it('gives headings names of their own', () => {
+    expect(render('# A\n\n## Same\n\n## Same').headings.map(one => one.id)).toEqual(['a', 'same', 'same-1']);
+  });
+});
