@@ -5,7 +5,7 @@ import { describeVerdict, failures } from './gates.ts';
 // npm run bench -- NAME [--gate] [--quick] [--only a,b]
 
 const usage =
-  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, backup, archive, neighbours)';
+  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, memory, backup, archive, neighbours)';
 
 async function main(argv: string[]): Promise<void> {
   const { values, positionals } = parseArgs({

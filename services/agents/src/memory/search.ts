@@ -75,13 +75,22 @@ async function readRecent(
     const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
     if (head?.user_id !== user_id) continue; // the index is late; the item is not
     const turns = await readTurns(service, head, head, limits.searchedTurns);
-    texts.push(...turns.toReversed().flatMap(textsOf));
+    texts.push(
+      ...turns
+        .toReversed()
+        .filter(item => !isSearch(item))
+        .flatMap(textsOf),
+    );
   }
   return texts;
 }
 
+// Every search would find the searches before it first.
+const isSearch = ({ skills = [] }: TurnItem): boolean => skills.includes('search_history');
+
+// That there is no model is no answer.
 const textsOf = (item: TurnItem): Text[] =>
-  plainTurn(item).map(({ role, content }, i) => ({
+  (item.rule === 'no_model' ? plainTurn(item).slice(0, -1) : plainTurn(item)).map(({ role, content }, i) => ({
     id: `${idOfTurn(item)}#${i}`,
     text: content,
     hit: { conversation_id: item.conversation_id, seq: item.seq, created_at: item.created_at, role },
@@ -115,7 +124,7 @@ function rankByWords(query: string, texts: readonly Text[]): Found[] {
 
 function excerptOf(text: string, word: string): string {
   const at = Math.max(0, text.toLowerCase().indexOf(word));
-  return text.slice(Math.max(0, at - 80), at + word.length + 80);
+  return text.slice(Math.max(0, at - 80), at + word.length + 80).replace(/\s+/g, ' ');
 }
 
 // Nothing, if there is no embedding model, or it cannot be asked or paid: then words have to do.
@@ -178,7 +187,8 @@ async function readNear(
       { head: ref(conversation, key), item: ref(turn, { ...key, epoch, seq }) },
       { pattern: 'read what was found' },
     );
-    if (item && head?.user_id === user_id && head.epoch === epoch) found.push(...pick(textsOf(item)));
+    if (item && !isSearch(item) && head?.user_id === user_id && head.epoch === epoch)
+      found.push(...pick(textsOf(item)));
   }
   await removeFactVectors(service, { tenant_id, user_id }, lost);
   return found;
