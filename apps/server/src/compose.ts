@@ -140,6 +140,7 @@ export function composeServices(deps: ComposeDeps): Services {
     github: config.github,
     google: config.google,
     stripe: config.stripe,
+    outbound,
     ...(config.mail && {
       mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
     }),

@@ -8,6 +8,16 @@ export type AccountsAddPasskeyDataPasskey = {
   createdAt: string;
 };
 
+export type AccountsChangeOrganisationProviderData = {
+  issuer: string;
+  clientId: string;
+  domains: Array<string>;
+  defaultRole: 'owner' | 'admin' | 'member' | 'viewer';
+  redirectUri: string;
+  signInUrl: string;
+  updatedAt: string;
+};
+
 export type AccountsCreateOrganisationData = {
   accountId: string;
   name: string;
@@ -21,6 +31,7 @@ export type AccountsGetMeData = {
   emailVerified: boolean;
   name: string;
   plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  madeFor?: string;
   hasPassword: boolean;
   secondFactor: boolean;
   authenticator: boolean;
@@ -896,6 +907,19 @@ export type ApiTypes = {
     args: { userId: string; body: { role: 'owner' | 'admin' | 'member' | 'viewer' } };
     data: undefined;
   };
+  /** Set the OpenID Connect provider of the organisation. For: session, scope admin. */
+  'accounts.changeOrganisationProvider': {
+    args: {
+      body: {
+        issuer: string;
+        clientId: string;
+        clientSecret?: string;
+        domains: Array<string>;
+        defaultRole: 'admin' | 'member' | 'viewer';
+      };
+    };
+    data: AccountsChangeOrganisationProviderData;
+  };
   /** Change or set your password. For: person. */
   'accounts.changePassword': {
     args: { body: { currentPassword?: string; newPassword: string } };
@@ -947,6 +971,11 @@ export type ApiTypes = {
   'accounts.endSessions': { args: Record<never, never>; data: undefined };
   /** Download the whole audit trail, newest first. For: account, scope admin. */
   'accounts.exportAudit': { args: Record<never, never>; data: Uint8Array };
+  /** Where the provider of an organisation sends browsers back to. For: public. */
+  'accounts.finishOrganisationSignIn': {
+    args: { accountId: string; state?: string; code?: string; error?: string };
+    data: unknown;
+  };
   /** Choose a new password with the token of a mail. For: public. */
   'accounts.finishPasswordReset': { args: { body: { token: string; newPassword: string } }; data: undefined };
   /** Back from the provider. For: public. */
@@ -981,6 +1010,11 @@ export type ApiTypes = {
   'accounts.jwks': { args: Record<never, never>; data: { keys: Array<{ [name: string]: unknown }> } };
   /** Leave an organisation. For: person. */
   'accounts.leaveOrganisation': { args: { accountId: string }; data: undefined };
+  /** Link yourself to the provider of an organisation that you are in. For: person. */
+  'accounts.linkOrganisationProvider': {
+    args: { accountId: string; body: { return_to?: string; password?: string } };
+    data: { url: string };
+  };
   /** Link an identity at a provider to the account. For: person. */
   'accounts.linkProvider': {
     args: { provider: 'github' | 'google'; body: { return_to?: string; password?: string } };
@@ -1135,12 +1169,24 @@ export type ApiTypes = {
   };
   /** Read the organisation that your token is for. For: account, scope read. */
   'accounts.readOrganisation': { args: Record<never, never>; data: AccountsReadOrganisationData };
+  /** Read how the people of the organisation sign in. For: session, scope admin. */
+  'accounts.readOrganisationProvider': {
+    args: Record<never, never>;
+    data: AccountsChangeOrganisationProviderData;
+  };
+  /** Read which organisation a sign-in page is of. For: public. */
+  'accounts.readOrganisationSignIn': {
+    args: { accountId: string };
+    data: { accountId: string; name: string };
+  };
   /** Exchange a refresh token for new tokens. For: public. */
   'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsLogInData };
   /** Remove the authenticator app. For: person. */
   'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
   /** Remove a member. For: session, scope admin. */
   'accounts.removeMember': { args: { userId: string }; data: undefined };
+  /** Remove the provider of the organisation. For: session, scope admin. */
+  'accounts.removeOrganisationProvider': { args: Record<never, never>; data: undefined };
   /** Remove a passkey. For: person. */
   'accounts.removePasskey': { args: { passkeyId: string; body: { password?: string } }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
@@ -1173,6 +1219,8 @@ export type ApiTypes = {
     args: { body: { plan: 'starter' | 'pro' | 'team'; return_to?: string } };
     data: { url: string };
   };
+  /** Sign in through the provider of an organisation. For: public. */
+  'accounts.startOrganisationSignIn': { args: { accountId: string; return_to?: string }; data: unknown };
   /** Sign in with GitHub or Google. For: public. */
   'accounts.startProviderSignIn': {
     args: { provider: 'github' | 'google'; return_to?: string };
@@ -1193,8 +1241,15 @@ export type ApiTypes = {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
     data: { outcome: 'applied' | 'repeated' | 'ignored' };
   };
+  /** Ask the provider for its addresses. For: session, scope admin. */
+  'accounts.testOrganisationProvider': {
+    args: Record<never, never>;
+    data: { isWorking: boolean; detail: string };
+  };
   /** Hand the organisation over to a member. For: session, scope admin. */
   'accounts.transferOwnership': { args: { userId: string; body: { password?: string } }; data: undefined };
+  /** Unlink yourself from the provider of an organisation. For: person. */
+  'accounts.unlinkOrganisationProvider': { args: { accountId: string }; data: undefined };
   /** Unlink the identity at a provider. For: person. */
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
   /** Change your account. For: account, scope admin. */
@@ -3095,6 +3150,7 @@ export const operations = {
   'accounts.beginPasskeyStepUp': { method: 'POST', path: '/v1/auth/step-up/passkey' },
   'accounts.changeEmail': { method: 'POST', path: '/v1/me/email', body: 'json' },
   'accounts.changeMemberRole': { method: 'PATCH', path: '/v1/members/{userId}', body: 'json' },
+  'accounts.changeOrganisationProvider': { method: 'PUT', path: '/v1/organisation/provider', body: 'json' },
   'accounts.changePassword': { method: 'POST', path: '/v1/me/password', body: 'json' },
   'accounts.confirmAuthenticator': { method: 'POST', path: '/v1/me/authenticator/confirm', body: 'json' },
   'accounts.confirmEmail': { method: 'POST', path: '/v1/me/email/confirm', body: 'json' },
@@ -3106,6 +3162,7 @@ export const operations = {
   'accounts.endSession': { method: 'DELETE', path: '/v1/sessions/{sessionId}' },
   'accounts.endSessions': { method: 'DELETE', path: '/v1/sessions' },
   'accounts.exportAudit': { method: 'GET', path: '/v1/audit/export' },
+  'accounts.finishOrganisationSignIn': { method: 'GET', path: '/v1/auth/organisations/{accountId}/callback' },
   'accounts.finishPasswordReset': { method: 'POST', path: '/v1/auth/password-reset/finish', body: 'json' },
   'accounts.finishProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/callback' },
   'accounts.getMe': { method: 'GET', path: '/v1/me' },
@@ -3113,6 +3170,11 @@ export const operations = {
   'accounts.invite': { method: 'POST', path: '/v1/invitations', body: 'json', isKeyed: true },
   'accounts.jwks': { method: 'GET', path: '/.well-known/jwks.json' },
   'accounts.leaveOrganisation': { method: 'POST', path: '/v1/organisations/{accountId}/leave' },
+  'accounts.linkOrganisationProvider': {
+    method: 'POST',
+    path: '/v1/auth/organisations/{accountId}/link',
+    body: 'json',
+  },
   'accounts.linkProvider': { method: 'POST', path: '/v1/auth/{provider}/link', body: 'json' },
   'accounts.listAudit': { method: 'GET', path: '/v1/audit' },
   'accounts.listInvitations': { method: 'GET', path: '/v1/invitations' },
@@ -3130,9 +3192,12 @@ export const operations = {
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
   'accounts.readInvitation': { method: 'POST', path: '/v1/auth/invitation', body: 'json' },
   'accounts.readOrganisation': { method: 'GET', path: '/v1/organisation' },
+  'accounts.readOrganisationProvider': { method: 'GET', path: '/v1/organisation/provider' },
+  'accounts.readOrganisationSignIn': { method: 'GET', path: '/v1/auth/organisations/{accountId}' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
   'accounts.removeAuthenticator': { method: 'POST', path: '/v1/me/authenticator/removal', body: 'json' },
   'accounts.removeMember': { method: 'DELETE', path: '/v1/members/{userId}' },
+  'accounts.removeOrganisationProvider': { method: 'DELETE', path: '/v1/organisation/provider' },
   'accounts.removePasskey': { method: 'POST', path: '/v1/me/passkeys/{passkeyId}/removal', body: 'json' },
   'accounts.renameOrganisation': { method: 'PATCH', path: '/v1/organisation', body: 'json' },
   'accounts.renamePasskey': { method: 'PATCH', path: '/v1/me/passkeys/{passkeyId}', body: 'json' },
@@ -3143,11 +3208,17 @@ export const operations = {
   'accounts.signInWithPasskey': { method: 'POST', path: '/v1/auth/passkey/finish', body: 'json' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
+  'accounts.startOrganisationSignIn': { method: 'GET', path: '/v1/auth/organisations/{accountId}/start' },
   'accounts.startProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/start' },
   'accounts.stepUp': { method: 'POST', path: '/v1/auth/step-up', body: 'json' },
   'accounts.switchOrganisation': { method: 'POST', path: '/v1/auth/switch', body: 'json' },
   'accounts.takeStripeEvent': { method: 'POST', path: '/v1/billing/webhook', body: 'raw' },
+  'accounts.testOrganisationProvider': { method: 'POST', path: '/v1/organisation/provider/test' },
   'accounts.transferOwnership': { method: 'POST', path: '/v1/members/{userId}/ownership', body: 'json' },
+  'accounts.unlinkOrganisationProvider': {
+    method: 'DELETE',
+    path: '/v1/auth/organisations/{accountId}/link',
+  },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
   'accounts.verifyEmail': { method: 'POST', path: '/v1/me/verification/finish', body: 'json' },

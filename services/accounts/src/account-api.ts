@@ -225,15 +225,14 @@ export function createAccountApi(deps: AccountApiDeps) {
       return c.body(null, 202);
     }),
     endpoint(routes.listAudit, async c => {
-      const { items, cursor } = await audit
-        .list(c.get('principal').accountId, c.req.valid('query'))
-        .catch(refuseCursor);
+      const { accountId, userId } = c.get('principal');
+      const { items, cursor } = await audit.list(accountId, c.req.valid('query'), userId).catch(refuseCursor);
       return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
     }),
     endpoint(
       routes.exportAudit,
       c =>
-        c.body(linesOf(audit.all(c.get('principal').accountId)), 200, {
+        c.body(linesOf(audit.all(c.get('principal').accountId, c.get('principal').userId)), 200, {
           'Content-Type': 'application/x-ndjson',
           'Content-Disposition': 'attachment; filename="audit.ndjson"',
         }) as never,
@@ -288,9 +287,10 @@ function refuseCursor(error: unknown): never {
 
 const describeUser = (user: User, account: User, plan: PlanName) => ({
   userId: user.userId,
-  email: user.email,
+  email: user.claimedEmail ?? user.email,
   emailVerified: user.emailVerified ?? false,
   name: user.name,
+  madeFor: user.madeFor,
   plan,
   hasPassword: user.passwordHash !== undefined,
   secondFactor: hasFactor(user),

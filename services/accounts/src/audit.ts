@@ -16,7 +16,19 @@ export type AuditRecord = Omit<Origin, 'userAgent'> & {
 };
 
 // Ways of doing something to one's own account: unless told, it was its person.
-const personal: ReadonlySet<string> = new Set(['session', 'password', 'passkey', 'github', 'google']);
+const personal: ReadonlySet<string> = new Set([
+  'session',
+  'password',
+  'passkey',
+  'github',
+  'google',
+  'organisation',
+]);
+
+// What somebody does to themselves, and not to their organisation.
+const ofOneself = /^(?:session|password|factor|passkey|email|identity)\.|^account\.changed$/;
+const maySee = ({ userId, by = userId, action }: AuditEntry, viewer: string): boolean =>
+  viewer === userId || by !== userId || !ofOneself.test(action);
 
 export const doneBy = (
   { via, credentialId, userId }: AccountPrincipal,
@@ -33,8 +45,13 @@ export type Audit = {
   // A step for the transaction that makes the change, so that neither is stored without the other.
   step(userId: string, entry: AuditRecord): WriteStep;
   record(userId: string, entry: AuditRecord): Promise<void>;
-  list(userId: string, page: { limit?: number; cursor?: string }): Promise<ResultPage<AuditEntry>>;
-  all(userId: string): AsyncGenerator<AuditEntry>;
+  // As `viewer` may see it: what the person whose id the account has did to themselves is theirs alone.
+  list(
+    userId: string,
+    page: { limit?: number; cursor?: string },
+    viewer?: string,
+  ): Promise<ResultPage<AuditEntry>>;
+  all(userId: string, viewer?: string): AsyncGenerator<AuditEntry>;
 };
 
 export function createAudit({ store, clock, ids }: Base): Audit {
@@ -57,7 +74,12 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     async record(userId, entry) {
       await store.put(auditEntry, entryOf(userId, entry));
     },
-    all: userId => store.all(auditOfUser, { userId }),
-    list: (userId, page) => store.query(auditOfUser, { userId }, { ...page, caller: userId }),
+    async *all(userId, viewer = userId) {
+      for await (const entry of store.all(auditOfUser, { userId })) if (maySee(entry, viewer)) yield entry;
+    },
+    async list(userId, page, viewer = userId) {
+      const found = await store.query(auditOfUser, { userId }, { ...page, caller: userId });
+      return { ...found, items: found.items.filter(entry => maySee(entry, viewer)) };
+    },
   };
 }

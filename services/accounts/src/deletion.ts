@@ -8,7 +8,7 @@ import { factorErasure } from './factors/table.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
 import { mailsOfUser, outgoingMail } from './mail/table.ts';
-import { leaveTheRest, organisationErasure, planLeaving } from './organisations/leaving.ts';
+import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from './organisations/leaving.ts';
 import type { Memberships } from './organisations/memberships.ts';
 import { recoveryErasure } from './recovery/table.ts';
 import { organisationDomain } from './schema.ts';
@@ -129,7 +129,16 @@ function handOver(
   const email = userId + organisationDomain;
   const change = {
     set: { email, isOrganisation: true, updatedAt },
-    remove: ['passwordHash', 'secondFactor', 'passkeys', 'githubId', 'googleId', 'signsInto'] as const,
+    remove: [
+      'passwordHash',
+      'secondFactor',
+      'passkeys',
+      'githubId',
+      'googleId',
+      'madeFor',
+      'claimedEmail',
+      'signsInto',
+    ] as const,
   };
   const after = { email, stripeCustomerId: user.stripeCustomerId };
   return [
@@ -143,10 +152,7 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log } = deps;
   await leaveTheRest(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  const factors = Object.values(await factorErasure(store, userId));
-  await store.batchWrite([...recoveryErasure(userId), ...factors], {
-    pattern: 'erase mailed tokens',
-  });
+  await eraseCredentials(deps, userId);
   await store.delete(accountDeletion, { userId });
   log.info({ userId }, 'a person was deleted, their organisation goes on');
 }
@@ -159,10 +165,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  const factors = Object.values(await factorErasure(store, userId));
-  await store.batchWrite([...recoveryErasure(userId), ...factors], {
-    pattern: 'erase mailed tokens',
-  });
+  await eraseCredentials(deps, userId);
   await usage.erase(userId);
 
   const user = await users.readProfile(userId);
@@ -173,6 +176,15 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   ];
   await store.transact(steps, { pattern: 'erase account' });
   log.info({ userId }, 'an account was deleted');
+}
+
+async function eraseCredentials({ store }: DeletionDeps, userId: string): Promise<void> {
+  const steps = [
+    ...recoveryErasure(userId),
+    ...Object.values(await factorErasure(store, userId)),
+    ...(await subjectErasure(store, userId)),
+  ];
+  await store.batchWrite(steps, { pattern: 'erase credentials' });
 }
 
 async function eraseMailsAndDevices({ store }: DeletionDeps, userId: string): Promise<void> {

@@ -15,6 +15,7 @@ export const accountsErrors = defineErrors({
   'accounts.sign_in_again': 403,
   'accounts.email_unverified': 403,
   'accounts.disabled': 403,
+  'accounts.session_confined': 403,
   'accounts.code_wrong': 403,
   'accounts.passkey_refused': 403,
   'accounts.step_up_needed': 403,

@@ -8,6 +8,7 @@ import {
   unknownOwners,
   type Worker,
 } from '@stak/kit';
+import type { Outbound } from '@stak/outbound';
 import type { WriteStep } from '@stak/table';
 import { createAccountApi } from './account-api.ts';
 import { createApiKeys, type KeyOwner } from './api-keys.ts';
@@ -34,7 +35,8 @@ import * as limits from './limits.ts';
 import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
 import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
-import type { GoogleSettings } from './oauth/google.ts';
+import type { GoogleSettings } from './oauth/openid.ts';
+import { createOrganisationProviderApi } from './oauth/organisation-api.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createOperators } from './operators.ts';
 import { createMemberships, type Standing } from './organisations/memberships.ts';
@@ -95,6 +97,7 @@ export type AccountsDeps = Base & {
   github?: GithubSettings;
   google?: GoogleSettings;
   stripe?: StripeSettings;
+  outbound?: Outbound; // for organisations' own providers; none: there are none
   mail?: MailSettings; // none: no mail is sent, and what needs one says so
   // Somebody wants to sign in to the portal of a tenant: services/tenants knows what that comes to.
   resolveTenantSignIn?(request: {
@@ -191,6 +194,8 @@ export function createAccounts(given: AccountsDeps) {
 
   const requireFreshSession = (signed: { userId: string; sessionId: string }) =>
     requireFresh(signing, signed);
+  const organising = { ...signing, browser, memberships, apiKeys, plans, defaultPlan };
+
   const api = [
     ...createAuthApi({ ...signing, browser }),
     ...createAccountApi({
@@ -201,12 +206,13 @@ export function createAccounts(given: AccountsDeps) {
       defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
-    ...createOrganisationsApi({ ...signing, browser, memberships, apiKeys, plans, defaultPlan }),
+    ...createOrganisationsApi(organising),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
     ...createFactorsApi({ ...signing, issuer }),
     ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...social.api,
+    ...createOrganisationProviderApi({ ...organising, pages, sealer, outbound: given.outbound }),
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];
 

@@ -2,7 +2,14 @@ import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator, passkey, passkeyChallenge } from './factors/table.ts';
 import { outgoingMail } from './mail/table.ts';
-import { invitation, member, organisation } from './organisations/table.ts';
+import {
+  invitation,
+  linkedSubject,
+  member,
+  organisation,
+  organisationProvider,
+  providerSubject,
+} from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
 import * as table from './table.ts';
 
@@ -29,6 +36,9 @@ export const accountOwners = [
   ownedByKey(organisation, byAccount),
   ownedByKey(member, byAccount),
   ownedByKey(invitation, byAccount),
+  ownedByKey(organisationProvider, byAccount),
+  ownedByKey(providerSubject, byAccount),
+  ownedByKey(linkedSubject, byUser),
   ownedByItem(table.emailLock, byUser),
   ownedByItem(table.githubLock, byUser),
   ownedByItem(table.googleLock, byUser),

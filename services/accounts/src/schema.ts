@@ -54,6 +54,10 @@ export const meSchema = z.strictObject({
   emailVerified: z.boolean(),
   name: z.string(),
   plan: planSchema,
+  madeFor: z
+    .string()
+    .optional()
+    .describe('The organisation whose own provider brought you: your address is what it says'),
   hasPassword: z.boolean(),
   secondFactor: z.boolean().describe('Whether signing in with a password needs a code or a passkey besides'),
   authenticator: z.boolean().describe('Whether there is an authenticator app'),

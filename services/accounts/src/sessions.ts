@@ -24,7 +24,7 @@ export type SignedIn = {
 
 type Ending = { steps: [string, WriteStep][]; forget(): void };
 
-type SignInWith = 'password' | 'passkey' | 'github' | 'google';
+type SignInWith = 'password' | 'passkey' | 'github' | 'google' | 'organisation';
 type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };
 
 type Also = Readonly<Record<string, WriteStep>>;
@@ -32,7 +32,10 @@ type Also = Readonly<Record<string, WriteStep>>;
 export type Sessions = {
   // `userIsGood` is checked in the same transaction, so that nobody signs in with what has just been changed. By
   // default: the user exists and is not being deleted. `isProven`: a second factor was shown with it.
-  start(who: SigningIn & { userIsGood?: WriteStep; isProven?: boolean; also?: Also }): Promise<SignedIn>;
+  // `within`: through an organisation's own provider, and good for that organisation only.
+  start(
+    who: SigningIn & { userIsGood?: WriteStep; isProven?: boolean; within?: string; also?: Also },
+  ): Promise<SignedIn>;
   refresh(token: string, origin: Origin): Promise<SignedIn>;
   // Goes on in another organisation: a session of its own, for as long as this one would have been good.
   switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
@@ -48,6 +51,8 @@ export type Sessions = {
   isLive(userId: string, sessionId: string, fresh?: boolean): MaybePromise<boolean>;
   // What its person is in the organisation that the session is for, as of now or a moment ago.
   standing(userId: string, sessionId: string, fresh?: boolean): MaybePromise<Standing | undefined>;
+  // For what concerns the whole person: the provider of one organisation may not speak for them elsewhere.
+  requireWhole(userId: string, sessionId: string): Promise<void>;
   // Somebody's role is about to change.
   announceChange(accountId: string): Promise<void>;
   forgetIn(accountId: string, userId: string): Promise<void>;
@@ -65,6 +70,12 @@ type SessionsDeps = Base & {
 const sealLocation = (userId: string, sessionId: string) =>
   `ferryhook-main/USER#${userId}/SESSION#${sessionId}/familyKey`;
 const refused = () => accountsErrors.create('accounts.refresh_refused', 'Sign in again.');
+
+const sessionConfined = () =>
+  accountsErrors.create(
+    'accounts.session_confined',
+    'You signed in through your organisation: this session is for it alone. Sign in in another way first.',
+  );
 
 export function createSessions({
   store,
@@ -209,9 +220,9 @@ export function createSessions({
     read,
     revoke,
 
-    async start({ userIsGood, isProven = false, also = {}, ...who }) {
+    async start({ userIsGood, isProven = false, within, also = {}, ...who }) {
       const { userId, signedInWith, origin } = who;
-      const accountId = await memberships.homeOf(userId);
+      const accountId = within ?? (await memberships.homeOf(userId));
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
       const familyKey = sealer.seal(key, sealLocation(userId, sessionId));
@@ -219,6 +230,7 @@ export function createSessions({
         ...newSession(who, sessionId, familyKey, clock.now()),
         ...(accountId !== userId && { accountId }),
         ...(isProven && { provenAtMs: clock.now() }),
+        ...(within !== undefined && { confinedTo: within }),
       };
       const surplus = surplusOf(await list(userId));
       const entry = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };
@@ -247,6 +259,7 @@ export function createSessions({
     async switchTo(accountId, { userId, sessionId: oldId, ...origin }) {
       const old = await read(userId, oldId);
       if (!old) throw refused();
+      if (old.confinedTo !== undefined) throw sessionConfined();
       if (!(await memberships.roleIn(accountId, userId))) throw organisationNotFound();
       const sessionId = ids.next('ses');
       const key = randomBytes(32);
@@ -321,6 +334,9 @@ export function createSessions({
     isLive: (userId, sessionId, fresh) =>
       whenKnown(standing(userId, sessionId, fresh), found => found !== undefined),
     standing,
+    async requireWhole(userId, sessionId) {
+      if ((await read(userId, sessionId))?.confinedTo !== undefined) throw sessionConfined();
+    },
     announceChange: accountId => announceEnd(accountId),
     async forgetIn(accountId, userId) {
       for (const { sessionId } of await listIn(accountId, userId)) standings.forget(sessionId);

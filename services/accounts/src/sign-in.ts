@@ -154,7 +154,10 @@ export async function proveOwner(
   if (!user) throw userNotFound();
   if (user.passwordHash === undefined) {
     const session = await sessions.read(userId, sessionId);
-    const shownMs = session && Math.max(Date.parse(session.createdAt), session.provenAtMs ?? 0);
+    // An organisation's provider speaks for the people that it brought, and for nobody else.
+    const isTheirs = session?.confinedTo === undefined || session.confinedTo === user.madeFor;
+    const signedInMs = session && isTheirs ? Date.parse(session.createdAt) : 0;
+    const shownMs = session && Math.max(signedInMs, session.provenAtMs ?? 0);
     const isFresh = shownMs !== undefined && clock.now() - shownMs < limits.freshSessionMs;
     if (!isFresh) throw accountsErrors.create('accounts.sign_in_again', 'Sign in again, then repeat this.');
     return user;

@@ -37,6 +37,14 @@ export const profile = entity(ferryhookKeys, {
     githubId: z.string().optional(),
     googleId: z.string().optional(),
     signsInto: z.string().optional().describe('The organisation that they worked in last'),
+    madeFor: z
+      .string()
+      .optional()
+      .describe('The organisation whose provider brought them, and whose they are'),
+    claimedEmail: z
+      .string()
+      .optional()
+      .describe('Their address as that provider has it: shown, and good for nothing else'),
     isOrganisation: z.boolean().optional().describe('No person: nobody signs in with it'),
     createdAt: time,
     updatedAt: time,
@@ -134,7 +142,11 @@ export const session = entity(ferryhookKeys, {
     generation: z.int().describe('Of the refresh token that is good now'),
     rotatedAtMs: z.int(),
     provenAtMs: z.int().optional().describe('When a second factor was last shown'),
-    signedInWith: z.string().describe('password, passkey, github or google'),
+    signedInWith: z.string().describe('password, passkey, github, google or organisation'),
+    confinedTo: z
+      .string()
+      .optional()
+      .describe('The organisation whose provider signed them in: the session is good for nothing else'),
     address: z.string().optional(),
     userAgent: z.string().optional(),
     createdAt: time,
@@ -154,7 +166,9 @@ export const auditEntry = entity(ferryhookKeys, {
     action: z.string().describe('Like key.created'),
     at: time,
     by: z.string().optional().describe('The person; of a key, who made it'),
-    via: z.string().describe('session, api_key, password, passkey, github, google, stripe or system'),
+    via: z
+      .string()
+      .describe('session, api_key, password, passkey, github, google, organisation, stripe or system'),
     credentialId: z.string().optional(),
     address: z.string().optional(),
     requestId: z.string().optional(),
@@ -245,7 +259,8 @@ export const oauthState = entity(ferryhookKeys, {
   description: 'A sign-in that has left for its provider. Taken by the first who comes back with it.',
   schema: z.object({
     stateHash: z.string(),
-    provider: z.enum(['github', 'google']),
+    provider: z.enum(['github', 'google', 'organisation']),
+    organisationId: z.string().optional().describe('Whose own provider it is'),
     linkUserId: z.string().optional().describe('The signed-in user who links an identity'),
     linkSessionId: z.string().optional().describe('Their session, which has to last until then'),
     returnTo: z.string().describe('Where the browser goes afterwards; checked before it left'),

@@ -5,10 +5,15 @@ import { mailsDue, mailsOfUser, outgoingMail } from './mail/table.ts';
 import {
   invitation,
   invitationsOf,
+  linkedSubject,
+  linkedTo,
   member,
   membersOf,
   organisation,
+  organisationProvider,
   organisationsOf,
+  providerSubject,
+  subjectsOf,
 } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
 import {
@@ -78,6 +83,9 @@ export const accountsTable = defineTable(ferryhookKeys, {
     organisation,
     member,
     invitation,
+    organisationProvider,
+    providerSubject,
+    linkedSubject,
   ],
   queries: [
     userByEmailIndex,
@@ -95,5 +103,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     membersOf,
     organisationsOf,
     invitationsOf,
+    subjectsOf,
+    linkedTo,
   ],
 });

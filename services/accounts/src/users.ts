@@ -19,6 +19,8 @@ export type NewUser = {
   githubId?: string;
   googleId?: string;
   isOrganisation?: boolean;
+  madeFor?: string;
+  claimedEmail?: string;
 };
 
 type Editable = Omit<Profile, 'userId' | 'createdAt' | 'updatedAt' | 'version' | 'deletingAt'>;
@@ -71,7 +73,7 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
       const made = {
         plan: 'free' as const,
         ...input,
-        email: input.isOrganisation ? input.email : emailSchema.parse(input.email),
+        email: isOurs(input) ? input.email : emailSchema.parse(input.email),
         userId,
         createdAt: now,
         updatedAt: now,
@@ -125,6 +127,10 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
     incrementUsage: (userId, count = 1) => usage.add(userId, count),
   };
 }
+
+// Those have an address that we made, which no mail reaches.
+const isOurs = ({ isOrganisation, madeFor }: NewUser): boolean =>
+  isOrganisation === true || madeFor !== undefined;
 
 function clausesOf(change: UserChange): { set: Partial<Editable>; remove: (keyof Editable)[] } {
   const set: Record<string, unknown> = {};

@@ -323,6 +323,20 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(7);
     });
 
+    it('refuses keys that somebody made here who is disabled, and hides what the founder does alone', async () => {
+      const bob = await join('bob@example.com', 'admin');
+      const trail = await house.call('GET', '/v1/audit', { as: bob.access_token });
+      const { data } = (await trail.json()) as { data: { action: string; by?: string }[] };
+      const sessions = data.filter(one => one.action.startsWith('session.'));
+      const bobId = await userOf(bob);
+      expect(new Set(sessions.map(one => one.by))).toEqual(new Set([bobId]));
+      const send = { name: 'deploy', permissions: 'write' };
+      const made = await house.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const { key } = (await made.json()) as { key: string };
+      await house.operators.disable(bobId);
+      expect((await house.call('GET', '/v1/whoami', { as: key })).status).toBe(401);
+    });
+
     it('names the person in the trail, and gives it out as lines', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'write' };

@@ -58,6 +58,13 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The operation needs a second factor that was shown within ten minutes. Call `POST /v1/auth/step-up`, then repeat it.',
   'accounts.factor_exists': 'The account has an authenticator app. Remove it before you add another.',
   'accounts.factor_missing': 'The account has no such second factor. Add one first.',
+  'accounts.session_confined':
+    'The session was started through an organisation’s provider and is for that organisation alone. Sign in in another way.',
+  'accounts.provider_refused':
+    'The provider cannot be used: its issuer is in a network that is not reached from here, or its client secret is missing.',
+  'accounts.domain_refused':
+    'The organisation’s provider gives no verified address of an allowed domain. Ask an owner of the organisation.',
+  'accounts.not_a_member': 'The person was removed from the organisation. Ask one of its admins.',
   'accounts.passkey_refused':
     'The passkey is unknown, its signature or counter is wrong, or its challenge was used or is older than five minutes. Ask for another challenge.',
   'accounts.passkey_exists': 'The account has this passkey already. Use another authenticator.',

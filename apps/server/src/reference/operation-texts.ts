@@ -27,6 +27,15 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.renamePasskey': 'Changes the name by which the person tells the passkey from others.',
   'accounts.removePasskey':
     'Removes a passkey. Needs the password, and a second factor that was shown within ten minutes. The last way to sign in cannot be removed.',
+  'accounts.readOrganisationProvider':
+    'Returns the OpenID Connect provider of the organisation, without its client secret.',
+  'accounts.removeOrganisationProvider':
+    'Nobody signs in through the provider any more. Its people stay members, and their sessions go on.',
+  'accounts.readOrganisationSignIn': 'Returns the name of an organisation that has its own provider.',
+  'accounts.finishOrganisationSignIn':
+    'Signs in or links the person who comes back from the provider, and sends the browser on.',
+  'accounts.unlinkOrganisationProvider':
+    'Removes the provider as your way into the organisation. People whom it brought cannot do this.',
   'accounts.removeAuthenticator':
     'Removes the authenticator app. Needs the password, and a code that was shown within ten minutes.',
   'accounts.verifyEmail': 'Verifies the address that the mail with this token was sent to.',

@@ -8,6 +8,7 @@ const noPasskey = {
   response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' },
 };
 const noNewPasskey = { ...answer, response: { clientDataJSON: 'e30', attestationObject: 'AA' } };
+const noProvider = { anything: 'there is no provider' };
 const everybody = { anything: 'it is the same for everybody' };
 // Neither provider nor Stripe is configured in the walk: who may ask is decided before that is known.
 const unconfigured = { status: 501, stranger: { anything: 'it answers nobody' } };
@@ -142,6 +143,31 @@ export const accountsSteps: readonly Step[] = [
       world.known.set('userId', first!.userId).set('accountId', first!.userId);
     },
   },
+  { operation: 'accounts.readOrganisationProvider', status: 404, stranger: noProvider },
+  {
+    operation: 'accounts.changeOrganisationProvider',
+    body: {
+      issuer: 'https://169.254.169.254',
+      clientId: 'stak',
+      clientSecret: 'a secret',
+      domains: ['example.com'],
+      defaultRole: 'viewer',
+    },
+    status: 400,
+    stranger: { anything: 'nobody reaches that network' },
+  },
+  { operation: 'accounts.testOrganisationProvider', status: 404, stranger: noProvider },
+  { operation: 'accounts.removeOrganisationProvider', status: 404, stranger: noProvider },
+  { operation: 'accounts.readOrganisationSignIn', as: 'nobody', status: 404, stranger: noProvider },
+  { operation: 'accounts.startOrganisationSignIn', as: 'nobody', status: 404, stranger: noProvider },
+  { operation: 'accounts.finishOrganisationSignIn', as: 'nobody', status: 400, stranger: noProvider },
+  {
+    operation: 'accounts.linkOrganisationProvider',
+    body: { password: 'correct horse battery owner' },
+    status: 404,
+    stranger: { anything: 'the password is another one' },
+  },
+  { operation: 'accounts.unlinkOrganisationProvider', status: 404, stranger: noProvider },
   { operation: 'accounts.listOrganisations', stranger: mine },
   {
     operation: 'accounts.createOrganisation',

@@ -11,6 +11,7 @@ import {
 import { type Brand, type Mailer, type MailOutcome, renderMail } from '@stak/mail';
 import { failedStep, isUnavailable, tableErrors, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
+import { organisationDomain } from '../schema.ts';
 import * as limits from './limits.ts';
 import { mailsDue, type OutgoingMail, outgoingMail } from './table.ts';
 import { brandOf, contentOf, isRequest, type MailKind } from './texts.ts';
@@ -79,13 +80,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       mail === undefined
         ? {}
         : Object.fromEntries(
-            mails.map(one => [`mail ${one.kind}`, write.put(outgoingMail, entryOf(deps, one))]),
+            mails
+              .filter(isReachable)
+              .map(one => [`mail ${one.kind}`, write.put(outgoingMail, entryOf(deps, one))]),
           ),
     ring: notifier.notify,
     sendDue,
     workers: mail ? [worker] : [],
   };
 }
+
+// People whom an organisation's provider brought have no address that is known to be theirs.
+const isReachable = ({ to }: NewMail): boolean => !to.endsWith(organisationDomain);
 
 function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMail {
   const mailId = ids.next('mal');

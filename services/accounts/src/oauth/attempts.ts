@@ -1,4 +1,4 @@
-import { tableErrors } from '@stak/table';
+import { is, tableErrors } from '@stak/table';
 import { type Base, inSeconds } from '../deps.ts';
 import { oauthStateS } from '../limits.ts';
 import { oauthState } from '../table.ts';
@@ -7,6 +7,8 @@ import { refuse } from './errors.ts';
 import type { Provider, ProviderName, Secrets } from './provider.ts';
 
 export type Started = { secret: string; url: URL };
+// The attempts of an organisation's own provider name the organisation.
+export type AttemptOf = { name: ProviderName | 'organisation'; organisationId?: string };
 // The signed-in person who links an identity, if that is what the attempt is for.
 export type Linker = { userId: string; sessionId: string };
 export type Returned = { secrets: Secrets; returnTo: string; linker?: Linker };
@@ -15,7 +17,7 @@ export type Returned = { secrets: Secrets; returnTo: string; linker?: Linker };
 export async function startAttempt(
   { store, clock }: Pick<Base, 'store' | 'clock'>,
   provider: Provider,
-  given: { name: ProviderName; redirectUri: string; returnTo: string; linker?: Linker },
+  given: AttemptOf & { redirectUri: string; returnTo: string; linker?: Linker },
 ): Promise<Started> {
   const secret = newAttemptSecret();
   const secrets = secretsOf(secret);
@@ -23,6 +25,7 @@ export async function startAttempt(
   await store.put(oauthState, {
     stateHash: stateHashOf(secrets.state),
     provider: given.name,
+    organisationId: given.organisationId,
     returnTo: given.returnTo,
     linkUserId: given.linker?.userId,
     linkSessionId: given.linker?.sessionId,
@@ -35,14 +38,26 @@ export async function startAttempt(
 // comes of it.
 export async function takeAttempt(
   { store }: Pick<Base, 'store'>,
-  { secret, state, name }: { secret: string | undefined; state: string | undefined; name: ProviderName },
+  {
+    secret,
+    state,
+    name,
+    organisationId = is.absent,
+  }: Omit<AttemptOf, 'organisationId'> & {
+    secret: string | undefined;
+    state: string | undefined;
+    organisationId?: string | typeof is.absent;
+  },
 ): Promise<Returned> {
   if (secret === undefined || state === undefined) throw attemptOver();
   const secrets = secretsOf(secret);
   if (!isSameText(secrets.state, state)) throw attemptOver();
   try {
     const key = { stateHash: stateHashOf(state) };
-    const taken = await store.delete(oauthState, key, { ifPresent: true, if: { provider: name } });
+    const taken = await store.delete(oauthState, key, {
+      ifPresent: true,
+      if: { provider: name, organisationId },
+    });
     if (!taken) throw attemptOver();
     const { returnTo, linkUserId: userId, linkSessionId: sessionId } = taken;
     const linker = userId !== undefined && sessionId !== undefined ? { userId, sessionId } : undefined;

@@ -100,7 +100,9 @@ async function link(
 
 // Whether somebody can sign in without a passkey. A provider that is not configured is no way in.
 export const hasWayIn = (user: Profile, configured: readonly ProviderName[]): boolean =>
-  user.passwordHash !== undefined || configured.some(name => user[idOf[name]] !== undefined);
+  user.passwordHash !== undefined ||
+  user.madeFor !== undefined ||
+  configured.some(name => user[idOf[name]] !== undefined);
 
 // The last way to sign in stays.
 export function unlinkIdentity(

@@ -1,3 +1,4 @@
+import type { Outbound } from '@stak/outbound';
 import type * as openid from 'openid-client';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
@@ -22,6 +23,28 @@ export const boundedFetch: openid.CustomFetch = async (url, options) => {
   const { status, headers } = response;
   return new Response(hasBody ? Buffer.concat(chunks, size) : null, { status, headers });
 };
+
+// For issuers that customers chose: nothing in our own network is reached, whatever their documents say.
+export const guardedFetch =
+  (outbound: Outbound): openid.CustomFetch =>
+  async (url, { method, headers, body, signal }) => {
+    const result = await outbound.send({
+      url,
+      method,
+      headers: Object.entries(headers),
+      ...(body != null && { body: String(body) }),
+      signal,
+      timeoutMs: limits.providerMs,
+    });
+    if (!result.ok) throw new Error(`${new URL(url).origin}: ${result.message}`);
+    if (result.truncated) throw new Error(`${new URL(url).origin} answers too much`);
+    const hasBody = result.status !== 204 && result.status !== 304;
+    const pairs = result.headers.map(([name, value]): [string, string] => [name, value]);
+    return new Response(hasBody ? Buffer.from(result.body) : null, {
+      status: result.status,
+      headers: pairs,
+    });
+  };
 
 // For a provider on this machine, as in tests: everything else is reached by https only.
 export const isLoopback = (url: string): boolean =>

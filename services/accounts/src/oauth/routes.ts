@@ -101,6 +101,6 @@ export const socialRoutes = {
     summary: 'Unlink the identity at a provider',
     request: { params },
     responses: { 204: empty() },
-    problems: ['accounts.provider_not_linked', 'accounts.last_sign_in'],
+    problems: ['accounts.provider_not_linked', 'accounts.last_sign_in', 'accounts.session_confined'],
   }),
 } as const;

@@ -11,8 +11,8 @@ import { attemptCookie } from './attempt-cookie.ts';
 import { attemptOver, startAttempt, takeAttempt } from './attempts.ts';
 import { refuse } from './errors.ts';
 import { createGithub, type GithubSettings } from './github.ts';
-import { createGoogle, type GoogleSettings } from './google.ts';
 import { hasWayIn, unlinkIdentity } from './identities.ts';
+import { createGoogle, type GoogleSettings } from './openid.ts';
 import { type Provider, type ProviderName, providerNames, providerTitles } from './provider.ts';
 import { type ReturnSettings, resolveReturnTo } from './return-to.ts';
 import { socialRoutes as routes } from './routes.ts';
@@ -100,6 +100,7 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
     endpoint(routes.unlink, async c => {
       const { provider } = c.req.valid('param');
       const { userId, credentialId } = c.get('principal');
+      await deps.sessions.requireWhole(userId, credentialId);
       await unlinkIdentity(deps, { userId, credentialId, provider, configured }, originOf(c));
       return c.body(null, 204);
     }),

@@ -3,7 +3,18 @@ import { accountsErrors } from '../errors.ts';
 import { accountDeletion, type Profile, profile } from '../table.ts';
 import { countSteps } from './members.ts';
 import type { Memberships } from './memberships.ts';
-import { invitation, invitationsOf, member, membersOf, organisation } from './table.ts';
+import {
+  invitation,
+  invitationsOf,
+  linkedSubject,
+  linkedTo,
+  member,
+  membersOf,
+  organisation,
+  organisationProvider,
+  providerSubject,
+  subjectsOf,
+} from './table.ts';
 
 type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Memberships };
 
@@ -85,7 +96,22 @@ export async function organisationErasure({ store }: LeavingDeps, accountId: str
     steps.push(write.delete(member, { accountId, userId }));
   for await (const { invitationId } of store.all(invitationsOf, { accountId }))
     steps.push(write.delete(invitation, { accountId, invitationId }));
+  steps.push(write.delete(organisationProvider, { accountId }));
+  for await (const { subjectHash, userId } of store.all(subjectsOf, { accountId })) {
+    steps.push(write.delete(providerSubject, { accountId, subjectHash }));
+    steps.push(write.delete(linkedSubject, { userId, accountId }));
+  }
   await store.batchWrite(steps, { pattern: 'erase an organisation' });
+}
+
+// The subjects at organisations' providers that a person was linked to.
+export async function subjectErasure(store: Store, userId: string): Promise<WriteStep[]> {
+  const steps: WriteStep[] = [];
+  for await (const { accountId, subjectHash } of store.all(linkedTo, { userId })) {
+    steps.push(write.delete(linkedSubject, { userId, accountId }));
+    steps.push(write.delete(providerSubject, { accountId, subjectHash }));
+  }
+  return steps;
 }
 
 const stillNeeded = (name: string) =>

@@ -59,7 +59,17 @@ export async function listMembers(
     { consistent: true, pattern: 'people of an organisation' },
   );
   const shown = items.flatMap(({ userId, role, joinedAt }, i) =>
-    role === undefined ? [] : [{ userId, role, joinedAt, email: people[i]?.email, name: people[i]?.name }],
+    role === undefined
+      ? []
+      : [
+          {
+            userId,
+            role,
+            joinedAt,
+            email: people[i]?.claimedEmail ?? people[i]?.email,
+            name: people[i]?.name,
+          },
+        ],
   );
   return { items: shown, cursor };
 }

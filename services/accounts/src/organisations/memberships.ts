@@ -14,7 +14,7 @@ export type Standing = { accountId: string; role: Role };
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type Memberships = {
-  // Undefined for strangers, and for everybody else while nobody is let into the account.
+  // Undefined for strangers, for those who were disabled, and for everybody while nobody is let into the account.
   roleIn(accountId: string, userId: string): Promise<Role | undefined>;
   list(userId: string): Promise<Standing[]>;
   // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.
@@ -39,8 +39,12 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       const own = await readMember(accountId, userId);
       return own ? own.role : 'owner';
     }
-    const [found, account] = await Promise.all([readMember(accountId, userId), users.readProfile(accountId)]);
-    return isOpen(account) ? found?.role : undefined;
+    const [found, account, person] = await Promise.all([
+      readMember(accountId, userId),
+      users.readProfile(accountId),
+      users.readProfile(userId),
+    ]);
+    return isOpen(account) && isOpen(person) ? found?.role : undefined;
   };
 
   const list: Memberships['list'] = async userId => {

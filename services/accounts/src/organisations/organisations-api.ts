@@ -103,6 +103,8 @@ export function createOrganisationsApi(deps: OrganisationDeps & { browser: Brows
       const { userId } = c.get('principal');
       const role = await memberships.roleIn(accountId, userId);
       if (role === undefined) throw organisationNotFound();
+      if (accountId !== c.get('principal').accountId)
+        await sessions.requireWhole(userId, c.get('principal').credentialId);
       await removeMember(deps, { ...actorOf(c.get('principal'), originOf(c)), accountId, role }, userId);
       return c.body(null, 204);
     }),

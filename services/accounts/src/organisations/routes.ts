@@ -101,7 +101,7 @@ export const organisationRoutes = {
     description: 'Ends your sessions in it and the keys that you made for it. The last owner cannot leave.',
     request: { params: z.strictObject({ accountId: accountIdSchema }) },
     responses: { 204: empty() },
-    problems: ['accounts.organisation_not_found', 'accounts.last_owner'],
+    problems: ['accounts.organisation_not_found', 'accounts.last_owner', 'accounts.session_confined'],
   }),
   switch: route({
     method: 'post',
@@ -121,7 +121,12 @@ export const organisationRoutes = {
       ),
     },
     responses: { 200: json(tokensSchema) },
-    problems: ['accounts.organisation_not_found', 'accounts.refresh_refused', 'accounts.origin_refused'],
+    problems: [
+      'accounts.organisation_not_found',
+      'accounts.session_confined',
+      'accounts.refresh_refused',
+      'accounts.origin_refused',
+    ],
   }),
   listMembers: route({
     method: 'get',

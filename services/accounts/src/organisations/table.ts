@@ -56,6 +56,46 @@ export const invitation = entity(ferryhookKeys, {
 });
 export type Invitation = ItemOf<typeof invitation>;
 
+export const organisationProvider = entity(ferryhookKeys, {
+  name: 'provider of an organisation',
+  description: 'The OpenID Connect provider through which the people of an organisation sign in.',
+  schema: z.object({
+    accountId: z.string(),
+    issuer: z.string(),
+    clientId: z.string(),
+    sealedSecret: z.string(),
+    domains: z.array(z.string()).describe('Of the addresses that may come in'),
+    defaultRole: z.enum(roleNames).describe('Of those who come for the first time'),
+    updatedAt: time,
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'PROVIDER' },
+});
+export type OrganisationProvider = ItemOf<typeof organisationProvider>;
+
+export const providerSubject = entity(ferryhookKeys, {
+  name: 'subject of a provider',
+  description:
+    'Who somebody at the provider is here. It stays when they are removed, so that they stay removed.',
+  schema: z.object({
+    accountId: z.string(),
+    subjectHash: z.string().describe('SHA-256 of issuer and subject'),
+    userId: z.string(),
+    issuer: z.string(),
+    subject: z.string(),
+    linkedAt: time,
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'SUBJECT#{subjectHash}' },
+});
+
+export const linkedSubject = entity(ferryhookKeys, {
+  name: 'linked subject',
+  description: 'The same, by person: one for each organisation.',
+  schema: z.object({ userId: z.string(), accountId: z.string(), subjectHash: z.string() }),
+  key: { partition: 'USER#{userId}', sort: 'LINKED#{accountId}' },
+});
+
+export const subjectsOf = defineQuery('subjects of a provider', { of: providerSubject, consistent: true });
+export const linkedTo = defineQuery('linked subjects of a person', { of: linkedSubject, consistent: true });
 export const membersOf = defineQuery('members of an organisation', { of: member, consistent: true });
 export const organisationsOf = defineQuery('organisations of a person', { of: member, index: 'GSI1' });
 export const invitationsOf = defineQuery('invitations of an organisation', {

@@ -164,7 +164,7 @@ async function writeEmailChange(
   const isSame = { [side]: change[side], [other]: is.absent };
   await users.update(
     userId,
-    { email: newEmail, emailVerified: true },
+    { email: newEmail, emailVerified: true, claimedEmail: null },
     {
       ifVersion: user.version,
       also: {

@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import type { Configuration } from 'openid-client';
+import type { Configuration, CustomFetch } from 'openid-client';
 import * as limits from './limits.ts';
 import { type Provider, providerTitles } from './provider.ts';
 import { boundedFetch, explainProvider, isLoopback, loadClient } from './provider-client.ts';
@@ -11,19 +11,31 @@ export type GoogleSettings = {
   timeoutMs?: number;
 };
 
-const title = providerTitles.google;
+type OpenidSettings = Required<Pick<GoogleSettings, 'clientId' | 'clientSecret' | 'issuer'>> & {
+  title: string; // for people
+  timeoutMs?: number;
+  fetch?: CustomFetch; // guarded, where customers chose the issuer
+};
+
+// `check` asks for its addresses, and for nothing else.
+export type OpenidProvider = Provider & { check(): Promise<void> };
+
+export const createGoogle = (
+  deps: { clock: Clock },
+  { issuer = 'https://accounts.google.com', ...settings }: GoogleSettings,
+): Provider => createOpenid(deps, { ...settings, issuer, title: providerTitles.google });
 
 // OpenID Connect: the addresses are discovered, and who signed in stands in a signed token that is checked for its
 // issuer, audience, signature, time and nonce.
-export function createGoogle({ clock }: { clock: Clock }, settings: GoogleSettings): Provider {
-  const { clientId, clientSecret, issuer = 'https://accounts.google.com' } = settings;
+export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettings): OpenidProvider {
+  const { clientId, clientSecret, issuer, title, fetch = boundedFetch } = settings;
   let known: { configuration: Promise<Configuration>; untilMs: number } | undefined;
 
   const discover = async (): Promise<Configuration> => {
     const client = await loadClient();
     return client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
       timeout: (settings.timeoutMs ?? limits.providerMs) / 1000,
-      [client.customFetch]: boundedFetch,
+      [client.customFetch]: fetch,
       ...(isLoopback(issuer) && { execute: [client.allowInsecureRequests] }),
     });
   };
@@ -40,6 +52,9 @@ export function createGoogle({ clock }: { clock: Clock }, settings: GoogleSettin
   };
 
   return {
+    async check() {
+      await configured();
+    },
     async authorizationUrl({ state, verifier, nonce }, redirectUri) {
       const client = await loadClient();
       try {

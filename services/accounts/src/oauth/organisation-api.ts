@@ -1,0 +1,344 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { z } from 'zod';
+import { doneBy } from '../audit.ts';
+import { type Browser, originOf } from '../browser.ts';
+import { organisationNotFound, userNotFound } from '../errors.ts';
+import type { Actor } from '../organisations/members.ts';
+import { type Role, roleNames } from '../organisations/roles.ts';
+import type { OrganisationProvider } from '../organisations/table.ts';
+import { triedPasswordSchema } from '../schema.ts';
+import { proveOwner } from '../sign-in.ts';
+import { attemptCookie } from './attempt-cookie.ts';
+import { attemptOver, type Linker, startAttempt, takeAttempt } from './attempts.ts';
+import { socialErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import {
+  changeProvider,
+  createOrganisationProviders,
+  linkThrough,
+  type OrganisationProviderDeps,
+  removeProvider,
+  requireProvider,
+  signInThrough,
+  unlinkSubject,
+} from './organisation-provider.ts';
+import { isLoopback } from './provider-client.ts';
+import { type ReturnSettings, resolveReturnTo } from './return-to.ts';
+
+const tags = ['accounts'];
+const params = z.strictObject({ accountId: z.string().regex(/^(?:usr|org)_[a-z0-9]{1,40}$/) });
+const rate = {
+  name: 'organisation sign-in',
+  limit: limits.startsPerMinute,
+  windowMs: 60_000,
+  by: 'address',
+} as const;
+const returnTo = z
+  .string()
+  .max(limits.returnToChars)
+  .optional()
+  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
+const parameter = z.string().max(limits.callbackChars).optional();
+const isIssuer = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
+  return isSafe && `${username}${password}${search}${hash}` === '';
+};
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(limits.domainChars)
+  .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/);
+const shownSchema = z.strictObject({
+  issuer: z.string(),
+  clientId: z.string(),
+  domains: z.array(z.string()),
+  defaultRole: z.enum(roleNames),
+  redirectUri: z.string().describe('What the provider has to know this server by'),
+  signInUrl: z.string().describe('The page to give to your people'),
+  updatedAt: z.string(),
+});
+const missing = 'accounts.organisation_not_found';
+
+const routes = {
+  read: route({
+    method: 'get',
+    path: '/v1/organisation/provider',
+    operationId: 'accounts.readOrganisationProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Read how the people of the organisation sign in',
+    responses: { 200: json(shownSchema) },
+    problems: [missing],
+  }),
+  change: route({
+    method: 'put',
+    path: '/v1/organisation/provider',
+    operationId: 'accounts.changeOrganisationProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    role: 'owner',
+    summary: 'Set the OpenID Connect provider of the organisation',
+    description:
+      'Its people sign in there and become members, if their verified address is of one of the domains. They are known by issuer and subject; an address never finds an existing person.',
+    request: {
+      body: json(
+        z.strictObject({
+          issuer: z.string().max(limits.issuerChars).refine(isIssuer, 'Not an https address'),
+          clientId: z.string().min(1).max(limits.clientChars),
+          clientSecret: z
+            .string()
+            .min(1)
+            .max(limits.clientChars)
+            .optional()
+            .describe('Sealed, and never shown again; the one of before unless told'),
+          domains: z.array(domain).min(1).max(limits.domains),
+          defaultRole: z.enum(['admin', 'member', 'viewer']).describe('Of those who come for the first time'),
+        }),
+      ),
+    },
+    responses: { 200: json(shownSchema) },
+    problems: ['accounts.provider_refused', 'accounts.step_up_needed', 'accounts.changed'],
+  }),
+  remove: route({
+    method: 'delete',
+    path: '/v1/organisation/provider',
+    operationId: 'accounts.removeOrganisationProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    role: 'owner',
+    summary: 'Remove the provider of the organisation',
+    responses: { 204: empty() },
+    problems: [missing],
+  }),
+  test: route({
+    method: 'post',
+    path: '/v1/organisation/provider/test',
+    operationId: 'accounts.testOrganisationProvider',
+    tags,
+    auth: 'session',
+    scope: 'admin',
+    summary: 'Ask the provider for its addresses',
+    description: 'Says whether it can be reached and describes itself as it should. Nobody signs in.',
+    limits: { rate },
+    responses: {
+      200: json(
+        z.strictObject({
+          isWorking: z.boolean(),
+          detail: z.string().describe('What is wrong, or where people will sign in'),
+        }),
+      ),
+    },
+    problems: [missing],
+  }),
+  look: route({
+    method: 'get',
+    path: '/v1/auth/organisations/{accountId}',
+    operationId: 'accounts.readOrganisationSignIn',
+    tags,
+    auth: 'public',
+    limits: { rate },
+    summary: 'Read which organisation a sign-in page is of',
+    request: { params },
+    responses: { 200: json(z.strictObject({ accountId: z.string(), name: z.string() })) },
+    problems: [missing],
+  }),
+  start: route({
+    method: 'get',
+    path: '/v1/auth/organisations/{accountId}/start',
+    operationId: 'accounts.startOrganisationSignIn',
+    tags,
+    auth: 'public',
+    limits: { rate },
+    summary: 'Sign in through the provider of an organisation',
+    description:
+      'For browsers: sends them to the provider, which sends them to the callback. The session is for this organisation only.',
+    request: { params, query: z.strictObject({ return_to: returnTo }) },
+    responses: { 302: empty('To the provider') },
+    problems: [missing, 'accounts.return_to_refused', 'accounts.provider_failed'],
+  }),
+  callback: route({
+    method: 'get',
+    path: '/v1/auth/organisations/{accountId}/callback',
+    operationId: 'accounts.finishOrganisationSignIn',
+    tags,
+    auth: 'public',
+    summary: 'Where the provider of an organisation sends browsers back to',
+    request: {
+      params,
+      query: z.looseObject({ state: parameter, code: parameter, error: parameter }),
+    },
+    responses: { 302: empty('Signed in, or linked') },
+    problems: [
+      missing,
+      'accounts.sign_in_expired',
+      'accounts.sign_in_denied',
+      'accounts.domain_refused',
+      'accounts.not_a_member',
+      'accounts.seats_taken',
+      'accounts.identity_taken',
+      'accounts.link_refused',
+      'accounts.disabled',
+      'accounts.provider_failed',
+    ],
+  }),
+  link: route({
+    method: 'post',
+    path: '/v1/auth/organisations/{accountId}/link',
+    operationId: 'accounts.linkOrganisationProvider',
+    tags,
+    auth: 'person',
+    summary: 'Link yourself to the provider of an organisation that you are in',
+    description: 'Send the browser to the `url`: it comes back to `return_to`, linked.',
+    request: {
+      params,
+      body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),
+    },
+    responses: { 200: json(z.strictObject({ url: z.string() })) },
+    problems: [
+      missing,
+      'accounts.return_to_refused',
+      'accounts.password_wrong',
+      'accounts.sign_in_again',
+      'accounts.provider_failed',
+    ],
+  }),
+  unlink: route({
+    method: 'delete',
+    path: '/v1/auth/organisations/{accountId}/link',
+    operationId: 'accounts.unlinkOrganisationProvider',
+    tags,
+    auth: 'person',
+    summary: 'Unlink yourself from the provider of an organisation',
+    request: { params },
+    responses: { 204: empty() },
+    problems: ['accounts.provider_not_linked', 'accounts.last_sign_in', 'accounts.session_confined'],
+  }),
+} as const;
+
+type Deps = OrganisationProviderDeps & { browser: Browser; pages: ReturnSettings };
+
+export function createOrganisationProviderApi(deps: Deps) {
+  const { browser, pages, memberships, sessions, users } = deps;
+  const cookie = attemptCookie(pages.publicUrl);
+  const providerOf = createOrganisationProviders(deps);
+  const redirectUriOf = (accountId: string): string =>
+    new URL(`/v1/auth/organisations/${accountId}/callback`, pages.publicUrl).href;
+  const show = ({ accountId, sealedSecret: _, ...settings }: OrganisationProvider) => ({
+    ...settings,
+    redirectUri: redirectUriOf(accountId),
+    signInUrl: new URL(`/console/sign-in?organisation=${accountId}`, pages.publicUrl).href,
+  });
+  const leave = async (accountId: string, return_to: string | undefined, linker?: Linker) => {
+    const { settings } = await requireProvider(deps, accountId);
+    return startAttempt(deps, providerOf(settings), {
+      name: 'organisation',
+      organisationId: accountId,
+      redirectUri: redirectUriOf(accountId),
+      returnTo: resolveReturnTo(return_to, pages),
+      linker,
+    });
+  };
+
+  return [
+    endpoint(routes.read, async c =>
+      c.json(show((await requireProvider(deps, c.get('principal').accountId)).settings), 200),
+    ),
+    endpoint(routes.change, async c => {
+      const { accountId, userId, role, credentialId: sessionId } = c.get('principal');
+      const origin = originOf(c);
+      const entry = doneBy(c.get('principal'), origin);
+      const actor: Actor = { accountId, userId, role: role as Role, address: origin.address, entry };
+      const signed = { userId, sessionId, ...origin };
+      return c.json(show(await changeProvider(deps, actor, signed, c.req.valid('json'))), 200);
+    }),
+    endpoint(routes.remove, async c => {
+      const { accountId, userId, role } = c.get('principal');
+      const origin = originOf(c);
+      const entry = doneBy(c.get('principal'), origin);
+      await removeProvider(deps, { accountId, userId, role: role as Role, address: origin.address, entry });
+      return c.body(null, 204);
+    }),
+    endpoint(routes.test, async c => {
+      const { settings } = await requireProvider(deps, c.get('principal').accountId);
+      try {
+        // Asked anew, whatever is remembered of it.
+        await createOrganisationProviders(deps)(settings).check();
+        return c.json({ isWorking: true, detail: `People will sign in at ${settings.issuer}.` }, 200);
+      } catch (error) {
+        return c.json({ isWorking: false, detail: whyNot(error) }, 200);
+      }
+    }),
+    endpoint(routes.look, async c => {
+      const { accountId } = c.req.valid('param');
+      const { account } = await requireProvider(deps, accountId);
+      const name = (await memberships.read(accountId))?.name ?? account.name;
+      return c.json({ accountId, name }, 200);
+    }),
+    endpoint(routes.start, async c => {
+      const { accountId } = c.req.valid('param');
+      const { secret, url } = await leave(accountId, c.req.valid('query').return_to);
+      c.header('Set-Cookie', cookie.set(secret));
+      return c.redirect(url.href, 302);
+    }),
+    endpoint(routes.callback, async c => {
+      const { accountId } = c.req.valid('param');
+      const { state, code, error } = c.req.valid('query');
+      const secret = cookie.read(c.req.header('cookie'));
+      const { secrets, returnTo, linker } = await takeAttempt(deps, {
+        secret,
+        state,
+        name: 'organisation',
+        organisationId: accountId,
+      });
+      if (code === undefined && error === undefined) throw attemptOver();
+      const { settings, account } = await requireProvider(deps, accountId);
+      const callbackUrl = new URL(redirectUriOf(accountId));
+      callbackUrl.search = new URL(c.req.url).search;
+      const identity = await providerOf(settings).identify(callbackUrl, secrets);
+      const came = { settings, account, identity };
+      c.header('Set-Cookie', cookie.clear());
+      if (linker) await linkThrough(deps, came, linker, originOf(c));
+      else browser.answer(c, await signInThrough(deps, came, originOf(c)), true);
+      return c.redirect(returnTo, 302);
+    }),
+    endpoint(routes.link, async c => {
+      const { accountId } = c.req.valid('param');
+      const { return_to, password } = c.req.valid('json');
+      const { userId, credentialId: sessionId } = c.get('principal');
+      const linker = { userId, sessionId };
+      await proveOwner(deps, { ...linker, ...originOf(c) }, password);
+      await requireMember(accountId, userId);
+      const { secret, url } = await leave(accountId, return_to, linker);
+      c.header('Set-Cookie', cookie.set(secret));
+      return c.json({ url: url.href }, 200);
+    }),
+    endpoint(routes.unlink, async c => {
+      const { accountId } = c.req.valid('param');
+      const { userId, credentialId: sessionId } = c.get('principal');
+      await sessions.requireWhole(userId, sessionId);
+      const user = await users.readProfile(userId);
+      if (!user) throw userNotFound();
+      await unlinkSubject(deps, user, accountId, { userId, sessionId, ...originOf(c) });
+      return c.body(null, 204);
+    }),
+  ] as const;
+
+  async function requireMember(accountId: string, userId: string): Promise<void> {
+    if ((await memberships.roleIn(accountId, userId)) === undefined) throw organisationNotFound();
+  }
+}
+
+// The provider is the organisation's own, so its admins see what went wrong with it.
+function whyNot(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return socialErrors.includes(error) && error.code === 'accounts.provider_not_configured'
+    ? error.message
+    : `The issuer does not answer as it should: ${message.slice(0, limits.failureChars)}`;
+}
