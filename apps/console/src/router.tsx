@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { NothingHere } from './components/nothing-here.tsx';
-import { type AccountTab, accountTabs } from './pages/account/address.ts';
+import { type AccountTab, accountTabs, type Checkout, checkouts } from './pages/account/address.ts';
 import { readInboxSearch } from './pages/inbox/queries.ts';
 import { readInsightsSearch, readSqlSearch } from './pages/lake/address.ts';
 import { readTableSearch } from './pages/tables/queries.ts';
@@ -27,10 +27,16 @@ const signIn = createRoute({
   path: '/sign-in',
   // Only paths of the console: a link must not send a user to another site. Set to undefined explicitly, because a
   // parameter that is left out keeps its old value.
-  validateSearch: ({ to, email, isNew }): { to?: string; email?: string; isNew?: boolean } => ({
+  validateSearch: ({
+    to,
+    email,
+    isNew,
+    organisation,
+  }): { to?: string; email?: string; isNew?: boolean; organisation?: string } => ({
     to: typeof to === 'string' && /^\/(?![/\\])/.test(to) ? to : undefined,
     email: typeof email === 'string' ? email : undefined,
     isNew: isNew === true ? true : undefined,
+    organisation: typeof organisation === 'string' ? organisation : undefined,
   }),
   beforeLoad: () => {
     if (session.isSignedIn()) throw redirect({ to: '/' });
@@ -201,8 +207,9 @@ const table = createRoute({
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  validateSearch: ({ tab }): { tab?: AccountTab } => ({
+  validateSearch: ({ tab, checkout }): { tab?: AccountTab; checkout?: Checkout } => ({
     tab: accountTabs.find(name => name === tab),
+    checkout: checkouts.find(name => name === checkout),
   }),
   component: latePage(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
 });

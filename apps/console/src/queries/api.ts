@@ -71,6 +71,10 @@ export const session = {
     await client.accounts.endSessions();
     become(undefined);
   },
+  async deleteAccount(password: string | undefined): Promise<void> {
+    await client.accounts.deleteMe({ body: password === undefined ? {} : { password } });
+    become(undefined);
+  },
   // Everything that is shown belongs to the organisation: it is loaded again, for the other one.
   async switchTo(organisation: string): Promise<void> {
     await client.accounts.switchOrganisation({ body: { accountId: organisation, cookie: true } });

@@ -10,6 +10,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { formatTime } from '../../text/format.ts';
+import { OrganisationProvider } from './organisation-provider.tsx';
 import { useMe } from './profile.tsx';
 
 type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;
@@ -47,6 +48,7 @@ export function Members() {
           )}
           <MemberList {...found} />
           {found.manages.length > 0 && <Pending />}
+          {found.role === 'owner' && <OrganisationProvider />}
         </Stack>
       )}
     </Loaded>

@@ -17,6 +17,7 @@ import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { DeleteAccount } from './deletion.tsx';
 
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
@@ -31,7 +32,7 @@ export function Unverified() {
     onSuccess: () => say('The mail is on its way.'),
     onError: complain,
   });
-  if (!me || me.emailVerified) return null;
+  if (!me || me.emailVerified || me.madeFor !== undefined) return null;
   return (
     <Alert color="yellow" title="Verify your e-mail address">
       <Group justify="space-between">
@@ -55,6 +56,7 @@ export function Profile() {
           <NameForm name={name} />
           <EmailForm email={email} hasPassword={hasPassword} />
           <PasswordForm hasPassword={hasPassword} />
+          <DeleteAccount email={email} hasPassword={hasPassword} />
         </SimpleGrid>
       )}
     </Loaded>

@@ -6,6 +6,7 @@ import { complain } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { useOrganisation } from '../../queries/organisation.ts';
 import { useMe } from './profile.tsx';
 
 const about = {
@@ -46,6 +47,81 @@ export function ProviderButtons({ to }: { to: string }) {
       })}
       <Divider label="or" />
     </>
+  );
+}
+
+// The page that an organisation gives to its people leads to the organisation's own provider.
+export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
+  const found = useQuery({
+    queryKey: ['organisation-sign-in', accountId],
+    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
+    retry: false,
+  });
+  if (found.error !== null) return <Failure error={found.error} />;
+  if (!found.data) return null;
+  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
+  return (
+    <>
+      <Button
+        component="a"
+        href={`/v1/auth/organisations/${encodeURIComponent(accountId)}/start?return_to=${returnTo}`}
+      >
+        Continue with {found.data.name}
+      </Button>
+      <Divider label="or" />
+    </>
+  );
+}
+
+// For members who had an account before their organisation had a provider.
+export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
+  const { data: organisation } = useOrganisation();
+  const accountId = organisation?.accountId ?? '';
+  const provider = useQuery({
+    queryKey: ['organisation-sign-in', accountId],
+    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
+    enabled: accountId !== '',
+    retry: false,
+  });
+  const link = useMutation({
+    mutationFn: async (password: string) => {
+      const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
+      const { data } = await client.accounts.linkOrganisationProvider({ accountId, body });
+      window.location.assign(data.url);
+    },
+  });
+  const isWrong = (link.error as { code?: string } | null)?.code === 'accounts.password_wrong';
+  if (!provider.data) return null;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
+  };
+  return (
+    <Card withBorder component="section" aria-label="Single sign-on" maw={520}>
+      <form onSubmit={submit} aria-label={`Link ${provider.data.name}`}>
+        <Stack>
+          <Title order={3} size="h4">
+            Single sign-on of {provider.data.name}
+          </Title>
+          <Text size="sm">Link it once, and sign in to this organisation through its provider.</Text>
+          {link.error !== null && !isWrong && <Failure error={link.error} />}
+          {hasPassword && (
+            <PasswordInput
+              name="password"
+              label="Your password"
+              required
+              autoComplete="current-password"
+              error={isWrong && 'This is not your password.'}
+            />
+          )}
+          <Group justify="end">
+            <Button type="submit" variant="default" loading={link.isPending}>
+              Link {provider.data.name}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
   );
 }
 

@@ -19,7 +19,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { Passkeys } from './passkeys.tsx';
 import { useMe } from './profile.tsx';
-import { LinkedProviders } from './providers.tsx';
+import { LinkedProviders, LinkOrganisation } from './providers.tsx';
 import { useStepUp } from './step-up.tsx';
 
 export function Security() {
@@ -38,6 +38,7 @@ export function Security() {
               <Setup hasPassword={hasPassword} onCodes={setRecoveryCodes} />
             )}
             {secondFactor && <RenewCodes onCodes={setRecoveryCodes} />}
+            <LinkOrganisation hasPassword={hasPassword} />
           </>
         )}
       </Loaded>

@@ -21,12 +21,12 @@ import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { readDemo } from './demo.ts';
-import { ProviderButtons } from './providers.tsx';
+import { OrganisationButton, ProviderButtons } from './providers.tsx';
 
 const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
-  const { to = '/', email, isNew: isNewHere = false } = route.useSearch();
+  const { to = '/', email, isNew: isNewHere = false, organisation } = route.useSearch();
   const [isNew, setIsNew] = useState(isNewHere);
   const [error, setError] = useState<unknown>();
   const [isBusy, setIsBusy] = useState(false);
@@ -98,6 +98,7 @@ export function SignInPage() {
           {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
             <Failure error={error} />
           )}
+          {organisation !== undefined && <OrganisationButton accountId={organisation} to={to} />}
           <ProviderButtons to={to} />
           {!isNew && canUsePasskeys() && (
             <Button

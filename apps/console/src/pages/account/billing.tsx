@@ -1,0 +1,219 @@
+import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { complain } from '../../components/complaint.ts';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { useOrganisation } from '../../queries/organisation.ts';
+import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
+
+const route = getRouteApi('/inside/account');
+const back = '/console/account?tab=billing';
+
+type Plan = Awaited<ReturnType<typeof client.accounts.listPlans>>['data']['data'][number];
+type Billed = Awaited<ReturnType<typeof client.accounts.readBilling>>['data'];
+type Usage = Awaited<ReturnType<typeof client.accounts.getUsage>>['data'];
+
+const useUsage = () =>
+  useQuery({ queryKey: ['usage'], queryFn: async () => (await client.accounts.getUsage()).data });
+
+// Null where nothing is sold: the server has no Stripe key.
+const useBilling = () =>
+  useQuery({
+    queryKey: ['billing'],
+    queryFn: async (): Promise<Billed | null> => {
+      try {
+        return (await client.accounts.readBilling()).data;
+      } catch (error) {
+        if (error instanceof StakError && error.code === 'accounts.billing_not_configured') return null;
+        throw error;
+      }
+    },
+  });
+
+export function Billing() {
+  const { checkout } = route.useSearch();
+  const usage = useUsage();
+  const billing = useBilling();
+  const plans = useQuery({
+    queryKey: ['plans'],
+    queryFn: async () => (await client.accounts.listPlans()).data.data,
+  });
+  const organisation = useOrganisation();
+  return (
+    <Stack>
+      {checkout === 'done' && (
+        <Alert title="Thank you">The plan changes when Stripe confirms the payment.</Alert>
+      )}
+      {checkout === 'cancelled' && <Alert title="Nothing was bought">The plan stays what it was.</Alert>}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Loaded query={usage}>{found => <UsageCard {...found} />}</Loaded>
+        <Loaded query={billing}>
+          {billed => (
+            <PlanCard
+              plan={usage.data?.plan ?? billed?.plan ?? ''}
+              billed={billed}
+              isOwner={organisation.data?.role === 'owner'}
+            />
+          )}
+        </Loaded>
+      </SimpleGrid>
+      {billing.data && (
+        <Loaded query={plans}>
+          {all => <Offers plans={all} billed={billing.data!} isOwner={organisation.data?.role === 'owner'} />}
+        </Loaded>
+      )}
+    </Stack>
+  );
+}
+
+function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, storage }: Usage) {
+  return (
+    <Card withBorder component="section" aria-label="Usage">
+      <Stack>
+        <Title order={3} size="h4">
+          Usage
+        </Title>
+        <Bar
+          label={`Events since ${formatTime(usagePeriodStart)}`}
+          used={usageThisMonth}
+          limit={eventsPerMonth}
+          format={formatNumber}
+          atLimit="sources answer 402 to further events until the next month; what was accepted is delivered."
+        />
+        <Bar
+          label={storage.isComplete ? 'Storage' : 'Storage, still counting'}
+          used={storage.usedBytes}
+          limit={storage.limitBytes}
+          format={formatBytes}
+          atLimit="requests that would store more answer 402; reading and deleting go on."
+        />
+      </Stack>
+    </Card>
+  );
+}
+
+type BarProps = {
+  label: string;
+  used: number;
+  limit: number | null;
+  format: (value: number) => string;
+  atLimit: string;
+};
+
+function Bar({ label, used, limit, format, atLimit }: BarProps) {
+  const share = limit === null ? 0 : (100 * used) / limit;
+  const color = share < 80 ? undefined : share < 100 ? 'yellow' : 'red';
+  return (
+    <div>
+      <Group justify="space-between">
+        <Text size="sm">{label}</Text>
+        <Text size="sm">
+          {format(used)}
+          {limit === null ? ', no limit' : ` of ${format(limit)}`}
+        </Text>
+      </Group>
+      {limit !== null && (
+        <>
+          <Progress mt={4} value={Math.min(100, share)} color={color} aria-label={label} />
+          <Text size="xs" c="dimmed" mt={4}>
+            {share < 100 ? 'At the limit' : 'The limit is reached'}: {atLimit}
+          </Text>
+        </>
+      )}
+    </div>
+  );
+}
+
+const statusTexts: Readonly<Record<string, string>> = {
+  past_due: 'The last payment failed. Stripe tries again; update your card so that the plan stays.',
+  trialing: 'In its trial period.',
+};
+
+function PlanCard({ plan, billed, isOwner }: { plan: string; billed: Billed | null; isOwner: boolean }) {
+  const portal = useMutation({
+    mutationFn: async () => {
+      const { data } = await client.accounts.openBillingPortal({ body: { return_to: back } });
+      window.location.assign(data.url);
+    },
+    onError: complain,
+  });
+  const { status, currentPeriodEnd, cancelAtPeriodEnd } = billed ?? {};
+  const warning = status === undefined ? undefined : statusTexts[status];
+  return (
+    <Card withBorder component="section" aria-label="Plan">
+      <Stack>
+        <Group justify="space-between">
+          <Title order={3} size="h4">
+            Plan
+          </Title>
+          <Badge size="lg">{plan}</Badge>
+        </Group>
+        {warning !== undefined && <Alert color={status === 'past_due' ? 'red' : undefined}>{warning}</Alert>}
+        {billed === null && <Text size="sm">This server sells no plans: those who run it set yours.</Text>}
+        {currentPeriodEnd !== undefined && (
+          <Text size="sm">
+            {cancelAtPeriodEnd
+              ? `Cancelled: it ends on ${formatTime(currentPeriodEnd)}, and the plan is free from then on.`
+              : `Paid until ${formatTime(currentPeriodEnd)}, and renewed then.`}
+          </Text>
+        )}
+        {billed !== null && !isOwner && (
+          <Text size="sm">Owners of the organisation change what is paid.</Text>
+        )}
+        {status !== undefined && isOwner && (
+          <Group justify="end">
+            <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
+              Change, cancel, see invoices
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+const numberOr = (value: number | null): string => (value === null ? 'no limit' : formatNumber(value));
+
+function Offers({ plans, billed, isOwner }: { plans: readonly Plan[]; billed: Billed; isOwner: boolean }) {
+  const buy = useMutation({
+    mutationFn: async (plan: Billed['plansSold'][number]) => {
+      const { data } = await client.accounts.startCheckout({ body: { plan, return_to: back } });
+      window.location.assign(data.url);
+    },
+    onError: complain,
+  });
+  const sold = plans.flatMap(plan => {
+    const name = billed.plansSold.find(one => one === plan.plan);
+    return name === undefined ? [] : [{ ...plan, name }];
+  });
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }}>
+      {sold.map(({ name, eventsPerMonth, eventsPerMinute, retentionSeconds, seats, storageBytes }) => (
+        <Card key={name} withBorder component="section" aria-label={`Plan ${name}`}>
+          <Stack gap="xs">
+            <Title order={3} size="h4">
+              {name}
+            </Title>
+            <Text size="sm">{numberOr(eventsPerMonth)} events a month</Text>
+            <Text size="sm">{numberOr(eventsPerMinute)} events a minute</Text>
+            <Text size="sm">kept for {formatNumber(Math.round(retentionSeconds / 86_400))} days</Text>
+            <Text size="sm">{numberOr(seats)} members</Text>
+            <Text size="sm">{storageBytes === null ? 'no limit of' : formatBytes(storageBytes)} storage</Text>
+            {billed.status === undefined && isOwner && (
+              <Button
+                loading={buy.isPending && buy.variables === name}
+                onClick={() => buy.mutate(name)}
+                aria-label={`Buy ${name}`}
+              >
+                Buy
+              </Button>
+            )}
+            {billed.plan === name && <Badge variant="light">your plan</Badge>}
+          </Stack>
+        </Card>
+      ))}
+    </SimpleGrid>
+  );
+}

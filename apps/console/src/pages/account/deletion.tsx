@@ -1,0 +1,76 @@
+import { Button, Card, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { StakError } from '@stak/client';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { Failure } from '../../components/failure.tsx';
+import { session } from '../../queries/api.ts';
+import { useAuditDownload } from './audit.tsx';
+import { useStepUp } from './step-up.tsx';
+
+// What is in the account is saved first; then its address is typed, so that nobody deletes it by a slip.
+export function DeleteAccount({ email, hasPassword }: { email: string; hasPassword: boolean }) {
+  const navigate = useNavigate();
+  const download = useAuditDownload();
+  const { guard, dialog } = useStepUp();
+  const [typed, setTyped] = useState<string>();
+  const remove = useMutation({
+    mutationFn: (password: string) => guard(() => session.deleteAccount(hasPassword ? password : undefined)),
+    onSuccess: () => navigate({ to: '/sign-in' }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const text = (name: string) => String(fields.get(name) ?? '');
+    setTyped(text('email'));
+    if (text('email').trim().toLowerCase() === email) remove.mutate(text('password'));
+  };
+  const isOtherAddress = typed !== undefined && typed.trim().toLowerCase() !== email;
+  const isWrong = remove.error instanceof StakError && remove.error.code === 'accounts.password_wrong';
+  return (
+    <Card withBorder component="section" aria-label="Delete the account">
+      <form onSubmit={submit}>
+        <Stack>
+          <Title order={3} size="h4">
+            Delete the account
+          </Title>
+          <Text size="sm">
+            You are signed out everywhere, your keys stop working, and everything that is yours alone is
+            deleted: this cannot be undone. Organisations that others own go on without you. Download what you
+            want to keep first.
+          </Text>
+          <Group>
+            <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+              Download the audit trail
+            </Button>
+          </Group>
+          {remove.error !== null && !isWrong && <Failure error={remove.error} />}
+          <TextInput
+            name="email"
+            type="email"
+            label="Your address, to confirm"
+            placeholder={email}
+            required
+            autoComplete="off"
+            error={isOtherAddress && 'This is not the address of this account.'}
+          />
+          {hasPassword && (
+            <PasswordInput
+              name="password"
+              label="Your password"
+              required
+              autoComplete="current-password"
+              error={isWrong && 'This is not your password.'}
+            />
+          )}
+          <Group justify="end">
+            <Button type="submit" color="red" loading={remove.isPending}>
+              Delete the account
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {dialog}
+    </Card>
+  );
+}
