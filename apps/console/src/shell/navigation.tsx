@@ -20,6 +20,7 @@ type Section = PageLink & { icon: typeof IconGauge; pages?: readonly PageLink[] 
 
 const accountNames: Readonly<Record<AccountTab, string>> = {
   keys: 'API keys',
+  billing: 'Plan and billing',
   members: 'Members',
   profile: 'Profile',
   security: 'Security',
