@@ -8,13 +8,16 @@ const everywhere = [
 ];
 // They hold processes or threads for the length of a file, in modules that files share.
 const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
-// Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console and the portal in
-// a real browser; npm run test:programs, the command as it is built, several processes, and the guides word for word.
+// Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console
+// and the portal in a real browser; npm run test:programs, the command as it is built, several processes, the guides
+// word for word, and a walk through every operation with every kind of credential.
 const pages = ['apps/console/test/!(curl).test.ts', 'apps/portal/test/*.test.ts'];
 const programs = [
   'apps/server/test/**/*-command?(s).test.ts',
   'apps/server/test/{demo,server-file,stak,start,store-check,workers}.test.ts',
+  'apps/server/test/{archive,archive-account,simulate}.test.ts',
   'apps/server/test/backup/crash.test.ts',
+  'apps/server/test/walk/*.test.ts',
   'test/guides/*.test.ts',
 ];
 // So do these: npm run test:packed, npm run test:image.

@@ -53,6 +53,7 @@ const byName: Readonly<Record<string, unknown>> = {
   invitationId: 'inv_1f0c2b0e5d0c4a379a390d1a',
   sessionId: 'ses_0mjuxvy9s00a',
   keyId: 'key_0mjuxvy9s00a',
+  passkeyId: 'pky_8f14e45fceea167a5a36dedd4bea2543',
   invitation_id: 'inv_0mjuxvy9s00a000000000000',
   erasure_id: 'era_0mjuxvy9s00a000000000000',
   message_id: 'msg_0mjuxvy9s00a',
