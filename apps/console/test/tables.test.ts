@@ -34,15 +34,19 @@ const item = (page: Page, text: string) => page.getByRole('button', { expanded: 
 describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs a browser)', slowly, () => {
   it('is there for operators only', async () => {
     const { page } = await openSignedInPage(browser!, server.url, { path: '/console/tables' });
-    await page.getByRole('link', { name: 'Account' }).waitFor();
     await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
-    expect(await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).count()).toBe(0);
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await navigation.getByRole('link', { name: 'Data' }).click();
+    await navigation.getByRole('link', { name: 'SQL' }).waitFor();
+    expect(await navigation.getByRole('link', { name: 'Tables' }).count()).toBe(0);
   });
 
   it('leads from a table to a partition, to its items, and on by their indexes', async () => {
     const { page, userId, failures } = await enter();
     await page.goto(`${server.url}/console/account`);
-    await page.getByRole('navigation').getByRole('link', { name: 'Tables' }).click();
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await navigation.getByRole('link', { name: 'Data' }).click();
+    await navigation.getByRole('link', { name: 'Tables' }).click();
     await page.getByRole('link', { name: 'todo-app-data' }).click();
     await page.getByText('keys PK and SK').waitFor();
     await page
