@@ -75,8 +75,12 @@ async function run(): Promise<number> {
       await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
       const packages = [...ours.map(one => tarballs.get(one)!), ...(await Promise.all(others.map(asHere)))];
       // No install script runs: none may be needed.
-      const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1'];
-      return command('npm', ['install', ...flags, ...packages, ...tools], project);
+      const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1'];
+      const install = (source: string) =>
+        command('npm', ['install', source, ...flags, ...packages, ...tools], project);
+      const first = await install('--prefer-offline');
+      // A cache may know of a package, but not of the version that a newer one of another package needs.
+      return first.output.includes('ETARGET') ? install('--prefer-online') : first;
     }),
   );
   const failed = installed.filter(({ code }) => code !== 0);
