@@ -2,8 +2,8 @@ import type { ApiDocument } from '@stak/http';
 import { errorTexts } from './error-texts.ts';
 import { exampleOf, innerSchemas, type Schema } from './examples.ts';
 import { fieldTexts } from './field-texts.ts';
-import { icebergFieldTexts } from './iceberg-field-texts.ts';
 import { operationTexts } from './operation-texts.ts';
+import { standardFieldTexts } from './standard-field-texts.ts';
 
 // Routes and schemas say what has to be known to call them. This adds what a reader needs besides: a text for
 // everything that has none, examples, and what each error means.
@@ -89,4 +89,4 @@ function describeFields(schema: Schema | boolean | undefined): void {
 }
 
 const textOf = (name: string): string | undefined =>
-  fieldTexts[name] ?? icebergFieldTexts[name] ?? fieldTexts[name.toLowerCase().replaceAll('-', '_')];
+  fieldTexts[name] ?? standardFieldTexts[name] ?? fieldTexts[name.toLowerCase().replaceAll('-', '_')];
