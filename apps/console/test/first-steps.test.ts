@@ -69,7 +69,8 @@ describe.skipIf(!browser)(
       await page.getByLabel('Users', { exact: true }).first().fill('ann');
       await page.getByRole('textbox', { name: 'Title' }).fill('Order 1 is paid');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
-      await page.getByRole('button', { name: 'Mark read: Order 1 is paid' }).waitFor();
+      const received = page.getByRole('list', { name: 'Messages' }); // the preview shows the same
+      await received.getByRole('button', { name: 'Mark read: Order 1 is paid' }).waitFor();
 
       // An agent answers.
       await go('Agents');
