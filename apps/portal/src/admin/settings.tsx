@@ -72,7 +72,7 @@ function Form({ initial, etag }: { initial: Draft; etag: string }) {
           )}
         </Field>
       ))}
-      <Field label="What the agent is told about itself">
+      <Field label="Instructions for the agent">
         {id => (
           <textarea
             id={id}

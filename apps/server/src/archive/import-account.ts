@@ -103,7 +103,7 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
 }
 
 const atOnce = 25;
-const named = 5; // collisions that are told
+const named = 5; // collisions listed in the error
 
 async function requireFree(
   options: AccountImport & { tables: readonly AnyTable[] },

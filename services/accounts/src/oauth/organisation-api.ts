@@ -267,7 +267,7 @@ export function createOrganisationProviderApi(deps: Deps) {
     endpoint(routes.test, async c => {
       const { settings } = await requireProvider(deps, c.get('principal').accountId);
       try {
-        // Asked anew, whatever is remembered of it.
+        // Read from the provider again, not from the cache.
         await createOrganisationProviders(deps)(settings).check();
         return c.json({ isWorking: true, detail: `People will sign in at ${settings.issuer}.` }, 200);
       } catch (error) {

@@ -14,7 +14,7 @@ export type Standing = { accountId: string; role: Role };
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type Memberships = {
-  // Undefined for strangers, for those who were disabled, and for everybody while nobody is let into the account.
+  // Undefined for people who are not members or are disabled, and for all members of a disabled account.
   roleIn(accountId: string, userId: string): Promise<Role | undefined>;
   list(userId: string): Promise<Standing[]>;
   // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.

@@ -32,7 +32,7 @@ const declined = () =>
 export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
 
-// By their last change, because sessions are named by whoever begins them.
+// By their last change: the names of sessions have no order.
 export const newestFirst = (items: readonly MemoryItem[]): MemoryItem[] =>
   items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
 

@@ -257,30 +257,31 @@ export function createEventRoutes(deps: {
 }) {
   const { sourceCache, sources, events, tail, jobs } = deps;
 
+  const readPage = async (
+    c: Parameters<typeof bindCursors>[0],
+    sourceIds: string | readonly string[],
+    { limit, cursor, ...query }: z.infer<typeof eventListQuery>,
+  ) => {
+    const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
+    const page = await events.listBySource(sourceIds, {
+      ...filterOf(query),
+      limit,
+      after: cursors.open(cursor),
+    });
+    return { data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) };
+  };
+
   return [
     accountEndpoint(routes.list, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const { limit, cursor, ...query } = c.req.valid('query');
-      const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
-      const page = await events.listBySource(sourceId, {
-        ...filterOf(query),
-        limit,
-        after: cursors.open(cursor),
-      });
-      return c.json({ data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) }, 200);
+      return c.json(await readPage(c, sourceId, c.req.valid('query')), 200);
     }),
     accountEndpoint(routes.listAll, async (c, userId) => {
-      const { limit, cursor, sourceIds: named, ...query } = c.req.valid('query');
+      const { sourceIds: named, ...query } = c.req.valid('query');
       if (named) await Promise.all(named.map(sourceId => sources.owned(sourceId, userId)));
       const sourceIds = named ?? (await sources.lastActive(userId, limits.listedSources));
-      const cursors = bindCursors(c, deps.cursors as CursorCodec<EventCursor>);
-      const page = await events.listBySource(sourceIds, {
-        ...filterOf(query),
-        limit,
-        after: cursors.open(cursor),
-      });
-      return c.json({ data: page.events.map(showEvent), next_cursor: cursors.seal(page.next) }, 200);
+      return c.json(await readPage(c, sourceIds, query), 200);
     }),
     accountEndpoint(routes.tail, async (c, userId) => {
       const { sourceId } = c.req.valid('param');

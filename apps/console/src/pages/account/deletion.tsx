@@ -1,11 +1,11 @@
-import { Button, Card, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
-import { StakError } from '@stak/client';
+import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { session } from '../../queries/api.ts';
 import { useAuditDownload } from './audit.tsx';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useStepUp } from './step-up.tsx';
 
 // What is in the account is saved first; then its address is typed, so that nobody deletes it by a slip.
@@ -26,7 +26,7 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
     if (text('email').trim().toLowerCase() === email) remove.mutate(text('password'));
   };
   const isOtherAddress = typed !== undefined && typed.trim().toLowerCase() !== email;
-  const isWrong = remove.error instanceof StakError && remove.error.code === 'accounts.password_wrong';
+  const isWrong = isWrongPassword(remove.error);
   return (
     <Card withBorder component="section" aria-label="Delete the account">
       <form onSubmit={submit}>
@@ -54,15 +54,7 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
             autoComplete="off"
             error={isOtherAddress && 'This is not the address of this account.'}
           />
-          {hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password"
-              required
-              autoComplete="current-password"
-              error={isWrong && 'This is not your password.'}
-            />
-          )}
+          {hasPassword && <OwnPassword error={remove.error} />}
           <Group justify="end">
             <Button type="submit" color="red" loading={remove.isPending}>
               Delete the account

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, PasswordInput, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -11,6 +11,7 @@ import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
+import { OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
 
 type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;
@@ -243,7 +244,6 @@ function Transfer({ to, name, onClose }: TransferProps) {
   const transfer = useChange((password: string) =>
     client.accounts.transferOwnership({ userId: to.userId, body: me?.hasPassword ? { password } : {} }),
   );
-  const isWrong = (transfer.error as { code?: string } | null)?.code === 'accounts.password_wrong';
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const password = String(new FormData(event.currentTarget).get('password') ?? '');
@@ -256,16 +256,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
           <b>{name}</b> becomes an owner, and you an admin.
         </Text>
         <Group align="start">
-          {me?.hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password"
-              required
-              w={240}
-              autoComplete="current-password"
-              error={isWrong ? 'This is not your password.' : undefined}
-            />
-          )}
+          {me?.hasPassword && <OwnPassword w={240} error={transfer.error} />}
           <Button type="submit" color="red" mt={25} loading={transfer.isPending}>
             Hand over
           </Button>

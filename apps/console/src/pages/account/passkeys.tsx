@@ -1,5 +1,4 @@
-import { Alert, Button, Card, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
-import { StakError } from '@stak/client';
+import { Alert, Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
@@ -8,6 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { canUsePasskeys, createPasskey, nameOfThisMachine } from '../../queries/passkey.ts';
 import { formatAgo } from '../../text/format.ts';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useStepUp } from './step-up.tsx';
 
 type Props = { hasPassword: boolean; onCodes: (codes: readonly string[]) => void };
@@ -66,9 +66,6 @@ function Unavailable() {
   );
 }
 
-const isWrongPassword = (error: unknown): boolean =>
-  error instanceof StakError && error.code === 'accounts.password_wrong';
-
 function AddPasskey({
   hasPassword,
   onAdded,
@@ -115,15 +112,7 @@ function AddPasskey({
             maxLength={100}
             error={wrongName}
           />
-          {hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password"
-              required
-              autoComplete="current-password"
-              error={isWrong && 'This is not your password.'}
-            />
-          )}
+          {hasPassword && <OwnPassword error={add.error} />}
           <Group justify="end">
             <Button type="submit" loading={add.isPending}>
               Add a passkey
@@ -214,14 +203,7 @@ function PasskeyRow({
               />
             )}
             {mode === 'remove' && hasPassword && (
-              <PasswordInput
-                name="text"
-                label="Your password, to remove it"
-                required
-                w={240}
-                autoComplete="current-password"
-                error={isWrong && 'This is not your password.'}
-              />
+              <OwnPassword name="text" label="Your password, to remove it" w={240} error={remove.error} />
             )}
             <Button
               type="submit"

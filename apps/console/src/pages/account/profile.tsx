@@ -18,6 +18,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { DeleteAccount } from './deletion.tsx';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
@@ -129,19 +130,12 @@ function NameForm({ name }: { name: string }) {
   );
 }
 
-// What is wrong with the password that proves who it is stands at its field.
-const wrongPassword = (error: unknown): string | undefined =>
-  (error as { code?: string } | null)?.code === 'accounts.password_wrong'
-    ? 'This is not your password.'
-    : undefined;
-
 function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean }) {
   const change = useMutation({
     mutationFn: (body: { email: string; password?: string }) => client.accounts.changeEmail({ body }),
   });
   const complaints = fieldComplaints(change.error);
-  const wrong = wrongPassword(change.error);
-  const isAtField = complaints.email !== undefined || wrong !== undefined;
+  const isAtField = complaints.email !== undefined || isWrongPassword(change.error);
   return (
     <FormCard
       title="E-mail address"
@@ -160,15 +154,7 @@ function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean
       </Text>
       {change.isSuccess && <Alert title="Look into your mail">Confirm the change from both addresses.</Alert>}
       <TextInput name="email" type="email" label="New address" required error={complaints.email} />
-      {hasPassword && (
-        <PasswordInput
-          name="password"
-          label="Your password"
-          required
-          autoComplete="current-password"
-          error={wrong}
-        />
-      )}
+      {hasPassword && <OwnPassword error={change.error} />}
     </FormCard>
   );
 }
@@ -184,8 +170,7 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
     },
   });
   const complaint = fieldComplaints(change.error).newPassword;
-  const wrong = wrongPassword(change.error);
-  const isAtField = complaint !== undefined || wrong !== undefined;
+  const isAtField = complaint !== undefined || isWrongPassword(change.error);
   return (
     <FormCard
       title="Password"
@@ -199,15 +184,7 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
         )
       }
     >
-      {hasPassword && (
-        <PasswordInput
-          name="current"
-          label="Current password"
-          required
-          autoComplete="current-password"
-          error={wrong}
-        />
-      )}
+      {hasPassword && <OwnPassword name="current" label="Current password" error={change.error} />}
       <PasswordInput
         name="next"
         label="New password"

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Divider, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Divider, Group, Stack, Text, Title } from '@mantine/core';
 import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
@@ -7,6 +7,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
 
 const about = {
@@ -90,7 +91,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
       window.location.assign(data.url);
     },
   });
-  const isWrong = (link.error as { code?: string } | null)?.code === 'accounts.password_wrong';
+  const isWrong = isWrongPassword(link.error);
   if (!provider.data) return null;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -105,15 +106,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
           </Title>
           <Text size="sm">Link it once, and sign in to this organisation through its provider.</Text>
           {link.error !== null && !isWrong && <Failure error={link.error} />}
-          {hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password"
-              required
-              autoComplete="current-password"
-              error={isWrong && 'This is not your password.'}
-            />
-          )}
+          {hasPassword && <OwnPassword error={link.error} />}
           <Group justify="end">
             <Button type="submit" variant="default" loading={link.isPending}>
               Link {provider.data.name}
@@ -167,7 +160,7 @@ function Linked({ name, isLinked, hasPassword }: { name: Name; isLinked: boolean
     onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
     onError: complain,
   });
-  const isWrong = (link.error as { code?: string } | null)?.code === 'accounts.password_wrong';
+  const isWrong = isWrongPassword(link.error);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
@@ -194,16 +187,7 @@ function Linked({ name, isLinked, hasPassword }: { name: Name; isLinked: boolean
         {heading}
         {link.error !== null && !isWrong && <Failure error={link.error} />}
         <Group align="start">
-          {hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password"
-              required
-              w={240}
-              autoComplete="current-password"
-              error={isWrong && 'This is not your password.'}
-            />
-          )}
+          {hasPassword && <OwnPassword w={240} error={link.error} />}
           <Button type="submit" variant="default" mt={hasPassword ? 25 : 0} loading={link.isPending}>
             Link {title}
           </Button>

@@ -1,22 +1,11 @@
-import {
-  Alert,
-  Button,
-  Card,
-  Code,
-  Group,
-  List,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Card, Code, Group, List, Stack, Text, TextInput, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { useMe } from './profile.tsx';
 import { LinkedProviders, LinkOrganisation } from './providers.tsx';
@@ -92,7 +81,7 @@ function Setup({ hasPassword, onCodes }: Props) {
       await queries.invalidateQueries({ queryKey: ['me'] });
     },
   });
-  const isWrongPassword = codeOf(begin.error) === 'accounts.password_wrong';
+  const isWrong = isWrongPassword(begin.error);
   const isWrongCode = codeOf(confirm.error) === 'accounts.code_wrong';
   return (
     <Card withBorder component="section" aria-label="Authenticator app" maw={520}>
@@ -101,19 +90,11 @@ function Setup({ hasPassword, onCodes }: Props) {
           Authenticator app
         </Title>
         <Text size="sm">With one, a password alone does not open your account.</Text>
-        {begin.error !== null && !isWrongPassword && <Failure error={begin.error} />}
+        {begin.error !== null && !isWrong && <Failure error={begin.error} />}
         {begin.data === undefined ? (
           <form onSubmit={event => begin.mutate(textOf(event, 'password'))}>
             <Stack>
-              {hasPassword && (
-                <PasswordInput
-                  name="password"
-                  label="Your password"
-                  required
-                  autoComplete="current-password"
-                  error={isWrongPassword && 'This is not your password.'}
-                />
-              )}
+              {hasPassword && <OwnPassword error={begin.error} />}
               <Button type="submit" loading={begin.isPending}>
                 Add an app
               </Button>
@@ -154,7 +135,7 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
       guard(() => client.accounts.removeAuthenticator({ body: hasPassword ? { password } : {} })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
   });
-  const isWrong = codeOf(remove.error) === 'accounts.password_wrong';
+  const isWrong = isWrongPassword(remove.error);
   return (
     <Card withBorder component="section" aria-label="Authenticator app" maw={520}>
       <form onSubmit={event => remove.mutate(textOf(event, 'password'))}>
@@ -164,15 +145,7 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
           </Title>
           <Text size="sm">Signing in with your password needs a code of your app.</Text>
           {remove.error !== null && !isWrong && <Failure error={remove.error} />}
-          {hasPassword && (
-            <PasswordInput
-              name="password"
-              label="Your password, to remove the app"
-              required
-              autoComplete="current-password"
-              error={isWrong && 'This is not your password.'}
-            />
-          )}
+          {hasPassword && <OwnPassword label="Your password, to remove the app" error={remove.error} />}
           <Group justify="end">
             <Button type="submit" color="red" loading={remove.isPending}>
               Remove the app

@@ -37,8 +37,8 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
         Summary
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        What a model is told about {name} before every conversation. It is generated from conversations until
-        somebody edits it; empty it to have it generated again.
+        What a model gets to know about {name} before every conversation. It is generated from conversations
+        until somebody edits it; empty it to have it generated again.
       </Text>
       <Loaded query={settings}>
         {({ is_declined, memory_summary, memory_updated_at }) => (
