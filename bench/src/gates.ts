@@ -1,7 +1,7 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
-type Unit = 'times' | '%' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
+type Unit = 'times' | '%' | 'of a core' | 'a second' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
 
 export type Target = {
   name: string;
@@ -38,6 +38,8 @@ const round = (value: number): string => (value >= 10 ? value.toFixed(0) : value
 const written: Record<Unit, (value: number) => string> = {
   times: value => `${round(value)}x`,
   '%': value => `${value.toFixed(0)} %`,
+  'of a core': value => `${value.toFixed(2)} %`,
+  'a second': value => `${value.toFixed(0)} a second`,
   MB: value => `${value.toFixed(0)} MB`,
   µs: value => `${round(value)} µs`,
   ms: value => `${round(value)} ms`,

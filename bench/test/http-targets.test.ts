@@ -27,10 +27,13 @@ describe('the targets of the http bench', () => {
 
   it('name what was missed', () => {
     const memory = { residentMb: 151, privateMb: 90, peakMb: 280 };
-    const verdicts = judgeResults({ starting: { readyMs: 2500, memory } }, ['starting']);
+    const idle = { memory, corePercent: 0.5 };
+    const verdicts = judgeResults({ starting: { readyMs: 2500, one: idle, two: idle } }, ['starting']);
     expect(failures(verdicts).map(describeVerdict)).toEqual([
-      'missed        stak start in an empty folder, until it is ready: below 2000 ms (2500 ms)',
-      'missed        resident memory of a server that idles: below 150 MB (151 MB)',
+      'missed        stak start in an empty folder, until it is ready: below 1500 ms (2500 ms)',
+      'missed        resident memory of an idle server with one worker: below 150 MB (151 MB)',
+      'missed        share of a core that an idle server with one worker takes: below 0.50 % (0.50 %)',
+      'missed        share of a core that an idle server with two workers takes: below 0.50 % (0.50 %)',
     ]);
   });
 

@@ -7,6 +7,7 @@ import { judgeResults as judgeNeighbours } from '../src/neighbours/targets.ts';
 import { chooseParts } from '../src/parts.ts';
 import type { ServerMeasure } from '../src/server/rounds.ts';
 import { judgeResults as judgeTasks, type Results as TasksResults } from '../src/tasks/targets.ts';
+import type { Machine, MachineRow } from '../src/webhooks/machine.ts';
 import { judgeResults as judgeWebhooks, type Results as WebhookResults } from '../src/webhooks/targets.ts';
 
 const at = (p50Ms: number, p99Ms = p50Ms): Measure => ({
@@ -85,6 +86,25 @@ describe('the targets of the webhooks bench', () => {
     alone: at(3),
     besideSlow: at(6),
   };
+  const machineSettings: Machine['settings'] = {
+    rounds: 1,
+    warmUpEvents: 0,
+    steadyMs: 1000,
+    events: 10_000,
+    paces: { often: { perSecond: 200, durationMs: 1000 }, seldom: { perSecond: 50, durationMs: 1000 } },
+    killedAfter: 100,
+  };
+  const machineRow: MachineRow = {
+    workers: 2,
+    deliveredPerSecond: 2800,
+    throughMs: 4000,
+    busyCpuUs: 600,
+    oftenCpuUs: 1000,
+    seldomCpuUs: 3000,
+    often: { p50Ms: 2, p95Ms: 6, p99Ms: 20 },
+    privateMb: 300,
+    afterKillMs: 5000,
+  };
   const atTheirBounds: WebhookResults = {
     requests: { constant: rate(10_000), alone: rate(3000), owing: rate(2500), delivering: rate(1000) },
     delivery,
@@ -92,10 +112,14 @@ describe('the targets of the webhooks bench', () => {
       { stored: 10_000, measure: at(1), longestGapMs: 20 },
       { stored: 1_000_000, measure: at(1.4), longestGapMs: 100 },
     ],
-    retries: { retries: 100_000, drainedMs: 60_000, perSecond: 100, ingest: at(5, 99) },
+    retries: { retries: 100_000, made: 100_000, drainedMs: 60_000, perSecond: 100, ingest: at(5, 99) },
     units: { event: 7, eventAndDelivery: 10, attempt: 8 },
+    machine: {
+      settings: machineSettings,
+      rows: [{ ...machineRow, workers: 1, deliveredPerSecond: 2000 }, machineRow],
+    },
   };
-  const parts = ['requests', 'units', 'delivery', 'growth', 'retries'] as const;
+  const parts = ['requests', 'units', 'delivery', 'growth', 'retries', 'machine'] as const;
 
   it('are met at their bounds', () => {
     expect(missed(judgeWebhooks(atTheirBounds, parts))).toEqual([]);
@@ -108,6 +132,15 @@ describe('the targets of the webhooks bench', () => {
       growth: atTheirBounds.growth!.map(row => ({ ...row, longestGapMs: row.longestGapMs + 1 })),
     };
     expect(failures(judgeWebhooks(worse, [])).map(({ measured }) => measured)).toEqual([24, 101, 4.1, 10.5]);
+  });
+
+  it('judge the machine with two workers, and over one', () => {
+    const rows = [machineRow, { ...machineRow, busyCpuUs: 601, afterKillMs: 5001 }];
+    expect(missed(judgeWebhooks({ machine: { settings: machineSettings, rows } }, []))).toEqual([
+      'missed        delivered, two workers over one: at least 1.40x (1.00x)',
+      'missed        processor time of an event with its delivery, busy: at most 600 µs (601 µs)',
+      'missed        from the start after kill -9 until the last acknowledged event: at most 5000 ms (5001 ms)',
+    ]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Idle } from '../server/starting.ts';
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
 import { requestNames, requestTitles } from './requests.ts';
 import { percentOf, type Results } from './targets.ts';
@@ -27,11 +28,15 @@ function cellsOf(requests: NonNullable<Results['requests']>): Cells {
   ];
 }
 
-function startingSentence({ readyMs, memory }: NonNullable<Results['starting']>): string {
+function startingSentence({ readyMs, one, two }: NonNullable<Results['starting']>): string {
   const ready = `In an empty folder \`stak start\` is ready after ${(readyMs / 1000).toFixed(1)} s`;
-  if (!memory) return `${ready}.`;
-  const [resident, own, peak] = [memory.residentMb, memory.privateMb, memory.peakMb].map(mb => mb.toFixed(0));
-  return `${ready}; a minute later, idle, it holds ${resident} MB, ${own} MB of them its own (at most ${peak} MB before, while the demo workspace was made).`;
+  const idle = ({ memory, corePercent }: Idle, workers: string) =>
+    memory &&
+    `with ${workers} it holds ${memory.residentMb.toFixed(0)} MB, ${memory.privateMb.toFixed(0)} MB of them not of files, and takes ${corePercent!.toFixed(2)} % of a core`;
+  const idles = [idle(one, 'one worker'), idle(two, 'two (what the processes share is counted for each)')];
+  return idles.every(text => text !== undefined)
+    ? `${ready}. Idle, a minute later, ${idles.join('; ')}.`
+    : `${ready}.`;
 }
 
 export function readmeSection({ requests, starting }: Results): string {

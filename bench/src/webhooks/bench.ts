@@ -10,6 +10,7 @@ import { type ServerProcess, startServerProcess } from '../server/process.ts';
 import { type DeliverySettings, measureDelivery } from './delivery.ts';
 import { startDestination } from './destination.ts';
 import { measureGrowth } from './growth.ts';
+import { type MachineSettings, measureMachine } from './machine.ts';
 import { printResults, readmeSection } from './report.ts';
 import { measureRequests } from './requests.ts';
 import { measureRetries, type RetriesSettings } from './retries.ts';
@@ -23,6 +24,7 @@ type Extent = {
   gapsMs: number;
   retries: RetriesSettings;
   unitEvents: number;
+  machine: MachineSettings;
 };
 
 const full: Extent = {
@@ -40,6 +42,14 @@ const full: Extent = {
   gapsMs: 15_000,
   retries: { retries: 100_000, connections: 20, perSecond: 100, mostMs: 240_000 },
   unitEvents: 100,
+  machine: {
+    rounds: 3,
+    warmUpEvents: 5000,
+    steadyMs: 10_000,
+    events: 10_000,
+    paces: { often: { perSecond: 200, durationMs: 8000 }, seldom: { perSecond: 50, durationMs: 8000 } },
+    killedAfter: 2000,
+  },
 };
 // Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
@@ -57,6 +67,14 @@ const quick: Extent = {
   gapsMs: 500,
   retries: { retries: 500, connections: 5, perSecond: 50, mostMs: 60_000 },
   unitEvents: 5,
+  machine: {
+    rounds: 1,
+    warmUpEvents: 100,
+    steadyMs: 500,
+    events: 100,
+    paces: { often: { perSecond: 200, durationMs: 200 }, seldom: { perSecond: 50, durationMs: 200 } },
+    killedAfter: 100,
+  },
 };
 
 export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
@@ -70,7 +88,7 @@ export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdi
 }
 
 async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
-  const { plan, delivery, sizes, gapsMs, retries, unitEvents } = extent;
+  const { plan, delivery, sizes, gapsMs, retries, unitEvents, machine } = extent;
   const destination = await startDestination(delivery.slowSources);
   try {
     return await runParts<Results, Part>(parts, {
@@ -88,6 +106,7 @@ async function measure(parts: readonly Part[], extent: Extent, folder: string): 
         ),
       retries: () => measureRetries(destination, retries, join(folder, 'retries')),
       growth: () => measureGrowth(sizes, plan, gapsMs, folder),
+      machine: () => measureMachine(destination, machine, join(folder, 'machine')),
     });
   } finally {
     await destination.close();

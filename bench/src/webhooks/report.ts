@@ -1,14 +1,19 @@
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
+import type { MachineRow } from './machine.ts';
 import { requestNames, requestTitles } from './requests.ts';
 import { percentOfConstant, type Results } from './targets.ts';
 
 export const printResults = (results: Results): string => report(results, textTable);
 export const readmeSection = (results: Results): string => report(results, markdownTable);
 
-const report = ({ requests, delivery, growth, retries, units }: Results, table: (cells: Cells) => string) =>
+const report = (
+  { requests, delivery, growth, retries, units, machine }: Results,
+  table: (cells: Cells) => string,
+) =>
   [
     ...(requests ? [table(requestCells(requests))] : []),
     ...(delivery ? [table(deliveryCells(delivery))] : []),
+    ...(machine ? [table(machineCells(machine))] : []),
     ...(growth ? [growthSentence(growth)] : []),
     ...(retries ? [retriesSentence(retries)] : []),
     ...(units ? [unitsSentence(units)] : []),
@@ -18,11 +23,12 @@ const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const count = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 
 const requestCells = (requests: NonNullable<Results['requests']>): Cells => [
-  ['webhooks, POST of 1 KB, 32 in flight', 'requests/s', 'of the constant', 'p50', 'p99'],
+  ['webhooks, POST of 1 KB, 32 in flight', 'requests/s', 'of the constant', 'p50', 'p99', 'processor time'],
   ...requestNames.map(name => {
-    const { opsPerSecond, p50Ms, p99Ms } = requests[name];
+    const { opsPerSecond, p50Ms, p99Ms, cpuUs } = requests[name];
     const share = `${percentOfConstant(requests, name)!.toFixed(0)} %`;
-    return [requestTitles[name], formatRate(opsPerSecond), share, ms(p50Ms), ms(p99Ms)];
+    const spent = `${count(Math.round(cpuUs))} µs`;
+    return [requestTitles[name], formatRate(opsPerSecond), share, ms(p50Ms), ms(p99Ms), spent];
   }),
 ];
 
@@ -38,11 +44,38 @@ function deliveryCells(delivery: NonNullable<Results['delivery']>): Cells {
   ];
 }
 
+function machineCells({ settings, rows }: NonNullable<Results['machine']>): Cells {
+  const { often, seldom } = settings.paces;
+  const known = (value: number | undefined, unit: string) =>
+    value === undefined ? '–' : `${count(Math.round(value))} ${unit}`;
+  const row = (title: string, of: (row: MachineRow) => string) => [title, ...rows.map(of)];
+  return [
+    [
+      '`stak start`, an event of 1 KB to one destination',
+      ...rows.map(({ workers }) => `workers: ${workers}`),
+    ],
+    row('delivered a second, 32 callers', one => formatRate(one.deliveredPerSecond)),
+    row(
+      `${count(settings.events)} events, until the last has arrived`,
+      one => `${count(one.throughMs / 1000)} s`,
+    ),
+    row('processor time of an event, busy', one => known(one.busyCpuUs, 'µs')),
+    row(`the same, ${often.perSecond} a second`, one => known(one.oftenCpuUs, 'µs')),
+    row(`the same, ${seldom.perSecond} a second`, one => known(one.seldomCpuUs, 'µs')),
+    row(
+      `until the destination has it, ${often.perSecond} a second: p50, p95, p99`,
+      ({ often: { p50Ms, p95Ms, p99Ms } }) => [p50Ms, p95Ms, p99Ms].map(ms).join(', '),
+    ),
+    row('memory that is not of files, busy', one => known(one.privateMb, 'MB')),
+    row('last acknowledged event after kill -9 and a start', one => `${count(one.afterKillMs / 1000)} s`),
+  ];
+}
+
 const growthSentence = (growth: NonNullable<Results['growth']>): string =>
   `Ingest with ${growth.map(({ stored, measure }) => `${count(stored)} events stored: ${formatRate(measure.opsPerSecond)} a second`).join('; with ')}. While the lake captures them, the longest time without an answer is ${ms(Math.max(...growth.map(({ longestGapMs }) => longestGapMs)))}.`;
 
-const retriesSentence = ({ retries, drainedMs, perSecond, ingest }: NonNullable<Results['retries']>) =>
-  `${count(retries)} retries due in the same second are made in ${count(drainedMs / 1000)} s; meanwhile ${perSecond} new events a second are taken in ${ms(ingest.p50Ms)} (p50), ${ms(ingest.p99Ms)} (p99).`;
+const retriesSentence = ({ retries, made, drainedMs, perSecond, ingest }: NonNullable<Results['retries']>) =>
+  `Of ${count(retries)} retries due in the same second, ${made === retries ? 'all' : count(made)} are made in ${count(drainedMs / 1000)} s; meanwhile ${perSecond} new events a second are taken in ${ms(ingest.p50Ms)} (p50), ${ms(ingest.p99Ms)} (p99).`;
 
 const unitsSentence = ({ event, eventAndDelivery, attempt }: NonNullable<Results['units']>): string =>
   `An event of 1 KB costs ${count(event)} write units, with a delivery that it owes ${count(eventAndDelivery)}, and the attempt ${count(attempt)}.`;

@@ -10,7 +10,8 @@ import { connect, createSource, eventOf, ingestPath } from './event.ts';
 import { copyEvents } from './stored-events.ts';
 
 export type RetriesSettings = { retries: number; connections: number; perSecond: number; mostMs: number };
-export type Retries = { retries: number; drainedMs: number; perSecond: number; ingest: Round };
+// `made`: how many of them in `drainedMs`. All of them, unless that took too long to wait for.
+export type Retries = { retries: number; made: number; drainedMs: number; perSecond: number; ingest: Round };
 
 const preparationMs = 15_000; // opens the store, starts the server, warms it up
 const msToCopyOne = 0.4; // if the disk is slower, the server starts with all of it due
@@ -40,12 +41,19 @@ export async function measureRetries(
     await ingestFor(Math.max(0, dueAt - Date.now())); // warms the server up
     latenciesMs = [];
     const startMs = performance.now();
+    let made = 0;
     do {
-      if (performance.now() - startMs > mostMs) throw new Error(`not drained in ${mostMs} ms`);
       await ingestFor(1000);
-    } while ((await destination.received()) - before < retries);
+      made = (await destination.received()) - before;
+    } while (made < retries && performance.now() - startMs < mostMs);
     const drainedMs = performance.now() - startMs;
-    return { retries, drainedMs, perSecond, ingest: summarize(latenciesMs, drainedMs) };
+    return {
+      retries,
+      made: Math.min(made, retries),
+      drainedMs,
+      perSecond,
+      ingest: summarize(latenciesMs, drainedMs),
+    };
   } finally {
     caller.close();
     await server.close();

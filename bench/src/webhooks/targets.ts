@@ -2,6 +2,7 @@ import { judge, type Target, type Verdict } from '../gates.ts';
 import { spread } from '../statistics.ts';
 import type { Delivery } from './delivery.ts';
 import type { GrowthRow } from './growth.ts';
+import type { Machine } from './machine.ts';
 import type { RequestName, Requests } from './requests.ts';
 import type { Retries } from './retries.ts';
 import type { Units } from './units.ts';
@@ -13,8 +14,9 @@ export type Results = {
   delivery?: Delivery;
   growth?: GrowthRow[];
   retries?: Retries;
+  machine?: Machine;
 };
-export const partNames = ['requests', 'units', 'delivery', 'growth', 'retries'] as const;
+export const partNames = ['requests', 'units', 'delivery', 'growth', 'retries', 'machine'] as const;
 export type Part = (typeof partNames)[number];
 
 export const percentOfConstant = (requests: Results['requests'], name: RequestName): number | undefined =>
@@ -73,6 +75,14 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       ...of('delivery'),
     },
     {
+      name: 'retries due at once that were made, of all',
+      measured: retries && (retries.made / retries.retries) * 100,
+      bound: 'at least',
+      limit: 100,
+      unit: '%',
+      ...of('retries'),
+    },
+    {
       name: 'ingest while all retries are due at once, p99',
       measured: retries?.ingest.p99Ms,
       bound: 'below',
@@ -81,5 +91,49 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       ...of('retries'),
     },
   ];
-  return targets.map(judge);
+  return [...targets, ...machineTargets(results, parts.includes('machine'))].map(judge);
+}
+
+// Judged with two workers, which is what `stak start` takes on two cores.
+function machineTargets({ requests, machine }: Results, required: boolean): Target[] {
+  const [one, two] = machine?.rows ?? [];
+  const onLinux = required && process.platform === 'linux';
+  const most = (name: string, measured: number | undefined, limit: number, unit: Target['unit']): Target => ({
+    name,
+    measured,
+    bound: 'at most',
+    limit,
+    unit,
+    required: unit === 'µs' || unit === 'MB' ? onLinux : required,
+  });
+  const least = (
+    name: string,
+    measured: number | undefined,
+    limit: number,
+    unit: Target['unit'],
+  ): Target => ({
+    name,
+    measured,
+    bound: 'at least',
+    limit,
+    unit,
+    required,
+  });
+  return [
+    most('processor time of ingest, no connection', requests?.alone.cpuUs, 180, 'µs'),
+    least('delivered, two workers', two?.deliveredPerSecond, 2800, 'a second'),
+    least(
+      'delivered, two workers over one',
+      one && two && two.deliveredPerSecond / one.deliveredPerSecond,
+      1.4,
+      'times',
+    ),
+    most('10,000 events, until the last has arrived', two?.throughMs, 4000, 'ms'),
+    most('processor time of an event with its delivery, busy', two?.busyCpuUs, 600, 'µs'),
+    most('processor time of an event with its delivery, 50 a second', two?.seldomCpuUs, 3000, 'µs'),
+    most('until the destination has it, 200 a second, p95', two?.often.p95Ms, 6, 'ms'),
+    most('until the destination has it, 200 a second, p99', two?.often.p99Ms, 20, 'ms'),
+    most('memory that is not of files while busy', two?.privateMb, 300, 'MB'),
+    most('from the start after kill -9 until the last acknowledged event', two?.afterKillMs, 5000, 'ms'),
+  ];
 }
