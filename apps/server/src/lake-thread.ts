@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createIds, createLogger, superviseWorkers, systemClock } from '@stak/kit';
+import { createIds, createLogger, lowerPriority, superviseWorkers, systemClock } from '@stak/kit';
 import { createLakeMaintenance } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
@@ -21,6 +21,7 @@ const tell = (message: FromThread): void => port.postMessage(message);
 
 const reportMs = 1000; // metrics are scraped every few seconds
 const quietBeforeTidyUp = 15; // reports without a new record: compactions that follow the last one are over
+lowerPriority();
 const clock = systemClock;
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
 const answers = new Map<number, (answer: Extract<ToThread, { kind: 'answer' }>) => void>();

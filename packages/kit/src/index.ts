@@ -24,6 +24,7 @@ export {
   unknownOwners,
   watchGone,
 } from './owners.ts';
+export { lowerPriority } from './priority.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { createRecentMap, type RecentMap } from './recent-map.ts';
 export {
@@ -34,6 +35,7 @@ export {
   type SealerSettings,
   type SealKey,
 } from './sealer.ts';
+export { createSemaphore, type Semaphore } from './semaphore.ts';
 export { cutText, isOneLine } from './text.ts';
 export {
   currentTraceparent,

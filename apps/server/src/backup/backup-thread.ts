@@ -1,8 +1,7 @@
 import assert from 'node:assert';
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine, type JournalPosition } from '@stak/engine';
-import { createLogger, systemClock } from '@stak/kit';
+import { createLogger, lowerPriority, systemClock } from '@stak/kit';
 import { openObjects } from '../lake-objects.ts';
 import type { BackupThreadSettings, FromBackupThread, ToBackupThread } from './backup-host.ts';
 import { createShipper } from './shipper.ts';
@@ -16,9 +15,7 @@ const { path, location, keys, settings, logLevel } = workerData as BackupThreadS
 const tell = (message: FromBackupThread): void => port.postMessage(message);
 
 const reportMs = 500;
-const lowerPriority = 5; // about a third of the time of a thread that serves, where both want the same core
-// On Linux, this is of the calling thread only.
-if (process.platform === 'linux') setPriority(lowerPriority);
+lowerPriority();
 
 const stopping = new AbortController();
 const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Clock, systemClock } from '@stak/kit';
+import { type Clock, lowerPriority, systemClock } from '@stak/kit';
 import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { createMemoryWatch } from './memory-watch.ts';
@@ -65,7 +65,10 @@ export function createDuck(given: Settings): Duck {
       fail(child, error);
     });
     const { pid } = child.process;
-    if (pid !== undefined) memoryWatch.watch(pid, memory.rssBytes);
+    if (pid !== undefined) {
+      lowerPriority(pid);
+      memoryWatch.watch(pid, memory.rssBytes);
+    }
     child.process.on('exit', (code, signal) => {
       if (pid !== undefined) memoryWatch.forget(pid);
       children.delete(child);
