@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from '@stak/http';
-import { systemRandom, unknownOwners, type Worker } from '@stak/kit';
+import { createSemaphore, systemRandom, unknownOwners, type Worker } from '@stak/kit';
 import { createSandbox } from '@stak/sandbox';
 import { readHealth } from './analytics/analytics.ts';
 import { createAttemptCounts } from './analytics/attempt-counts.ts';
@@ -26,6 +26,7 @@ import { createEmit } from './ingest/emit.ts';
 import { createPlanLimiter } from './ingest/ingest.ts';
 import { createIngestRoutes } from './ingest/routes.ts';
 import { createTestEventRoutes } from './ingest/test-event.ts';
+import * as limits from './limits.ts';
 import { connectionPointer } from './main-table.ts';
 import { createSecrets } from './signatures/secrets.ts';
 import { createSourceRoutes } from './sources/routes.ts';
@@ -65,12 +66,15 @@ export function createWebhooks(deps: WebhookDeps) {
   const breaker = createBreaker({ ...base, sourceCache });
   const backlogs = createBacklogs(base);
   const sending = { clock, secrets, rules: createRules(sandbox), outbound };
-  const attempting = { ...base, ...sending, attemptCounts, breaker, sourceCache, backlogs };
+  const storedAtOnce = limits.storedAtOnce[deps.changePosition ? 'embedded' : 'remote'];
+  const recording = createSemaphore(storedAtOnce);
+  const attempting = { ...base, ...sending, attemptCounts, breaker, recording, sourceCache, backlogs };
   const dispatcher = createDispatcher({
     clock,
     log,
     attempt: attemptDelivery.bind(undefined, attempting),
     claimAndAttempt: claimAndAttempt.bind(undefined, attempting),
+    claimsAtOnce: storedAtOnce,
   });
 
   // Ingest

@@ -65,6 +65,9 @@ export const slowSlots = 1024; // requests to destinations known to be slow; a s
 export const slowMs = 500; // a request that takes longer is counted as slow
 export const concurrency = 16; // of one connection, by default
 export const concurrencyMost = 100;
+// Deliveries that are claimed, and as many whose results are written, at a time. Requests that come in share the thread
+// with an embedded store and wait for all of them; a store elsewhere is waited for, and needs many at a time.
+export const storedAtOnce = { embedded: 16, remote: 256 };
 export const readyPerConnection = 1000; // deliveries of one connection waiting in memory; the rest waits in its backlog
 export const readyMost = 20_000; // of all connections: references of about 200 bytes
 export const latencyWeight = 0.3; // of the latest request in the running average
@@ -72,10 +75,10 @@ export const trackedConnections = 20_000; // whose latency is known; the least r
 
 export const scanMs = 1 * second; // how often the queue is read without a wake-up
 export const scanItems = 200; // of one shard at a time, so that no shard delays the others
-export const rescanMs = 250; // while more is due than fits into memory
+export const rescanMs = 250; // while more is due than was read, and little of it waits in memory
 export const overdueMs = 30 * second; // then what does not fit into memory goes to its connection's backlog
 export const takeoverPages = 50; // of one shard, after a process has died: the rest becomes due when its leases end
-export const scanPages = 3; // of one shard, if the first ones hold nothing that can be started
+export const scanPages = 3; // of one shard in one scan, if the first ones hold nothing that can be started
 
 export const orderItems = 10; // the first entries of an order
 export const orderWaitMs = 15 * minute; // until a delivery checks by itself whether it is first

@@ -7,6 +7,7 @@ import {
   type Logger,
   markWork,
   type Random,
+  type Semaphore,
 } from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
 import type { AttemptCounts } from '../analytics/attempt-counts.ts';
@@ -29,7 +30,12 @@ import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from '.
 export type Report = { latencyMs?: number; concurrency?: number; waitMs?: number; next?: DeliveryRef };
 
 export type SendDeps = { clock: Clock; secrets: Secrets; rules: Rules; outbound: Outbound };
-export type AttemptDeps = BaseDeps & SendDeps & { attemptCounts: AttemptCounts; breaker: Breaker };
+export type AttemptDeps = BaseDeps &
+  SendDeps & {
+    attemptCounts: AttemptCounts;
+    breaker: Breaker;
+    recording: Semaphore; // for results that are written
+  };
 
 const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
 
@@ -79,7 +85,7 @@ async function attempt(
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // too little of the lease is left
   const response = await send(deps, outgoing, signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
-  const { next } = await record(deps, claimed, connection, response, attemptedAt);
+  const { next } = await deps.recording.run(() => record(deps, claimed, connection, response, attemptedAt));
   return { latencyMs: response.latencyMs, concurrency: concurrencyOf(connection), next };
 }
 

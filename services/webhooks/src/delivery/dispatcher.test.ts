@@ -8,17 +8,18 @@ import type { Report } from './attempt.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { DeliveryRef } from './queue.ts';
 
-type Attempt = { ref: DeliveryRef; end(report?: Report): void };
+type Attempt = { ref: DeliveryRef; onClaimed(): void; end(report?: Report): void };
 
-function open() {
+function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
   const clock = manualClock(0);
   const begun: Attempt[] = [];
   const dispatcher = createDispatcher({
     clock,
     log: createLogger({ level: 'silent' }),
     attempt: async () => ({}),
-    claimAndAttempt: ref =>
-      new Promise(resolve => begun.push({ ref, end: (report = {}) => resolve(report) })),
+    claimAndAttempt: (ref, _owner, _signal, onClaimed) =>
+      new Promise(resolve => begun.push({ ref, onClaimed, end: (report = {}) => resolve(report) })),
+    claimsAtOnce,
   });
   dispatcher.start({ owner: 'me', signal: new AbortController().signal, onRoom: () => {} });
   let count = 0;
@@ -45,6 +46,18 @@ describe('the dispatcher', () => {
     expect(of('a')).toHaveLength(1);
     await end(of('a')[0]!, 5);
     expect(of('a')).toHaveLength(5);
+  });
+
+  it('claims a few at a time, however many requests are in flight', async () => {
+    const { offer, begun, end } = open({ claimsAtOnce: 2 });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
+    expect(begun).toHaveLength(2);
+    begun[0]!.onClaimed();
+    expect(begun).toHaveLength(3);
+    await end(begun[0]!, 5); // it was claimed before
+    expect(begun).toHaveLength(3);
+    await end(begun[1]!, 5); // it could not be claimed
+    expect(begun).toHaveLength(4);
   });
 
   it('lets connections take turns', async () => {

@@ -36,7 +36,14 @@ type DispatcherDeps = {
     request: HookRequest,
     signal: AbortSignal,
   ): Promise<Report>;
-  claimAndAttempt(ref: DeliveryRef, owner: string, signal: AbortSignal): Promise<Report>;
+  // Calls `onClaimed` when it has read what it sends.
+  claimAndAttempt(
+    ref: DeliveryRef,
+    owner: string,
+    signal: AbortSignal,
+    onClaimed: () => void,
+  ): Promise<Report>;
+  claimsAtOnce: number;
 };
 
 type ConnectionState = {
@@ -61,6 +68,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
   let waiting = 0;
+  let claiming = 0;
   let timer: { cancel: Cancel; atMs: number } | undefined;
 
   const stateOf = (connectionId: string): ConnectionState => {
@@ -104,17 +112,29 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!current) return;
     for (const pace of ['quick', 'new', 'slow'] as const)
       for (const state of ready[pace]) {
+        if (claiming >= deps.claimsAtOnce) return;
         if (!slots.hasRoom(pace) && !(slots.reclassify(clock.now()) && slots.hasRoom(pace))) break;
         ready[pace].delete(state);
         const ref = mayStart(state) ? state.waiting.shift() : undefined;
         if (ref) {
           waiting -= 1;
-          const run = deps.claimAndAttempt(ref, current.owner, current.signal);
-          launch(state, ref, slots.take(pace, clock.now()), run);
+          launch(state, ref, slots.take(pace, clock.now()), claim(ref, current));
         }
         enqueue(state); // at the end again
       }
     if (ready.quick.size + ready.new.size + ready.slow.size > 0) pumpIn(limits.slowMs / 4);
+  };
+
+  const claim = (ref: DeliveryRef, { owner, signal }: Session): Promise<Report> => {
+    claiming += 1;
+    let isClaiming = true;
+    const onClaimed = () => {
+      if (!isClaiming) return;
+      isClaiming = false;
+      claiming -= 1;
+      pump();
+    };
+    return deps.claimAndAttempt(ref, owner, signal, onClaimed).finally(onClaimed);
   };
 
   // One timer at a time, for connections that wait for a slot or for their rate limit. A connection that waits longer

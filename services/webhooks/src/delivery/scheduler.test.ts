@@ -5,7 +5,7 @@ import { openTables } from '../../test/webhooks-fixture.ts';
 import * as limits from '../limits.ts';
 import { delivery, dueShards } from '../tables.ts';
 import { type DeliveryRef, holdDelivery } from './queue.ts';
-import { scanQueue } from './scheduler.ts';
+import { type Passes, scanQueue } from './scheduler.ts';
 
 const dueIn = dueShards[0]!;
 
@@ -38,16 +38,27 @@ async function openShard() {
     runBacklog: () => {},
     runJob: () => {},
   };
-  return { clock, taken, scan: () => scanQueue(deps) };
+  const passes: Passes = new Map();
+  return { clock, taken, scan: () => scanQueue(deps, passes), passes };
 }
 
 describe('a scan of the queue', () => {
   it('gets past the excess of a connection that does not keep up', async () => {
-    const { clock, taken, scan } = await openShard();
-    await scan();
-    expect(taken).toEqual([]);
+    const { clock, taken, scan, passes } = await openShard();
     await clock.advance(limits.overdueMs + 1000);
     await scan();
+    expect(taken).toEqual([]);
+    passes.clear(); // what was in excess is not in the queue any more
+    await scan();
+    expect(taken).toEqual(['other']);
+  });
+
+  it('goes on where the last one ended, and begins again after the end', async () => {
+    const { taken, scan } = await openShard();
+    expect(await scan()).toEqual({ hasMore: true, isEmpty: false });
+    expect(taken).toEqual([]);
+    expect(await scan()).toEqual({ hasMore: true, isEmpty: false });
+    expect(taken).toEqual(['other']);
     await scan();
     expect(taken).toEqual(['other']);
   });

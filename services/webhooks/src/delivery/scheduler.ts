@@ -45,6 +45,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (dispatcher.waiting() < enough) wake();
     };
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
+    const passes: Passes = new Map();
     let found: Scanned = { hasMore: false };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
@@ -54,10 +55,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         await gone.check(() => releaseDeadLeases(deps));
         if (isAsked || !isStill(deps, found)) {
           isAsked = false;
-          found = await scanOnce(scan);
+          found = await scanOnce(scan, passes);
           enough = found.hasMore ? dispatcher.waiting() / 2 : 0;
         }
-        await notifier.wait(found.hasMore ? limits.rescanMs : limits.scanMs, signal);
+        const isShort = found.hasMore && dispatcher.waiting() <= enough;
+        await notifier.wait(isShort ? limits.rescanMs : limits.scanMs, signal);
       }
     } finally {
       gone.stop();
@@ -88,10 +90,13 @@ type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number }
 const isStill = ({ changePosition, clock }: SchedulerDeps, { quiet }: Scanned): boolean =>
   quiet !== undefined && clock.now() < quiet.untilMs && changePosition?.() === quiet.position;
 
-async function scanOnce(deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>): Promise<Scanned> {
+async function scanOnce(
+  deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>,
+  passes: Passes,
+): Promise<Scanned> {
   const nowMs = deps.clock.now();
   const position = deps.changePosition?.();
-  const { hasMore, isEmpty } = await scanQueue(deps);
+  const { hasMore, isEmpty } = await scanQueue(deps, passes);
   if (!isEmpty || position === undefined) return { hasMore };
   return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs) } };
 }
@@ -131,16 +136,26 @@ export type ScanDeps = Pick<BaseDeps, 'store' | 'clock'> & {
   runJob(ref: { userId: string; jobId: string }): void;
 };
 
-// Reads everything that is due, in all shards. `hasMore`: there is more than could be taken.
-export async function scanQueue(deps: ScanDeps): Promise<{ hasMore: boolean; isEmpty: boolean }> {
-  const shards = await Promise.all(dueShards.map(shard => scanShard(deps, shard)));
+// How far a pass over a shard has come that one scan did not finish. The next scan goes on there: from the beginning it
+// would find what waits in memory already, and never what is behind.
+type Pass = { to: { dueAt: number }; cursor: string };
+export type Passes = Map<string, Pass>; // by shard
+
+// Reads what is due, in all shards. `hasMore`: there is more than could be taken.
+export async function scanQueue(
+  deps: ScanDeps,
+  passes: Passes,
+): Promise<{ hasMore: boolean; isEmpty: boolean }> {
+  const shards = await Promise.all(dueShards.map(shard => scanShard(deps, shard, passes)));
   return { hasMore: shards.includes('more'), isEmpty: shards.every(one => one === 'empty') };
 }
 
-async function scanShard(deps: ScanDeps, dueIn: string): Promise<'more' | 'all' | 'empty'> {
+async function scanShard(deps: ScanDeps, dueIn: string, passes: Passes): Promise<'more' | 'all' | 'empty'> {
   const nowMs = deps.clock.now();
-  const to = { dueAt: nowMs };
-  let cursor: string | undefined;
+  const begun = passes.get(dueIn);
+  const to = begun?.to ?? { dueAt: nowMs };
+  let cursor = begun?.cursor;
+  passes.delete(dueIn);
   for (let page = 0; page < limits.scanPages; page++) {
     const found = await deps.store.query(dueWork, { dueIn }, { to, limit: limits.scanItems, cursor });
     let taken = 0;
@@ -161,7 +176,11 @@ async function scanShard(deps: ScanDeps, dueIn: string): Promise<'more' | 'all' 
     }
     await Promise.all(excess.map(deps.holdDelivery));
     cursor = found.cursor;
-    if (cursor === undefined) return page === 0 && found.items.length === 0 ? 'empty' : 'all';
+    if (cursor === undefined) {
+      if (begun) return 'more'; // the next one begins again
+      return page === 0 && found.items.length === 0 ? 'empty' : 'all';
+    }
+    passes.set(dueIn, { to, cursor });
     if (taken > 0) return 'more';
     // Everything on this page is known or has to wait; the next page may hold something else.
   }

@@ -22,6 +22,7 @@ export async function claimAndAttempt(
   ref: DeliveryRef,
   owner: string,
   signal: AbortSignal,
+  onClaimed: () => void,
 ): Promise<Report> {
   const { store, clock } = deps;
   const due = await claimDelivery(store, ref, owner, clock.now());
@@ -46,7 +47,10 @@ export async function claimAndAttempt(
     }
   }
   const request = await readRequest(store, claimed.eventId);
-  if (request) return attemptDelivery(deps, claimed, connection, request, signal);
+  if (request) {
+    onClaimed();
+    return attemptDelivery(deps, claimed, connection, request, signal);
+  }
   await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
   return {};
 }

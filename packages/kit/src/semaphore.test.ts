@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createSemaphore } from './semaphore.ts';
+
+describe('a semaphore', () => {
+  it('runs at most so many at a time, in the order they came', async () => {
+    const { run } = createSemaphore(2);
+    const started: number[] = [];
+    const ends: (() => void)[] = [];
+    let running = 0;
+    let most = 0;
+    const all = Array.from({ length: 5 }, (_, n) =>
+      run(async () => {
+        started.push(n);
+        most = Math.max(most, ++running);
+        await new Promise<void>(resolve => ends.push(resolve));
+        running -= 1;
+        return n;
+      }),
+    );
+    for (let n = 0; n < 5; n++) {
+      await new Promise(setImmediate);
+      ends[n]!();
+    }
+    expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
+    expect(started).toEqual([0, 1, 2, 3, 4]);
+    expect(most).toBe(2);
+  });
+
+  it('gives the place of failed work to the next', async () => {
+    const { run } = createSemaphore(1);
+    const failed = run(() => Promise.reject(new Error('no')));
+    const next = run(async () => 'next');
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe('next');
+    expect(await run(async () => 'later')).toBe('later');
+  });
+});
