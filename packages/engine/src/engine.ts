@@ -11,12 +11,14 @@ import { findAction } from './operations.ts';
 import { joinPeers } from './peers.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
-import { createCommitter } from './storage/committer.ts';
+import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
 import { metaKey } from './storage/keys.ts';
 import { claimFormat, encodeJson, openStore, othersIn, readMeta } from './storage/store.ts';
+import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
+import { sequenceText } from './streams/names.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { Operation } from './validation/operations.ts';
@@ -76,6 +78,7 @@ export async function createEngine(options: EngineOptions) {
   }
   const catalog = createCatalog(store);
   const writer = path === ':memory:' ? undefined : createJournalWriter(store, path, () => clock.now());
+  const pause = createWritePause(store, () => clock.now());
   const committer = createCommitter(
     store,
     {
@@ -85,7 +88,7 @@ export async function createEngine(options: EngineOptions) {
       },
       aborted: () => catalog.forget(),
     },
-    writer,
+    { journal: writer, refusal: pause.refusal },
   );
 
   const closing = new AbortController();
@@ -128,7 +131,7 @@ export async function createEngine(options: EngineOptions) {
     },
     received: (topic, body, from) => receivers.get(topic)?.(body, from),
   });
-  if (!readOnly) resumeMaintenance(context);
+  if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
   const execute = (operation: string, input: unknown) => run(operation, input, wireView);
@@ -184,6 +187,7 @@ export async function createEngine(options: EngineOptions) {
   // Also takes up what another process left unfinished when it was killed.
   function maintain(): void {
     store.clearDeadReaders();
+    if (pause.read()) return;
     resumeMaintenance(context);
     context.background('sweep', async () => {
       if (await claim('sweeper', 2 * sweepIntervalMs)) await sweep();
@@ -214,6 +218,21 @@ export async function createEngine(options: EngineOptions) {
     end: (): Promise<void> => context.submit(() => writer?.end()),
   };
 
+  const whilePaused = (work: (tx: Tx) => void): Promise<void> =>
+    readOnly ? context.submit(work) : committer.submit(work, { isExempt: true });
+
+  const writePause = {
+    read(): WritePause | undefined {
+      store.refresh();
+      return pause.read();
+    },
+    // From the commit of this on, every process's writes are refused with a ThrottlingException, for that long.
+    start: (by: string, forMs: number): Promise<void> => whilePaused(tx => pause.start(tx, by, forMs)),
+    end: (by: string): Promise<void> => whilePaused(tx => pause.end(tx, by)),
+    // For good, with a StoreMovedException. Fails if the time was up: others may have written since.
+    makeFinal: (by: string, note: unknown): Promise<void> => whilePaused(tx => pause.makeFinal(tx, by, note)),
+  };
+
   async function close(): Promise<void> {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
@@ -232,6 +251,11 @@ export async function createEngine(options: EngineOptions) {
     documentClient: (): DocumentClient => createDocumentClient(executeNative, execute),
     waitForChange: hub.waitForChange,
     streamPosition: hub.position,
+    // The sequence number of the newest record in any stream, another process's included.
+    streamSequence(): string {
+      store.refresh();
+      return sequenceText(hub.position());
+    },
     // Names this opening of the store, for leases: others can tell whether it is over. None in memory, and where
     // the folder takes no sockets.
     id: peers.id,
@@ -254,6 +278,7 @@ export async function createEngine(options: EngineOptions) {
     sweep,
     backup,
     journal,
+    writePause,
     // Everything that is stored now, to be read piece by piece.
     snapshot: () => takeSnapshot(store),
     // Whether this opening of the store may do what only one of them does, for that long or until it is gone.

@@ -59,6 +59,9 @@ export function isUnanswered(error: unknown): boolean {
 export const isUnavailable = (error: unknown): boolean =>
   (error instanceof AppError && error.code.endsWith('.busy')) || willPass(error) || isUnanswered(error);
 
+// Of the embedded engine: no attempt will succeed before the process has opened the other store.
+const hasMoved = (error: unknown): boolean => error instanceof Error && error.name === 'StoreMovedException';
+
 // Full jitter: callers that collided do not collide again.
 export const backoff = ({ clock, random }: Patience, failures: number): Promise<void> =>
   clock.sleep(backoffMs(failures + 1, delays, random));
@@ -76,6 +79,7 @@ export async function withRetry<T>(
     try {
       return await attempt();
     } catch (error) {
+      if (hasMoved(error)) throw busy(error);
       if (!willPass(error)) {
         if (!isUnanswered(error)) throw error;
         if (!mayRepeat) throw busy(error);

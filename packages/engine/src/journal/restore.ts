@@ -2,6 +2,7 @@ import { readSequence, saveSequence } from '../storage/committer.ts';
 import { StoreError, storeExists } from '../storage/file.ts';
 import { metaKey } from '../storage/keys.ts';
 import { claimFormat, openStore, readMeta } from '../storage/store.ts';
+import { writePauseName } from '../storage/write-pause.ts';
 import { eachOperation, JournalDamage, readRecord, recordHead } from './records.ts';
 import { type JournalPosition, readPosition } from './writer.ts';
 
@@ -33,7 +34,7 @@ const bytesPerTransaction = 8 * 1024 * 1024;
 const sequenceStep = 2 ** 32;
 
 // What only the process that wrote it can go on with.
-const ownFacts = ['journal', 'sweeper', 'claims/backup'];
+const ownFacts = ['journal', 'sweeper', 'claims/backup', writePauseName];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {
   const length = records.length - offset < recordHead ? 0 : records.readUInt32BE(offset);

@@ -19,7 +19,12 @@ export type Tx = {
 
 export type Size = { items: number; bytes: number };
 
-type Job = { work(tx: Tx): unknown; resolve(value: never): void; reject(error: unknown): void };
+type Job = {
+  work(tx: Tx): unknown;
+  resolve(value: never): void;
+  reject(error: unknown): void;
+  isExempt: boolean; // from the refusal of a transaction
+};
 
 // Bound how long one transaction keeps this thread and other processes waiting, and how much memory it takes.
 const jobsPerTransaction = 512;
@@ -39,20 +44,24 @@ export const saveSequence = (store: Store, sequence: number): void =>
   store.put(sequenceKey, doubles(sequence));
 
 export type CommitListener = { committed(): void; aborted(): void };
+export type CommitterOptions = {
+  journal?: Pick<JournalWriter, 'beginTx'> | undefined;
+  refusal?(tx: Tx): DynamoError | undefined; // why this transaction must not write
+};
 
 export function createCommitter(
   store: Store,
   listener: CommitListener,
-  journal?: Pick<JournalWriter, 'beginTx'>,
+  { journal, refusal }: CommitterOptions = {},
 ) {
   const queue: Job[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
 
-  function submit<T>(work: (tx: Tx) => T): Promise<T> {
+  function submit<T>(work: (tx: Tx) => T, { isExempt = false } = {}): Promise<T> {
     if (closed) return Promise.reject(internalError('the engine is closed'));
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve, reject });
+      queue.push({ work, resolve, reject, isExempt });
       running ??= drain();
     });
   }
@@ -73,10 +82,11 @@ export function createCommitter(
     try {
       await store.commit(() => {
         const tx = createTx(store, journal);
+        const refused = refusal?.(tx);
         while (queue.length > 0 && batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction) {
           const job = queue.shift()!;
           batch.push(job);
-          settle.push(runJob(tx, job));
+          settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));
         }
         tx.finish();
       });
