@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Clock, cutText } from '@stak/kit';
-import { type ItemOf, type Store, write } from '@stak/table';
+import { type ItemOf, type Store, type WriteStep, write } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import { errorText, letterBytes, letterPartBytes } from './limits.ts';
 import { recordFromJson, recordToJson } from './record-json.ts';
@@ -14,7 +14,7 @@ export type DeadLetters = ReturnType<typeof createDeadLetters>;
 type Settings = { store: Store; clock: Clock; consumer: string };
 
 export function createDeadLetters({ store, clock, consumer }: Settings) {
-  // The record, in as many items as it needs, all or none of them, and only by the owner of the shard.
+  // All of it or nothing, and only by the owner of the shard.
   async function keep(
     works: WorkStore,
     lease: Lease & { shardId: string },
@@ -22,22 +22,15 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     error: unknown,
     attempts: number,
   ): Promise<void> {
-    const [first = '', ...others] = splitText(pack(recordToJson(record)), letterPartBytes);
-    const letterKey = { consumer, work: lease.key, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
-    const head = write.put(letter, {
-      ...letterKey,
-      event_id: record.eventID ?? 'unknown',
-      shard_id: lease.shardId,
-      error: describe(error),
+    const about = {
+      consumer,
+      work: lease.key,
+      shardId: lease.shardId,
+      error,
       attempts,
-      failed_at: clock.now(),
-      record: first,
-      more_parts: others.length,
-    });
-    const parts = others.map(
-      (text, part) => [`part ${part}`, write.put(letterPart, { ...letterKey, part, record: text })] as const,
-    );
-    const steps = [['lease', works.stillHeld(lease)] as const, ['letter', head] as const, ...parts];
+      failedAt: clock.now(),
+    };
+    const steps = [['lease', works.stillHeld(lease)] as const, ...letterSteps(about, record)];
     await store.transact(steps).catch(refusal => {
       throw isLost(refusal) ? new LeaseLostError(`${lease.key} belongs to another process`) : refusal;
     });
@@ -67,6 +60,36 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
   }
 
   return { keep, list, open, remove, failAgain };
+}
+
+export type AboutLetter = {
+  consumer: string;
+  work: string;
+  shardId: string;
+  error: unknown;
+  attempts: number;
+  failedAt: number;
+};
+
+// The record, in as many items as it needs.
+export function letterSteps(about: AboutLetter, record: StreamRecord): (readonly [string, WriteStep])[] {
+  const { consumer, work, shardId, error, attempts, failedAt } = about;
+  const [first = '', ...others] = splitText(pack(recordToJson(record)), letterPartBytes);
+  const letterKey = { consumer, work, sequence: record.dynamodb?.SequenceNumber ?? 'unknown' };
+  const head = write.put(letter, {
+    ...letterKey,
+    event_id: record.eventID ?? 'unknown',
+    shard_id: shardId,
+    error: describe(error),
+    attempts,
+    failed_at: failedAt,
+    record: first,
+    more_parts: others.length,
+  });
+  const parts = others.map(
+    (text, part) => [`part ${part}`, write.put(letterPart, { ...letterKey, part, record: text })] as const,
+  );
+  return [['letter', head], ...parts];
 }
 
 // A record of control characters is six times as long in JSON: more than a transaction takes, unless it is compressed.

@@ -5,6 +5,7 @@ export type StreamingEngine = {
   execute(operation: string, input: unknown): Promise<object>;
   waitForChange(target: string, signal?: AbortSignal, since?: number): Promise<void>;
   streamPosition(): number;
+  streamSequence(): string;
 };
 
 export function engineSource(engine: StreamingEngine): StreamSource {
@@ -19,5 +20,6 @@ export function engineSource(engine: StreamingEngine): StreamSource {
     getRecords: as('GetRecords'),
     waitForChange: (streamArn, signal, since) => engine.waitForChange(streamArn, signal, since),
     position: () => engine.streamPosition(),
+    newest: () => engine.streamSequence(),
   };
 }

@@ -60,6 +60,8 @@ export type StreamSource = {
   // Resolves when the stream has anything newer than `since`, a position taken before the last read.
   waitForChange?(streamArn: string, signal: AbortSignal, since: number | undefined): Promise<void>;
   position?(): number;
+  // The sequence number of the newest record of any stream. Only the embedded engine can tell.
+  newest?(): string;
 };
 
 const named = (name: string) => (error: unknown) => error instanceof Error && error.name === name;

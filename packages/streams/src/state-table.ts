@@ -115,6 +115,9 @@ export const marker = entity(streamsKeys, {
   examples: [{ consumer: 'inbox-realtime', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
 });
 
+// How far consumers are: true of one store alone, unlike letters and markers.
+export const consumerState = [beginning, member, work] as const;
+
 export const allConsumers = defineQuery('all consumers', { of: beginning });
 export const stateOfConsumer = defineQuery('state of a consumer', { of: [member, work], consistent: true });
 export const lettersOfConsumer = defineQuery('dead letters of a consumer', { of: letter });

@@ -42,7 +42,7 @@ export function crashing(house: House, lifetime = Number.POSITIVE_INFINITY): Cra
   };
 
   return {
-    source: wrap<StreamSource>(house.source, ['position', 'waitForChange']),
+    source: wrap<StreamSource>(house.source, ['position', 'newest', 'waitForChange']),
     client: wrap<DynamoClient>(house.client),
     steps: () => steps,
     isDead: () => isDead,

@@ -100,7 +100,7 @@ function freezable() {
     Object.fromEntries(
       Object.entries(port).map(([name, method]) => [
         name,
-        name === 'position' || name === 'waitForChange'
+        ['position', 'newest', 'waitForChange'].includes(name)
           ? method
           : async (...args: unknown[]) => {
               await frozen;

@@ -88,7 +88,7 @@ function createPace() {
   return { paced, isBusy: () => underWay > 0 };
 }
 
-const uncounted = ['position', 'waitForChange', 'close'];
+const uncounted = ['position', 'newest', 'waitForChange', 'close'];
 const paces = new WeakMap<ManualClock, () => boolean>();
 
 async function tick(clock: ManualClock, ms: number): Promise<void> {

@@ -29,7 +29,7 @@ async function writeSome({ store }: Backend, round: number): Promise<void> {
 async function captureFor(backend: Backend, lifetime: number): Promise<string | undefined> {
   const process = crashing(lifetime);
   const objects = process.wrap(backend.objects);
-  const source = process.wrap(backend.source, ['position', 'waitForChange']);
+  const source = process.wrap(backend.source, ['position', 'newest', 'waitForChange']);
   const client = process.wrap(backend.client);
   const lake = openLake(backend, { objects });
   const stopping = new AbortController();

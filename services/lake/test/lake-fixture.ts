@@ -78,7 +78,7 @@ export async function openBackend({ shards = 1, clock = manualClock(), atEnd }: 
 // way are counted, and time stands still for them.
 function createPace() {
   let underWay = 0;
-  const uncounted = ['position', 'waitForChange', 'list', 'close'];
+  const uncounted = ['position', 'newest', 'waitForChange', 'list', 'close'];
   const count = (method: (...args: unknown[]) => Promise<unknown>) =>
     async function counted(...args: unknown[]) {
       underWay += 1;
