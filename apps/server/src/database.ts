@@ -12,6 +12,7 @@ import {
 } from '@stak/kit';
 import { engineSource, type StreamSource, sourceWithPrefix, streamsTable } from '@stak/streams';
 import { type ControlPlane, controlWithPrefix, type DynamoClient, withPrefix } from '@stak/table';
+import type { PausableStore } from './archive/move.ts';
 import type { BackupStore } from './backup/backup-host.ts';
 import type { StoreConfig } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -22,7 +23,7 @@ export type Database = {
   source: StreamSource;
   owners: Owners; // of leases: which of them are gone
   peers?: Peers; // other processes that have it open, where they can be told something
-  embedded?: BackupStore; // none on AWS
+  embedded?: BackupStore & PausableStore; // none on AWS
   settled(): Promise<void>; // when indexes that were added are filled
   // Which prefixes tables of Stak have in this store, if none has the one that was asked for.
   otherPrefixes(): Promise<readonly string[]>;

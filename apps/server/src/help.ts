@@ -20,6 +20,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'restore',
     'export',
     'import',
+    'migrate',
     'aws',
   ],
   'In your shell': ['completion'],

@@ -10,6 +10,7 @@ import {
 import { streamsKeys, streamsTable } from '@stak/streams';
 import { defineQuery, entity, extendTable, type Store } from '@stak/table';
 import { z } from 'zod';
+import { arrival } from './archive/arrival.ts';
 
 // Who serves on a store that cannot tell it by itself, such as DynamoDB: each process says every few seconds that it is
 // alive. What one had leased that has stopped saying so is taken over. docs/adr/0074-processes-say-that-they-are-alive.md
@@ -21,7 +22,7 @@ const keptS = 60 * 60;
 
 const time = z.number().int();
 
-const servingProcess = entity(streamsKeys, {
+export const servingProcess = entity(streamsKeys, {
   name: 'serving process',
   description: 'A process that serves on this store, for as long as it says so.',
   schema: z.object({ id: z.string(), public_url: z.string(), alive_until: time, expires_at: time }),
@@ -38,9 +39,16 @@ const servingProcess = entity(streamsKeys, {
 const servingProcesses = defineQuery('serving processes', { of: servingProcess, consistent: true });
 
 export const serverStreamsTable = extendTable(streamsTable, {
-  entities: [servingProcess],
+  entities: [servingProcess, arrival],
   queries: [servingProcesses],
 });
+
+/** Whether a server runs on this store, which cannot tell it by itself. */
+export async function isServed(store: Store, nowMs: number): Promise<boolean> {
+  for await (const { alive_until } of store.all(servingProcesses, {}))
+    if (alive_until + skewMs > nowMs) return true;
+  return false;
+}
 
 export type Presence = {
   owners: Owners;

@@ -11,9 +11,13 @@ export type SecretKey = { id: string; secret: Uint8Array };
 const keyBytes = 32;
 const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
+// As they are written in STAK_SECRET_KEYS.
+export const readSecretKeyTexts = async (config: KeyConfig): Promise<readonly string[]> =>
+  config.secretKeys ?? [await developmentKey(config)];
+
 // What is sealed at rest is sealed under the first key; the others still open what they have sealed.
 export async function readSecretKeys(config: KeyConfig): Promise<readonly SecretKey[]> {
-  const keys = (config.secretKeys ?? [await developmentKey(config)]).map(text => parseSecretKey(text));
+  const keys = (await readSecretKeyTexts(config)).map(text => parseSecretKey(text));
   const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
   if (twice) throw new UsageError(`STAK_SECRET_KEYS has two keys with the id "${twice.id}"`);
   return keys;

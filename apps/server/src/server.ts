@@ -30,6 +30,8 @@ import {
   tableErrors,
 } from '@stak/table';
 import { localUrlOf, urlOf } from './address.ts';
+import { requireArrived } from './archive/arrival.ts';
+import { answerMigration, describeTarget, followMove, readMove, watchMove } from './archive/move.ts';
 import { startBackup } from './backup/backup-host.ts';
 import { type ComposeDeps, composeServices, endpointsOf, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
@@ -52,8 +54,10 @@ export type RunningServer = {
   localUrl: string; // where this machine does
   routes: readonly RouteSpec[];
   services: Services;
-  // Takes no more requests, finishes those in flight, lets workers put down what they hold, closes the store.
-  stop(): Promise<void>;
+  moved: Promise<void>; // when its store has moved: stop it and start it again, and it continues there
+  // Takes no more requests, finishes those in flight, lets workers put down what they hold, closes the store. At once: no
+  // load balancer is given time to notice.
+  stop(options?: { isAtOnce?: boolean }): Promise<void>;
 };
 
 export type ServerOptions = {
@@ -73,6 +77,12 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
     ...(options.onUsage && { onUsage: options.onUsage }),
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
   });
+  const move = database.embedded && readMove(database.embedded);
+  if (move) {
+    await database.close();
+    log.warn({ to: describeTarget(move) }, 'the store in this folder has moved: continuing with the new one');
+    return startServer(await followMove(config, move, clock), options);
+  }
   try {
     return await startOn(database, config, { ...options, clock });
   } catch (error) {
@@ -149,7 +159,10 @@ async function startOn(
   const { all } = services;
   const folder =
     config.store.kind === 'embedded' && config.store.path !== ':memory:' ? config.store.path : undefined;
-  if (config.store.kind === 'aws') await noteOtherPrefixes(database, config.store.prefix ?? '', log);
+  if (config.store.kind === 'aws') {
+    await requireArrived(store);
+    await noteOtherPrefixes(database, config.store.prefix ?? '', log);
+  }
   await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)], {
     recovery: config.store.kind === 'aws',
     progress: (table, what) => log.info({ table }, what),
@@ -296,6 +309,11 @@ async function startOn(
   // Last: what answers requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
   if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
+  if (peers) answerMigration(peers);
+  let stopWatching = () => {};
+  const moved = new Promise<void>(resolve => {
+    if (database.embedded) stopWatching = watchMove(database.embedded, resolve);
+  });
   const sender =
     config.tracing &&
     (await import('./otlp-metrics.ts')).sendMetrics(config.tracing, metrics.ofThisProcess, log);
@@ -305,8 +323,10 @@ async function startOn(
     localUrl: localUrlOf(listening.host, listening.port),
     routes: api.routes,
     services,
-    async stop() {
-      await listening.close();
+    moved,
+    async stop({ isAtOnce = false } = {}) {
+      stopWatching();
+      await listening.close({ isAtOnce });
       await metricsServer?.close();
       await sender?.stop();
       await Promise.all([workers.stop(), lakeThread?.stop()]);

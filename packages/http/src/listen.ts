@@ -36,8 +36,8 @@ export type Listening = {
   host: string;
   port: number;
   // Says at /readyz that it is about to stop. After `lameDuckMs` takes no more connections, lets requests in flight
-  // finish, ends event streams; after `drainMs` hangs up.
-  close(): Promise<void>;
+  // finish, ends event streams; after `drainMs` hangs up. At once: without the first of these waits.
+  close(options?: { isAtOnce?: boolean }): Promise<void>;
   closed: Promise<void>;
 };
 
@@ -110,15 +110,15 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   const closed = new Promise<void>(resolve => {
     settle = resolve;
   });
-  const close = () => {
-    draining ??= waitAsLameDuck()
+  const close = ({ isAtOnce = false } = {}) => {
+    draining ??= waitAsLameDuck(isAtOnce ? 0 : lameDuckMs)
       .then(() => drain(server, answering, api, { clock, log, drainMs }))
       .then(settle);
     return draining;
   };
-  const waitAsLameDuck = async () => {
+  const waitAsLameDuck = async (waitMs: number) => {
     api.drain();
-    if (lameDuckMs > 0) await clock.sleep(lameDuckMs);
+    if (waitMs > 0) await clock.sleep(waitMs);
   };
   if (signal?.aborted) close();
   signal?.addEventListener('abort', () => void close(), { once: true });

@@ -28,15 +28,17 @@ type CreateOptions = {
   // Whether to enable point-in-time recovery. If the store does not support it, or the caller may not enable it, the
   // report says so and the work continues.
   recovery?: boolean;
+  // Whether items of new tables expire; true unless told otherwise.
+  expiry?: boolean;
 };
-type Work = { control: ControlPlane; clock: Clock; progress: Progress };
+type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
 
 // Brings the tables to their designs: makes what is missing, and refuses to go on where what is there
 // contradicts the design. Nothing is ever removed.
 export async function createTables(
   control: ControlPlane,
   tables: readonly AnyTable[],
-  { clock = systemClock, progress = () => {}, recovery = false }: CreateOptions = {},
+  { clock = systemClock, progress = () => {}, recovery = false, expiry = true }: CreateOptions = {},
 ): Promise<TableReport[]> {
   const reports: TableReport[] = [];
   for (const table of tables) {
@@ -45,8 +47,9 @@ export async function createTables(
       done.push(what);
       progress(name, what);
     };
-    await bringToDesign({ control, clock, progress: note }, table);
-    if (recovery) await enableRecovery({ control, clock, progress: note }, table.name);
+    const work: Work = { control, clock, progress: note, expiry };
+    await bringToDesign(work, table);
+    if (recovery) await enableRecovery(work, table.name);
     reports.push({ table: table.name, done });
   }
   return reports;
@@ -92,7 +95,7 @@ async function createTable(work: Work, table: AnyTable): Promise<void> {
     await control.execute('CreateTable', tableRequest(table));
     await untilActive(work, table.name);
   }
-  await enableTtl(work, table);
+  if (work.expiry) await enableTtl(work, table);
 }
 
 // DynamoDB builds one index at a time.

@@ -31,6 +31,8 @@ export type ImportOptions = {
   sealer: Sealer; // of the store
   passphrase?: string;
   goOn?: boolean; // with an import that was cut short
+  whenFull?: string; // what to do about a table that has something in it
+  expiry?: boolean; // false: nothing expires yet
   recovery?: boolean; // point-in-time recovery of new tables
   clock: Clock;
   progress?(what: string, table: string, items: number): void;
@@ -51,9 +53,7 @@ const pause = { firstMs: 100, mostMs: 10_000 };
 export async function importArchive(options: ImportOptions): Promise<Imported> {
   const { control, tables, recovery = false } = options;
   const manifest = await openArchive(options);
-  await createTables(control, tables.map(withoutStream));
-  await requireRoom(options);
-  await stopStreams(control, tables);
+  await prepareTables(options);
   const seals = await storeSeals(options, manifest);
   await eachItem(options, manifest, { what: 'Writing', size: writeBatch }, (table, batch) =>
     persist(options.clock, () =>
@@ -69,6 +69,16 @@ export async function importArchive(options: ImportOptions): Promise<Imported> {
   );
   await createTables(control, tables, { recovery });
   return { items: countItems(manifest), unopened: seals.unopened() };
+}
+
+/** Makes the tables, without streams: consumers would take what is old for news. */
+export async function prepareTables(
+  options: Pick<ImportOptions, 'client' | 'control' | 'tables' | 'goOn' | 'whenFull' | 'expiry'>,
+): Promise<void> {
+  const { control, tables, expiry = true } = options;
+  await createTables(control, tables.map(withoutStream), { expiry });
+  await requireRoom(options);
+  for (const { name } of tables) if (await hasStream(control, name)) await setStream(control, name, false);
 }
 
 /** Reads what an archive says of itself, and checks every file before anything of it is used. */
@@ -123,28 +133,31 @@ const partsOf = ({ tables }: Manifest): Part[] => Object.values(tables).flatMap(
 const withoutStream = (table: AnyTable): AnyTable => ({ ...table, stream: undefined });
 
 // What is there could be overwritten.
-async function requireRoom({ client, tables, goOn }: ImportOptions): Promise<void> {
+async function requireRoom({
+  client,
+  tables,
+  goOn,
+  whenFull = 'import into a store without data, or with --continue if an import into it was cut short',
+}: Pick<ImportOptions, 'client' | 'tables' | 'goOn' | 'whenFull'>): Promise<void> {
   if (goOn) return;
   for (const { name } of tables) {
     const { Items = [] } = await client.scan({ TableName: name, Limit: 1, ConsistentRead: true });
-    if (Items.length > 0)
-      throw new UsageError(
-        `the table ${name} is not empty: import into a store without data, or with --continue if an import into it was cut short`,
-      );
+    if (Items.length > 0) throw new UsageError(`the table ${name} is not empty: ${whenFull}`);
   }
 }
 
-async function stopStreams(control: ControlPlane, tables: readonly AnyTable[]): Promise<void> {
-  for (const { name } of tables) {
-    const { Table } = (await control.execute('DescribeTable', { TableName: name })) as {
-      Table: { StreamSpecification?: { StreamEnabled?: boolean } };
-    };
-    if (Table.StreamSpecification?.StreamEnabled)
-      await control.execute('UpdateTable', {
-        TableName: name,
-        StreamSpecification: { StreamEnabled: false },
-      });
-  }
+export async function hasStream(control: ControlPlane, TableName: string): Promise<boolean> {
+  const { Table } = (await control.execute('DescribeTable', { TableName })) as {
+    Table: { StreamSpecification?: { StreamEnabled?: boolean } };
+  };
+  return Table.StreamSpecification?.StreamEnabled ?? false;
+}
+
+export async function setStream(control: ControlPlane, TableName: string, isOn: boolean): Promise<void> {
+  await control.execute('UpdateTable', {
+    TableName,
+    StreamSpecification: { StreamEnabled: isOn, ...(isOn && { StreamViewType: 'NEW_AND_OLD_IMAGES' }) },
+  });
 }
 
 // Several batches at once, in bounded memory.
@@ -187,7 +200,10 @@ export async function persist<T>(clock: Clock, attempt: () => Promise<T>): Promi
       return await attempt();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      if (n >= attempts) throw new UsageError('the store does not keep up: try again with --continue');
+      if (n >= attempts)
+        throw new UsageError(
+          'the store does not keep up: run the command again later, an import with --continue',
+        );
     }
     await clock.sleep(backoffMs(n, pause, Math.random));
   }

@@ -27,8 +27,8 @@ export type ExportFlags = Flags & { to?: unknown; live?: unknown; account?: unkn
 export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
 
 // How far consumers of streams have read is of this store alone.
-const moved = designs.filter(table => table !== streamsTable);
-const positions = [storageMark, countCheckpoint];
+const moved = designs.filter(({ name }) => name !== streamsTable.name);
+export const positions = [storageMark, countCheckpoint];
 
 export async function exportTo(flags: ExportFlags): Promise<void> {
   const folder = resolve(readText('--to', flags.to));
@@ -131,7 +131,7 @@ async function requireQuiet({ client, source }: Database): Promise<void> {
 // What is stored is counted again after an import, and a lake begins with what is in the tables.
 const isCountedAgain = (consumer: string): boolean => /^(?:storage|lake)-/.test(consumer);
 
-function showCount(): (what: string, table: string, items: number) => void {
+export function showCount(): (what: string, table: string, items: number) => void {
   const output = process.stderr;
   if (!output.isTTY) return () => {};
   return (what, table, items) => output.write(`\r\x1b[K${what} ${table}: ${items}`);

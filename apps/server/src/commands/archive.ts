@@ -1,5 +1,6 @@
 import type { CAC, Command } from 'cac';
 import type { ExportFlags, ImportFlags } from './archive-actions.ts';
+import type { MigrateFlags } from './migrate-actions.ts';
 
 const withStore = (command: Command, verb: string): Command =>
   command
@@ -27,4 +28,15 @@ export function registerArchive(cli: CAC): void {
     .option('--continue', 'Go on with an import into this store that was cut short')
     .example('stak import --from ./archive --region eu-central-1')
     .action(async (flags: ImportFlags) => (await import('./archive-actions.ts')).importFrom(flags));
+  cli
+    .command('migrate', 'The store of a server that runs, to DynamoDB, while it runs')
+    .option('--path <folder>', 'The folder of the embedded store (default: STAK_DATA)')
+    .option('--to <store>', 'aws')
+    .option('--region <region>', 'The AWS region to move to (default: STAK_AWS_REGION)')
+    .option('--endpoint <url>', 'Another DynamoDB to move to, such as ExtendDB (default: STAK_AWS_ENDPOINT)')
+    .option('--prefix <text>', 'What the names of the tables begin with there (default: STAK_TABLE_PREFIX)')
+    .option('--no-switch', 'Only copy and compare; the server stays where it is')
+    .option('--abandon', 'Give up a migration that was begun')
+    .example('stak migrate --path /var/lib/stak --to aws --region eu-central-1')
+    .action(async (flags: MigrateFlags) => (await import('./migrate-actions.ts')).migrate(flags));
 }

@@ -2,9 +2,10 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { CAC } from 'cac';
-import { localUrlOf } from '../address.ts';
+import { localUrlOf, urlOf } from '../address.ts';
 import type { ServerConfig, ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
+import type { RunningServer, ServerOptions } from '../server.ts';
 import { endAtOnceOnCrash, untilStopped } from '../signals.ts';
 import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supervised.ts';
 
@@ -96,7 +97,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   const folder = folderOf(config);
   const demoFolder = config.demo ? folder : undefined;
   const { worker } = supervised;
-  const server = await startServer(config, {
+  const options: ServerOptions = {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
@@ -111,11 +112,13 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       mountPortal(app, { isHttps, readPage: services.portalPageOf });
       if (config.demo) mountBooks(app);
     },
-  });
+  };
+  const server = await startServer(config, options);
+  let running: RunningServer | undefined = server;
   const isAlone = worker === undefined;
   const forget = isAlone && folder !== undefined ? recordServer(folder, server.localUrl) : undefined;
   try {
-    supervised.onShared('demo account', id => server.services.explorer?.admitFromHere(id as string));
+    supervised.onShared('demo account', id => running?.services.explorer?.admitFromHere(id as string));
     await Promise.race([supervised.ready(server.url), supervised.stopped]);
     if (supervised.isFirst) {
       if (demoFolder !== undefined) {
@@ -129,13 +132,25 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       }
       supervised.prepared();
     }
-    await supervised.stopped;
+    const stopped = supervised.stopped.then(() => true);
+    if (await Promise.race([stopped, server.moved.then(() => false)])) return;
+    running = undefined;
+    await server.stop({ isAtOnce: true });
+    running = await startServer(continuing(config, server), options);
+    await stopped;
   } finally {
     forget?.();
-    await server.stop();
+    await running?.stop();
     await stopTracing?.();
   }
 }
+
+// With the store elsewhere, at the same address: tokens carry it.
+const continuing = (config: ServerConfig, { localUrl }: RunningServer): ServerConfig => ({
+  ...config,
+  publicUrl: config.publicUrl ?? urlOf(config.host, config.port),
+  port: Number(new URL(localUrl).port),
+});
 
 const sayAddress = (url: string): void => console.log(`Stak is at ${url}  (its documentation: ${url}/docs/)`);
 

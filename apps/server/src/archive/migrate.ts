@@ -1,0 +1,305 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '@stak/kit';
+import {
+  type CatchUp,
+  createCatchUp,
+  listShards,
+  type StreamSource,
+  type UnknownChange,
+} from '@stak/streams';
+import {
+  type AnyEntity,
+  type AnyTable,
+  type Attributes,
+  type BatchWrite,
+  type ControlPlane,
+  createTables,
+  type DynamoClient,
+  hasKeyOf,
+  readStoredBatch,
+  writeStoredBatch,
+} from '@stak/table';
+import { UsageError } from '../errors.ts';
+import { hasExpired } from './export.ts';
+import { tagItem } from './format.ts';
+import { hasStream, keyIn, persist, setStream } from './import.ts';
+
+// Copies a store into another one while a server writes to it. Where each stream was when the copy began is kept;
+// everything that has changed since is written again, and of each item the last image wins. Any step may be made twice,
+// so a migration resumes wherever it was killed. docs/adr/0102-a-store-moves-while-its-server-runs.md
+
+type TableState = {
+  positions: Record<string, string>; // by shard: the last change that the other store has
+  past: string[]; // shards that were over when it began
+  next?: Attributes; // where the copy goes on
+  isCopied?: boolean;
+};
+
+export type MigrationState = {
+  id: string;
+  tables: Record<string, TableState>;
+  extraStreams: string[]; // of tables that have one for the migration only
+  followedMs: number; // when the streams were last read to their end
+};
+
+export type MigrationOptions = {
+  from: { client: DynamoClient; control: ControlPlane; source: StreamSource };
+  to: { client: DynamoClient; control: ControlPlane; source: StreamSource };
+  tables: readonly AnyTable[];
+  without: readonly AnyEntity[]; // what is true of this store alone
+  state: MigrationState;
+  save(state: MigrationState): Promise<void>;
+  clock: Clock;
+  recovery: boolean;
+  progress(what: string, table: string, items: number): void;
+};
+
+export type Migration = Awaited<ReturnType<typeof openMigration>>;
+
+const flushItems = 1000; // of one table, before they are written
+const atOnce = 8; // requests to the other store
+const followMs = 5_000; // while tables are copied and compared, the streams are read this often
+const resumeMs = 20 * 60 * 60_000; // streams hold a day
+const touchedMost = 100_000; // keys to compare again, before they are compared early
+
+export async function openMigration(options: MigrationOptions) {
+  const { from, to, tables, without, state, save, clock, progress } = options;
+  if (clock.now() - state.followedMs > resumeMs) throw missed();
+  await beginStreams(options);
+  const isMoved = (table: AnyTable, item: Attributes): boolean =>
+    !without.some(entity => table.entities.includes(entity) && hasKeyOf(entity, item));
+  const sources = new Map<AnyTable, CatchUp>();
+  const copies = new Map<AnyTable, CatchUp>(); // the other store's own streams, once they are enabled
+  for (const table of tables) {
+    const { positions, past } = state.tables[table.name]!;
+    const onMissed = () => {
+      throw missed();
+    };
+    const settings = { source: from.source, table: table.name, without: past, onMissed };
+    sources.set(table, createCatchUp(settings, new Map(Object.entries(positions))));
+  }
+  // Keys of what changed since the comparison began, or differed then.
+  const touched = new Map<AnyTable, Map<string, Attributes>>(tables.map(table => [table, new Map()]));
+  let isComparing = false;
+
+  async function write(table: AnyTable, writes: readonly BatchWrite[]): Promise<void> {
+    const share = Math.max(25, Math.ceil(writes.length / atOnce));
+    await Promise.all(
+      slices(writes, share).map(part =>
+        persist(clock, () => writeStoredBatch({ client: to.client, clock }, table, part)),
+      ),
+    );
+  }
+
+  async function copyTable(table: AnyTable): Promise<void> {
+    const own = state.tables[table.name]!;
+    let items = 0;
+    while (!own.isCopied) {
+      const { Items = [], LastEvaluatedKey } = await from.client.scan({
+        TableName: table.name,
+        ConsistentRead: true,
+        ...(own.next && { ExclusiveStartKey: own.next }),
+      });
+      const kept = Items.filter(item => isMoved(table, item));
+      await write(
+        table,
+        kept.map(Item => ({ PutRequest: { Item } })),
+      );
+      items += kept.length;
+      if (LastEvaluatedKey) own.next = LastEvaluatedKey;
+      else delete own.next;
+      own.isCopied = LastEvaluatedKey === undefined;
+      await save(state);
+      progress('Copying', table.name, items);
+      await keepUp();
+    }
+  }
+
+  async function keepUp(): Promise<void> {
+    if (clock.now() - state.followedMs >= followMs) await follow();
+  }
+
+  // Writes everything that changed until now. Returns how many changes there were.
+  async function follow(): Promise<number> {
+    let changes = 0;
+    const startMs = clock.now();
+    for (const [table, stream] of sources) {
+      const waiting = new Map<string, BatchWrite>();
+      const flush = async () => {
+        if (waiting.size > 0) await write(table, [...waiting.values()]);
+        waiting.clear();
+        const positions = Object.fromEntries(stream.reached());
+        if (isDeepStrictEqual(positions, state.tables[table.name]!.positions)) return;
+        state.tables[table.name]!.positions = positions;
+        await save(state);
+      };
+      const note = (change: UnknownChange) => {
+        if (!isMoved(table, change.keys)) return;
+        changes += 1;
+        const name = nameOf(table, change.keys);
+        const Key = keyIn(table, change.keys);
+        waiting.set(name, change.new ? { PutRequest: { Item: change.new } } : { DeleteRequest: { Key } });
+        if (isComparing) touched.get(table)!.set(name, Key);
+      };
+      await stream.read(note, async () => {
+        if (waiting.size >= flushItems) await flush();
+      });
+      await flush();
+      if (touched.get(table)!.size > touchedMost) await compareTouched(table);
+    }
+    state.followedMs = startMs;
+    return changes;
+  }
+
+  // Keys of items that the stores do not have alike.
+  async function differing(table: AnyTable, keys: readonly Attributes[]): Promise<Attributes[]> {
+    const read = (client: DynamoClient, part: readonly Attributes[]) =>
+      persist(clock, () => readStoredBatch({ client, clock }, table, part));
+    const found = await Promise.all(
+      slices(keys, Math.max(100, Math.ceil(keys.length / atOnce))).map(async part => {
+        const [here, there] = await Promise.all([read(from.client, part), read(to.client, part)]);
+        return part.filter((_, i) => !isAlike(table, here[i], there[i], clock.now()));
+      }),
+    );
+    return found.flat();
+  }
+
+  // A write of this migration that was late: it was sent twice, or by a process that was killed.
+  async function copyItems(table: AnyTable, keys: readonly Attributes[]): Promise<void> {
+    const items = await readStoredBatch({ client: from.client, clock }, table, keys);
+    await write(
+      table,
+      keys.map((Key, i) => (items[i] ? { PutRequest: { Item: items[i] } } : { DeleteRequest: { Key } })),
+    );
+  }
+
+  // What is alike now, and changes again, is noted again.
+  async function compareTouched(table: AnyTable): Promise<void> {
+    const keys = [...touched.get(table)!.values()];
+    const left = await differing(table, keys);
+    touched.set(table, new Map(left.map(key => [nameOf(table, key), key])));
+  }
+
+  async function eachPage(
+    client: DynamoClient,
+    table: AnyTable,
+    work: (items: Attributes[]) => Promise<void>,
+  ): Promise<void> {
+    let ExclusiveStartKey: Attributes | undefined;
+    do {
+      const page = await persist(clock, () =>
+        client.scan({
+          TableName: table.name,
+          ConsistentRead: true,
+          ...(ExclusiveStartKey && { ExclusiveStartKey }),
+        }),
+      );
+      await work((page.Items ?? []).filter(item => isMoved(table, item)));
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey);
+  }
+
+  // Every item of each store with its like in the other one. What differs now is compared again at the end.
+  async function compareTable(table: AnyTable): Promise<number> {
+    let items = 0;
+    for (const client of [from.client, to.client])
+      await eachPage(client, table, async found => {
+        const keys = found.map(item => keyIn(table, item));
+        for (const key of await differing(table, keys)) touched.get(table)!.set(nameOf(table, key), key);
+        if (client === from.client) items += found.length;
+        progress('Comparing', table.name, items);
+        await keepUp();
+      });
+    return items;
+  }
+
+  return {
+    async copy(): Promise<void> {
+      for (const table of tables) await copyTable(table);
+    },
+    follow,
+    /** Returns how many items there are of each table. */
+    async compare(): Promise<Record<string, number>> {
+      isComparing = true;
+      const counts: Record<string, number> = {};
+      for (const table of tables) counts[table.name] = await compareTable(table);
+      return counts;
+    },
+    /** Enables the streams of the other store, which takes DynamoDB seconds: before the pause, not in it. */
+    async enableStreams(): Promise<void> {
+      await createTables(to.control, tables, { clock, recovery: options.recovery, expiry: false });
+      for (const table of tables.filter(({ stream }) => stream !== undefined))
+        copies.set(table, createCatchUp({ source: to.source, table: table.name }, new Map()));
+    },
+    /** Reads what this migration itself has written to them. */
+    async followCopies(): Promise<void> {
+      await Promise.all([...copies.values()].map(stream => stream.read(() => {})));
+    },
+    /** Each shard of the table there, and the last of its records that came from here. */
+    async endsOf(table: AnyTable) {
+      const reached = copies.get(table)?.reached();
+      const shards = await listShards(to.source, table.name);
+      return shards.flatMap(shard => {
+        const sequence = reached?.get(shard.shardId);
+        return sequence === undefined ? [] : [{ shard, sequence }];
+      });
+    },
+    /** Makes alike what is not, and throws if that is in vain. Only while nobody writes. */
+    async requireAlike(): Promise<void> {
+      for (const [table, keys] of touched) {
+        const unlike = await differing(table, [...keys.values()]);
+        if (unlike.length > 0) await copyItems(table, unlike);
+        const [first] = await differing(table, unlike);
+        if (first)
+          throw new UsageError(
+            `${nameOf(table, first)} of ${table.name} is not the same in both stores; nothing was switched`,
+          );
+      }
+    },
+  };
+}
+
+const missed = () =>
+  new UsageError(
+    'changes since the last run are no longer in the streams, which hold a day: begin again with stak migrate --abandon and empty tables',
+  );
+
+// From here on every change is in a stream. A table without one gets it for as long as the migration lasts.
+async function beginStreams({ from, tables, state, save }: MigrationOptions): Promise<void> {
+  for (const { name } of tables) {
+    if (state.tables[name]) continue;
+    if (!(await hasStream(from.control, name))) {
+      state.extraStreams.push(name);
+      await save(state);
+      await setStream(from.control, name, true);
+    }
+    const shards = await listShards(from.source, name);
+    const newest = from.source.newest!();
+    const positions: Record<string, string> = {};
+    const past: string[] = [];
+    for (const { shardId, isOpen } of shards)
+      if (isOpen) positions[shardId] = newest;
+      else past.push(shardId);
+    state.tables[name] = { positions, past };
+    await save(state);
+  }
+}
+
+const nameOf = (table: AnyTable, item: Attributes): string =>
+  JSON.stringify(Object.values(keyIn(table, item)));
+
+// What has expired may be removed by either store, at its own time.
+const isAlike = (
+  table: AnyTable,
+  here: Attributes | undefined,
+  there: Attributes | undefined,
+  nowMs: number,
+): boolean => {
+  const live = (item: Attributes | undefined) =>
+    item && !hasExpired(table, item, nowMs) ? tagItem(item) : undefined;
+  return isDeepStrictEqual(live(here), live(there));
+};
+
+function slices<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,156 @@
+import { requestRecount } from '@stak/accounts';
+import type { Clock } from '@stak/kit';
+import { handOver, listConsumers, listShards, readStatus, type StreamSource } from '@stak/streams';
+import { type AnyTable, createStore, type DynamoClient, type Store } from '@stak/table';
+import { countCheckpoint, ferryhookEvents } from '@stak/webhooks';
+import { UsageError } from '../errors.ts';
+import { countedTables } from '../storage.ts';
+import type { Migration } from './migrate.ts';
+import type { Move, PausableStore } from './move.ts';
+
+// The last step of a migration. All writes to the old store are paused; what is left is written to the new one; and then
+// one commit says in the old store that it has moved. Up to that commit nothing has happened: the pause ends by itself.
+
+export type SwitchOptions = {
+  migration: Migration;
+  from: { client: DynamoClient; source: StreamSource; embedded: PausableStore };
+  to: { client: DynamoClient; source: StreamSource };
+  tables: readonly AnyTable[];
+  move: Move;
+  isServed: boolean;
+  clock: Clock;
+  say(line: string): void;
+};
+
+const pauseMs = 8_000; // then writes go on, moved or not
+const reserveMs = 500; // for the commit
+const attempts = 5;
+const lagMs = 5_000; // of consumers, some of which gather changes for a second or two: the rest is handed over
+const restMost = 1000; // changes that a consumer has not handled, where no server runs
+const consumersMs = 10 * 60_000; // for consumers that are further behind
+const lookMs = 500;
+const sayMs = 10_000;
+
+// What is stored is counted again in the new store.
+const isCountedAgain = (consumer: string): boolean => consumer.startsWith('storage-');
+
+class OutOfTime extends Error {}
+
+/** Returns how long writes were paused. */
+export async function switchOver(options: SwitchOptions): Promise<number> {
+  const { migration, clock, say } = options;
+  for (let attempt = 1; ; attempt++) {
+    const consumers = await untilConsumersAreClose(options);
+    await migration.followCopies();
+    await migration.follow(); // so that little is left
+    const startMs = clock.now();
+    try {
+      await moveTheRest(options, consumers, startMs + pauseMs - reserveMs);
+      return clock.now() - startMs;
+    } catch (error) {
+      await options.from.embedded.writePause.end(options.move.id);
+      if (!(error instanceof OutOfTime)) throw error;
+      if (attempt === attempts)
+        throw new UsageError(
+          'the rest could not be written within the pause: try again when less is being written. Nothing was switched',
+        );
+      say('What was left took too long: writes go on, and it is tried again.');
+    }
+  }
+}
+
+async function moveTheRest(
+  { migration, from, to, tables, move, clock }: SwitchOptions,
+  consumers: readonly string[],
+  lastMs: number,
+): Promise<void> {
+  const inTime = () => {
+    if (clock.now() > lastMs) throw new OutOfTime();
+  };
+  const { writePause } = from.embedded;
+  await writePause.start(move.id, pauseMs);
+  await migration.follow();
+  inTime();
+  await Promise.all([migration.requireAlike(), migration.followCopies()]);
+  inTime();
+  const stores = { old: createStore({ client: from.client }), new: createStore({ client: to.client }) };
+  const namers = new Map<string, (shardId: string) => string>();
+  const ends = new Map<string, Awaited<ReturnType<Migration['endsOf']>>>();
+  for (const table of tables.filter(({ stream }) => stream !== undefined)) {
+    const taken = new Set((await listShards(to.source, table.name)).map(({ shardId }) => shardId));
+    // What is kept by the names of shards must not be taken for a shard of the new store.
+    namers.set(table.name, shardId => (taken.has(shardId) ? `${shardId}-${move.id}` : shardId));
+    ends.set(table.name, await migration.endsOf(table));
+  }
+  inTime();
+  await Promise.all(
+    consumers.map(async consumer => {
+      const { table } = await readStatusOf(stores.old, from.source, clock, consumer);
+      await handOver(
+        {
+          from: { store: stores.old, source: from.source },
+          to: stores.new,
+          shards: ends.get(table) ?? [],
+          nameOf: namers.get(table) ?? (shardId => shardId),
+          clock,
+          withLetters: !isCountedAgain(consumer),
+        },
+        consumer,
+      );
+    }),
+  );
+  inTime();
+  await moveCheckpoints(stores, from.source, namers.get(ferryhookEvents.name)!);
+  await Promise.all(countedTables.map(({ name }) => requestRecount(stores.new, clock.now(), name)));
+  inTime();
+  await writePause.makeFinal(move.id, move);
+}
+
+const readStatusOf = (store: Store, source: StreamSource, clock: Clock, consumer: string) =>
+  readStatus({ store, source, clock }, consumer);
+
+// Up to where events are counted, for those that were handed over.
+async function moveCheckpoints(
+  stores: { old: Store; new: Store },
+  source: StreamSource,
+  nameOf: (shardId: string) => string,
+): Promise<void> {
+  for (const { shardId } of await listShards(source, ferryhookEvents.name)) {
+    const found = await stores.old.get(countCheckpoint, { shard: shardId }, { consistent: true });
+    if (found) await stores.new.put(countCheckpoint, { ...found, shard: nameOf(shardId) });
+  }
+}
+
+// The consumers that run, as soon as none of them is far behind. One that runs no more, because this version does not
+// have it, is left behind; on a store that nobody serves all of them are meant.
+async function untilConsumersAreClose(options: SwitchOptions): Promise<string[]> {
+  const { from, isServed, clock, say, migration } = options;
+  const store = createStore({ client: from.client });
+  const lastMs = clock.now() + consumersMs;
+  const names = await listConsumers(store);
+  for (let saidMs = clock.now(); ; ) {
+    const found = await Promise.all(names.map(name => readStatusOf(store, from.source, clock, name)));
+    const meant = found.filter(({ members }) => members > 0 || !isServed);
+    const late = meant.find(
+      ({ consumer, shards }) =>
+        !isCountedAgain(consumer) && shards.some(({ behind }) => behind && isFar(options, behind)),
+    );
+    if (!late) return meant.map(({ consumer }) => consumer);
+    if (!isServed || clock.now() > lastMs)
+      throw new UsageError(
+        `${late.consumer} has many changes to handle: start the server, and wait until stak streams status says that it is up to date`,
+      );
+    if (clock.now() - saidMs > sayMs) {
+      say(`Waiting for ${late.consumer} to handle what has changed.`);
+      saidMs = clock.now();
+    }
+    await migration.follow();
+    await clock.sleep(lookMs);
+  }
+}
+
+const isFar = (
+  { isServed, clock }: SwitchOptions,
+  { records, oldestAt }: { records: number; oldestAt?: string },
+): boolean =>
+  isServed ? oldestAt !== undefined && clock.now() - Date.parse(oldestAt) > lagMs : records >= restMost;

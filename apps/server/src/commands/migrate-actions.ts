@@ -1,0 +1,236 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemClock as clock, createIds } from '@stak/kit';
+import { consumerState } from '@stak/streams';
+import { createStore } from '@stak/table';
+import { arrival, finishArrival, readArrival } from '../archive/arrival.ts';
+import { writeWhole } from '../archive/format.ts';
+import { prepareTables, setStream } from '../archive/import.ts';
+import { type MigrationState, openMigration } from '../archive/migrate.ts';
+import { askServers, describeTarget, type Move, readMove, storeOf } from '../archive/move.ts';
+import { switchOver } from '../archive/switch-over.ts';
+import { loadEnvFile, readDataFolder, readStoreConfig } from '../config.ts';
+import { type Database, openDatabase } from '../database.ts';
+import { designs } from '../designs.ts';
+import { UsageError } from '../errors.ts';
+import { isServed, servingProcess } from '../presence.ts';
+import { findServer } from '../server-file.ts';
+import { visitDatabase } from '../visit.ts';
+import { positions, showCount } from './archive-actions.ts';
+import { readText } from './flags.ts';
+
+export type MigrateFlags = {
+  path?: unknown;
+  to?: unknown;
+  region?: unknown;
+  endpoint?: unknown;
+  prefix?: unknown;
+  switch?: unknown;
+  abandon?: unknown;
+};
+
+type Target = Omit<Move, 'id'>;
+type MigrationFile = { version: 1; to: Target; state: MigrationState };
+type Embedded = Database & Required<Pick<Database, 'embedded' | 'peers'>>;
+
+const claimMs = 7 * 24 * 60 * 60_000; // or until this process is gone, which the store notices
+const answerMs = 10_000; // of a server that runs
+const unknownMs = 1_000; // where none has said that it runs
+const thereMs = 60_000; // for the server to continue on the other store
+const lookMs = 250;
+
+// True of one store alone.
+const without = [...positions, ...consumerState, servingProcess, arrival];
+
+/** Copies the store of a server that runs, follows it, and switches the server over. */
+export async function migrate(flags: MigrateFlags): Promise<void> {
+  const env = loadEnvFile();
+  const folder = resolve(readDataFolder({ path: flags.path }, env));
+  const source = readStoreConfig({ path: folder }, env);
+  await visitDatabase(source, 'there are no tables here: no server has ever run', async database => {
+    const from = requireEmbedded(database);
+    if (flags.abandon === true) return abandon(from, folder);
+    const target = readTarget(flags, env);
+    const move = readMove(from.embedded);
+    if (move) return sayMoved(move);
+    if (!(await from.embedded.claim('migrate', claimMs)))
+      throw new UsageError('another stak migrate is running on this store');
+    await migrateTo(from, folder, target, flags.switch !== false);
+  });
+}
+
+async function migrateTo(
+  from: Embedded,
+  folder: string,
+  target: Target,
+  isSwitching: boolean,
+): Promise<void> {
+  const file = readFile(folder) ?? newFile(target);
+  if (JSON.stringify(file.to) !== JSON.stringify(target))
+    throw new UsageError(
+      `a migration to ${describeTarget(file.to)} was begun here: go on with it, or give it up with stak migrate --abandon`,
+    );
+  const save = (state: MigrationState) => writeWhole(fileIn(folder), JSON.stringify({ ...file, state }));
+  await save(file.state);
+  const to = await openDatabase(storeOf(target));
+  try {
+    await copyAndSwitch({ from, to, file, save, folder, isSwitching });
+  } finally {
+    await to.close();
+  }
+}
+
+type Work = {
+  from: Embedded;
+  to: Database;
+  file: MigrationFile;
+  save(state: MigrationState): Promise<void>;
+  folder: string;
+  isSwitching: boolean;
+};
+
+async function copyAndSwitch({ from, to, file, save, folder, isSwitching }: Work): Promise<void> {
+  const { state } = file;
+  const move: Move = { id: state.id, ...file.to };
+  await prepareTarget(to, state.id);
+  await askAll(from, move, folder);
+  const migration = await openMigration({
+    from,
+    to,
+    tables: designs,
+    without,
+    state,
+    save,
+    clock,
+    recovery: file.to.endpoint === undefined,
+    progress: showCount(),
+  });
+  await migration.copy();
+  await migration.follow();
+  const counts = await migration.compare();
+  clearLine();
+  for (const [table, items] of Object.entries(counts)) console.log(`${table}: ${items} items`);
+  if (!isSwitching)
+    return console.log('Everything is copied and compared. Run it again without --no-switch, within a day.');
+  await migration.enableStreams();
+  const { count } = await askAll(from, move, folder);
+  const pausedMs = await switchOver({
+    migration,
+    from,
+    to,
+    tables: designs,
+    move,
+    isServed: count > 0,
+    clock,
+    say: console.log,
+  });
+  const store = createStore({ client: to.client });
+  await finishArrival(store, move.id, clock.now());
+  console.log(
+    `Moved to ${describeTarget(move)}. Writes were paused for ${(pausedMs / 1000).toFixed(1)} s, and until the server continues there.`,
+  );
+  if (count > 0) await untilServed(store);
+}
+
+// Refuses a store that has something in it, unless this migration has put it there.
+async function prepareTarget(to: Database, id: string): Promise<void> {
+  const { client, control } = to;
+  const store = createStore({ client });
+  const found = await readArrival(store).catch(ignoreMissing);
+  if (found?.id === id) return;
+  const whenFull = 'stak migrate never overwrites; delete the tables there, or choose others with --prefix';
+  if (found) throw new UsageError(`another migration has written to these tables: ${whenFull}`);
+  // Nothing expires there before it is served: what follows from that would be lost.
+  await prepareTables({ client, control, tables: designs, whenFull, expiry: false });
+  await store.put(arrival, { id, begun_at: clock.now() }, { ifAbsent: true });
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+}
+
+async function askAll({ peers }: Embedded, move: Move, folder: string) {
+  const isRunning = findServer(folder) !== undefined;
+  const firstMs = isRunning ? answerMs : unknownMs;
+  const answers = await askServers(peers, move, { clock, firstMs });
+  const [failure] = answers.failures;
+  if (failure !== undefined)
+    throw new UsageError(
+      `the server does not reach ${describeTarget(move)}, where it is to continue: ${failure}. Start it with credentials for it, then run this again`,
+    );
+  if (answers.count === 0 && isRunning)
+    throw new UsageError(
+      'the server does not answer; is it of an older version? Restart it, then run this again',
+    );
+  return answers;
+}
+
+async function untilServed(store: ReturnType<typeof createStore>): Promise<void> {
+  const lastMs = clock.now() + thereMs;
+  while (!(await isServed(store, clock.now()))) {
+    if (clock.now() > lastMs)
+      throw new UsageError('the server does not continue there yet: look at its log, and restart it');
+    await clock.sleep(lookMs);
+  }
+  console.log('The server continues there.');
+}
+
+async function sayMoved(move: Move): Promise<void> {
+  const to = await openDatabase(storeOf(move));
+  try {
+    await finishArrival(createStore({ client: to.client }), move.id, clock.now());
+  } finally {
+    await to.close();
+  }
+  console.log(`This store has moved to ${describeTarget(move)}.`);
+}
+
+async function abandon(from: Embedded, folder: string): Promise<void> {
+  const move = readMove(from.embedded);
+  if (move) throw new UsageError(`this store has moved to ${describeTarget(move)} already`);
+  const file = readFile(folder);
+  if (!file) throw new UsageError('no migration was begun here');
+  for (const table of file.state.extraStreams) await setStream(from.control, table, false);
+  await rm(fileIn(folder));
+  console.log(`Given up. What was copied is still in ${describeTarget(file.to)}.`);
+}
+
+function requireEmbedded(database: Database): Embedded {
+  const { embedded, peers } = database;
+  if (!embedded || !peers) throw new UsageError('stak migrate needs the folder of an embedded store');
+  return { ...database, embedded, peers };
+}
+
+function readTarget(flags: MigrateFlags, env: NodeJS.ProcessEnv): Target {
+  if (readText('--to', flags.to) !== 'aws')
+    throw new UsageError('--to takes aws: DynamoDB, or what speaks its protocol');
+  const region = flags.region ?? (env.STAK_AWS_REGION || undefined);
+  const endpoint = flags.endpoint ?? (env.STAK_AWS_ENDPOINT || undefined);
+  const config = readStoreConfig({ region, endpoint, prefix: flags.prefix }, env);
+  if (config.kind !== 'aws') throw new UsageError('--region or --endpoint has to say where it moves to');
+  return {
+    region: config.region,
+    ...(config.endpoint !== undefined && { endpoint: config.endpoint }),
+    ...(config.prefix !== undefined && { prefix: config.prefix }),
+  };
+}
+
+// ---- how far a migration is, in the folder of the store that is left
+
+const fileIn = (folder: string): string => join(folder, 'migration.json');
+
+function readFile(folder: string): MigrationFile | undefined {
+  if (!existsSync(fileIn(folder))) return undefined;
+  return JSON.parse(readFileSync(fileIn(folder), 'utf8')) as MigrationFile;
+}
+
+const newFile = (to: Target): MigrationFile => ({
+  version: 1,
+  to,
+  state: { id: createIds({ clock }).next('mig'), tables: {}, extraStreams: [], followedMs: clock.now() },
+});
+
+const clearLine = () => {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+};
