@@ -75,6 +75,7 @@ export const insightQueue = { atOnce: 4, perAccount: 50, waiting: 1000 };
 export const conflicts = 20; // of one put in a bucket; each means that another put of the key was under way
 
 // Tables of Iceberg beside the lake's own manifest.
+export const partBytes = 16 * 1024 * 1024; // of an upload: one is in memory at a time, and S3 takes 10,000 of them
 export const icebergMs = 5_000; // between two snapshots of a table: each is four objects, however much has changed
 export const icebergSnapshots = 100; // of a table that only grows; where files are replaced they end with those
 export const icebergManifests = 50; // of a snapshot, before its files are listed in one

@@ -1,4 +1,4 @@
-import { chmod, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
@@ -123,6 +123,34 @@ testObjects('a bucket, through the AWS SDK', async atEnd => {
   });
   buckets.push(bucket, objects);
   return objects;
+});
+
+test('what is large goes to a bucket in parts, and leaves none of them behind when it fails', async () => {
+  const bucket = await startBucket();
+  const cache = await temporaryFolder();
+  const objects = s3Objects({
+    bucket: 'lake',
+    region: 'eu-central-1',
+    endpoint: bucket.endpoint,
+    credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+    cache,
+    partBytes: 5,
+  });
+  onTestFinished(() => {
+    objects.close();
+    bucket.close();
+  });
+  await objects.put('body', Buffer.from('five and more'));
+  const path = join(cache, 'made.parquet');
+  await writeFile(path, 'a file of several parts');
+  await objects.putFile('file', path);
+  expect(String(await objects.get('body'))).toBe('five and more');
+  expect(String(await objects.get('file'))).toBe('a file of several parts');
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+  await mkdir(join(cache, 'folder'));
+  await expect(objects.putFile('none', join(cache, 'folder'))).rejects.toThrow();
+  expect(bucket.keys()).toEqual(['body', 'file']);
+  expect(bucket.uploads()).toBe(0);
 });
 
 test('names of tables and entities become parts of keys that cannot be mistaken for each other', () => {

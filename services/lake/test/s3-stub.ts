@@ -2,8 +2,15 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // As much of S3 as the lake uses, in memory.
-export async function startBucket(): Promise<{ endpoint: string; keys(): string[]; close(): void }> {
-  const objects = new Map<string, { body: Buffer; at: Date }>();
+export async function startBucket(): Promise<{
+  endpoint: string;
+  keys(): string[];
+  uploads(): number; // that were neither completed nor aborted
+  close(): void;
+}> {
+  const objects = new Map<string, { body: Buffer; at: Date; parts?: number }>();
+  const uploads = new Map<string, Buffer[]>();
+  let lastUpload = 0;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://stub');
     const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
@@ -15,15 +22,41 @@ export async function startBucket(): Promise<{ endpoint: string; keys(): string[
       response.end(body);
     };
     const problem = (status: number, code: string) => answer(status, `<Error><Code>${code}</Code></Error>`);
+    const uploadId = url.searchParams.get('uploadId');
+    const parts = uploadId === null ? undefined : uploads.get(uploadId);
+    if (uploadId !== null && !parts) return problem(404, 'NoSuchUpload');
+    if (request.method === 'POST') {
+      await readBody(request);
+      if (!parts) {
+        uploads.set(String(++lastUpload), []);
+        return answer(
+          200,
+          `<InitiateMultipartUploadResult><UploadId>${lastUpload}</UploadId></InitiateMultipartUploadResult>`,
+        );
+      }
+      uploads.delete(uploadId!);
+      objects.set(key, { body: Buffer.concat(parts), at: new Date(), parts: parts.length });
+      return answer(200, '<CompleteMultipartUploadResult/>');
+    }
+    if (request.method === 'HEAD') {
+      response.writeHead(200, { ETag: `"0-${objects.get(key)?.parts ?? 1}"` });
+      return response.end();
+    }
     if (request.method === 'PUT') {
       const body = await readBody(request);
+      if (parts) {
+        parts[Number(url.searchParams.get('partNumber')) - 1] = body;
+        response.setHeader('ETag', '"0"');
+        return answer(200);
+      }
       if (request.headers['if-none-match'] === '*' && objects.has(key))
         return problem(412, 'PreconditionFailed');
       objects.set(key, { body, at: new Date() });
       return answer(200);
     }
     if (request.method === 'DELETE') {
-      objects.delete(key);
+      if (uploadId === null) objects.delete(key);
+      else uploads.delete(uploadId);
       return answer(204);
     }
     if (key === '') return answer(200, list(objects, url));
@@ -38,6 +71,7 @@ export async function startBucket(): Promise<{ endpoint: string; keys(): string[
   return {
     endpoint: `http://127.0.0.1:${port}`,
     keys: () => [...objects.keys()].sort(),
+    uploads: () => uploads.size,
     close: () => void server.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open as openFile, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,6 +20,7 @@ export type S3Options = {
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
   // Objects that were read lie here, to be read again.
   cache: string;
+  partBytes?: number; // of what is uploaded in parts; Amazon's S3 takes no less than 5 MB
 };
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -32,6 +33,7 @@ export function s3Objects({
   endpoint,
   credentials,
   cache,
+  partBytes = limits.partBytes,
 }: S3Options): ObjectStore & {
   close(): void;
 } {
@@ -80,6 +82,49 @@ export function s3Objects({
     }
   }
 
+  async function put(key: string, Body: Uint8Array): Promise<void> {
+    const { client, sdk, object } = await at(key);
+    await client.send(new sdk.PutObjectCommand({ ...object, Body }));
+  }
+
+  // Each part is in memory, so a request that failed is made again by the SDK, and only that one. There is no object
+  // before the last request. Parts of a process that was killed are for the bucket's lifecycle rules to remove.
+  async function putParts(key: string, bytes: number, readPart: (from: number) => Promise<Uint8Array>) {
+    const { client, sdk, object } = await at(key);
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
+    const upload = { ...object, UploadId };
+    try {
+      const Parts: { PartNumber: number; ETag: string | undefined }[] = [];
+      for (let from = 0; from < bytes; from += partBytes) {
+        const part = { ...upload, PartNumber: Parts.length + 1, Body: await readPart(from) };
+        const { ETag } = await client.send(new sdk.UploadPartCommand(part));
+        Parts.push({ PartNumber: part.PartNumber, ETag });
+      }
+      await complete(upload, Parts);
+    } catch (error) {
+      await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => {}); // the first failure says more
+      throw error;
+    }
+  }
+
+  // If the answer was lost, the same request is told that there is no such upload any more.
+  async function complete(
+    upload: { Bucket: string; Key: string; UploadId: string | undefined },
+    Parts: readonly { PartNumber: number; ETag: string | undefined }[],
+  ): Promise<void> {
+    const { client, sdk } = await open();
+    const { Bucket, Key } = upload;
+    try {
+      await client.send(
+        new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: [...Parts] } }),
+      );
+    } catch (error) {
+      if (nameOf(error) !== 'NoSuchUpload') throw error;
+      const { ETag = '' } = await client.send(new sdk.HeadObjectCommand({ Bucket, Key }));
+      if (!ETag.includes(`-${Parts.length}`)) throw error;
+    }
+  }
+
   return {
     get: async key => collect(await read(key)),
     getRange: async (key, start, end) => collect(await read(key, `bytes=${start}-${end - 1}`)),
@@ -87,10 +132,10 @@ export function s3Objects({
       const { object } = await at(key);
       return `s3://${object.Bucket}/${object.Key}`;
     },
-    async put(key, Body) {
-      const { client, sdk, object } = await at(key);
-      await client.send(new sdk.PutObjectCommand({ ...object, Body }));
-    },
+    put: (key, body) =>
+      body.length <= partBytes
+        ? put(key, body)
+        : putParts(key, body.length, async from => body.subarray(from, from + partBytes)),
     async putIfAbsent(key, Body) {
       const { client, sdk, object } = await at(key);
       for (let attempt = 1; ; attempt++) {
@@ -147,9 +192,24 @@ export function s3Objects({
       return path;
     },
     async putFile(key, path) {
-      const { client, sdk, object } = await at(key);
-      const { size: ContentLength } = await stat(path);
-      await client.send(new sdk.PutObjectCommand({ ...object, Body: createReadStream(path), ContentLength }));
+      const { size } = await stat(path);
+      if (size <= partBytes) await put(key, await readFile(path));
+      else {
+        const file = await openFile(path);
+        try {
+          await putParts(key, size, async from => {
+            const part = Buffer.alloc(Math.min(partBytes, size - from));
+            for (let read = 0; read < part.length; ) {
+              const { bytesRead } = await file.read(part, read, part.length - read, from + read);
+              if (bytesRead === 0) throw new Error(`${path} has become shorter`);
+              read += bytesRead;
+            }
+            return part;
+          });
+        } finally {
+          await file.close();
+        }
+      }
       await rm(path, { force: true });
     },
     close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
