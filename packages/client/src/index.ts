@@ -17,6 +17,14 @@ export type {
   StreamOptions,
 } from './operation.ts';
 export { iterate } from './pages.ts';
+export {
+  type AgentMessage,
+  emptyReply,
+  growReply,
+  newMessageKey,
+  type Reply,
+  streamReply,
+} from './reply.ts';
 export type { ClientSettings, Fetch } from './settings.ts';
 
 export type Client = ClientOf<ApiTypes>;

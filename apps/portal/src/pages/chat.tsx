@@ -1,4 +1,4 @@
-import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
+import { emptyReply, type Reply, streamReply } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { ConfirmButton, Failure, Loaded, onSubmit, useAction } from '../components.tsx';
@@ -9,39 +9,14 @@ const tenant_id = tenantId;
 const refreshMs = 5_000; // an approval may be decided elsewhere, and a host may say something
 const turnsShown = 50;
 
-// The typed client waits for the whole answer; here it is taken as the events it is made of. The same key brings the
-// same answer, so a connection that broke goes on in the middle of it.
-type Say = { args: ApiTypes['agents.sendMessage']['args'] & { 'idempotency-key': string }; event: unknown };
-const live = createClientFor<{ 'agents.say': Say }>(
-  {
-    'agents.say': {
-      method: 'POST',
-      path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
-      body: 'json',
-      headers: ['idempotency-key'],
-      isStream: true,
-    },
-  },
-  clientSettings,
-);
+// What was said and is not part of the conversation yet, and its answer as far as it is there.
+type Talk = Reply & { content: string };
 
-// What was said and is not part of the conversation yet.
-type Talk = { content: string; text: string; doing: string; failure?: string; isDone?: boolean };
-
-function hear(talk: Talk, { event, data }: Pick<ServerEvent, 'event' | 'data'>): Talk {
-  const said = data as { text?: string; name?: string; detail?: string };
-  if (event === 'delta') return { ...talk, text: talk.text + (said.text ?? ''), doing: 'Writing…' };
-  if (event === 'skill') return { ...talk, doing: `Using ${said.name}…` };
-  if (event === 'waiting') return { ...talk, doing: 'Waiting for an approval…' };
-  if (event === 'resumed') return { ...talk, doing: 'Thinking…' };
-  if (event === 'restart') return { ...talk, text: '', doing: 'Thinking…' };
-  if (event === 'reply') return { ...talk, isDone: true };
-  if (event === 'error') return { ...talk, failure: said.detail ?? 'There is no answer.' };
-  return talk;
+function doing({ text, skills, isWaiting }: Reply): string {
+  if (isWaiting) return 'Waiting for an approval…';
+  if (text !== '') return 'Writing…';
+  return skills.length > 0 ? `Using ${skills.at(-1)}…` : 'Thinking…';
 }
-
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
 
 export function Chat() {
   const [chosen, setChosen] = useState<string>();
@@ -117,15 +92,14 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [talk?.text, turns.data?.length]);
 
   const say = async (content: string) => {
-    let now: Talk = { content, text: '', doing: 'Thinking…' };
+    let now: Talk = { ...emptyReply, content };
     setTalk(now);
     try {
-      const message = { tenant_id, conversation_id, body: { content }, 'idempotency-key': newKey() };
-      for await (const event of live.agents.say(message)) {
-        now = hear(now, event);
-        setTalk(now);
-        if (event.event === 'waiting')
+      for await (const reply of streamReply(clientSettings, { tenant_id, conversation_id, content })) {
+        if (reply.isWaiting && !now.isWaiting)
           void queries.invalidateQueries({ queryKey: approvalsKey(conversation_id) });
+        now = { ...reply, content };
+        setTalk(now);
       }
     } catch (error) {
       now = { ...now, failure: messageOf(error) };
@@ -147,7 +121,7 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
             <Bubble by="user" text={talk.content} />
             {talk.text !== '' && <Bubble by="agent" text={talk.text} />}
             {talk.failure === undefined ? (
-              <p className="dim">{talk.doing}</p>
+              <p className="dim">{doing(talk)}</p>
             ) : (
               <div>
                 <Failure error={talk.failure} />

@@ -1,4 +1,4 @@
-import { type ApiTypes, createClientFor, type ServerEvent } from '@stak/client';
+import { emptyReply, newMessageKey, type Reply, streamReply } from '@stak/client';
 import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query';
 import { clientSettings, messageOf } from '../../../queries/api.ts';
 import {
@@ -10,49 +10,8 @@ import {
   usageKey,
 } from '../queries.ts';
 
-// What was said and is not part of the conversation yet.
-export type Talk = {
-  key: string;
-  content: string;
-  text: string; // of the answer, as far as it is there
-  skills: readonly string[]; // that were used for it
-  isWaiting?: boolean; // for an approval
-  seq?: number; // of the turn, once it is kept
-  failure?: string;
-};
-
-export const beginTalk = (key: string, content: string): Talk => ({ key, content, text: '', skills: [] });
-
-// What an event makes of it.
-export function hear(talk: Talk, { event, data }: Pick<ServerEvent, 'event' | 'data'>): Talk {
-  const said = data as { text?: string; name?: string; seq?: number; detail?: string };
-  if (event === 'delta') return { ...talk, text: talk.text + (said.text ?? '') };
-  if (event === 'skill') return { ...talk, skills: [...talk.skills, said.name ?? ''] };
-  if (event === 'waiting' || event === 'resumed') return { ...talk, isWaiting: event === 'waiting' };
-  if (event === 'restart') return { ...talk, text: '', skills: [] };
-  if (event === 'reply') return { ...talk, seq: said.seq };
-  if (event === 'error') return { ...talk, failure: said.detail ?? 'There is no answer.' };
-  return talk;
-}
-
-// The typed client waits for the whole answer; here it is taken as the events it is made of. The same key brings the
-// same answer, so a connection that broke goes on in the middle of it.
-type Say = { args: ApiTypes['agents.sendMessage']['args'] & { 'idempotency-key': string }; event: unknown };
-const live = createClientFor<{ 'agents.say': Say }>(
-  {
-    'agents.say': {
-      method: 'POST',
-      path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
-      body: 'json',
-      headers: ['idempotency-key'],
-      isStream: true,
-    },
-  },
-  clientSettings,
-);
-
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
+// What was said and is not part of the conversation yet, and its answer as far as it is there.
+export type Talk = Reply & { key: string; content: string };
 
 const talkKey = ({ tenant_id, conversation_id }: ConversationPath) =>
   ['talk', tenant_id, conversation_id] as const;
@@ -82,9 +41,9 @@ export async function say(
   queries: QueryClient,
   conversationPath: ConversationPath,
   content: string,
-  key = newKey(),
+  key = newMessageKey(),
 ): Promise<void> {
-  let talk = beginTalk(key, content);
+  let talk: Talk = { ...emptyReply, key, content };
   const isOn = () => queries.getQueryData<Talk | null>(talkKey(conversationPath))?.key === key;
   const become = (next: Talk) => {
     talk = next;
@@ -97,11 +56,10 @@ export async function say(
     JSON.stringify({ key, content, atMs: Date.now() } satisfies Saved),
   );
   try {
-    const message = { ...conversationPath, body: { content }, 'idempotency-key': key };
-    for await (const event of live.agents.say(message)) {
-      become(hear(talk, event));
-      if (event.event === 'waiting')
+    for await (const reply of streamReply(clientSettings, { ...conversationPath, content, key })) {
+      if (reply.isWaiting && !talk.isWaiting)
         void queries.invalidateQueries({ queryKey: approvalsKey(conversationPath) });
+      become({ ...talk, ...reply });
     }
   } catch (error) {
     become({ ...talk, failure: messageOf(error) });

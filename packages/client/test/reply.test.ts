@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { beginTalk, hear } from './talk.ts';
+import { emptyReply, growReply } from '../src/index.ts';
 
-const told = (...events: { event: string; data: unknown }[]) =>
-  events.reduce(hear, beginTalk('k', 'How many?'));
+const told = (...events: { event: string; data: unknown }[]) => events.reduce(growReply, emptyReply);
 const delta = (text: string) => ({ event: 'delta', data: { text } });
 
-describe('a talk', () => {
+describe('the answer of an agent', () => {
   it('grows piece by piece', () => {
     expect(told({ event: 'accepted', data: {} }, delta('Thr'), delta('ee.')).text).toBe('Three.');
   });
@@ -13,7 +12,7 @@ describe('a talk', () => {
   it('begins anew when another model does', () => {
     const skill = { event: 'skill', data: { name: 'usage' } };
     const restarted = told(skill, delta('Fo'), { event: 'restart', data: {} }, delta('Three.'));
-    expect(restarted).toEqual({ ...beginTalk('k', 'How many?'), text: 'Three.' });
+    expect(restarted).toEqual({ ...emptyReply, text: 'Three.' });
   });
 
   it('says when somebody has to agree to something', () => {
