@@ -67,6 +67,17 @@ const resetPassword = createRoute({
   component: latePage(() => import('./pages/account/recovery.tsx'), 'ResetPasswordPage'),
 });
 
+const signUpMailed = createRoute({
+  getParentRoute: () => root,
+  path: '/mailed',
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'SignUpMailedPage'),
+});
+const finishSignUp = createRoute({
+  getParentRoute: () => root,
+  path: '/finish-sign-up',
+  component: latePage(() => import('./pages/account/recovery.tsx'), 'FinishSignUpPage'),
+});
+
 // Links in mails that need a signed-in user and are not pages of the console to stay on.
 const mailed = createRoute({
   getParentRoute: () => root,
@@ -222,6 +233,8 @@ export const router = createRouter({
     join,
     forgotPassword,
     resetPassword,
+    signUpMailed,
+    finishSignUp,
     mailed.addChildren([verifyEmail, confirmEmail]),
     inside.addChildren([
       overview,

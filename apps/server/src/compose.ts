@@ -25,18 +25,20 @@ import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable, Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks } from '@stak/tasks';
 import { type Audit, createTenants, type Eraser, type Tenants } from '@stak/tenants';
-import { createWebhooks } from '@stak/webhooks';
+import { createWebhooks, type Webhooks } from '@stak/webhooks';
 import { downloadEndpoint } from './archive/download.ts';
 import type { ServerConfig } from './config.ts';
 import { createExplorer, type Explorer, type ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
 import { withKeyTenants } from './key-tenants.ts';
 import {
+  emitAudit,
   ownInboxEndpoints,
   ownInboxEraser,
   ownTenant,
   tellAlert,
   tellApproval,
+  tellEvents,
   tellReminder,
   tellStorage,
 } from './notices.ts';
@@ -71,6 +73,7 @@ export type ComposeDeps = {
     | 'defaultPlan'
     | 'mail'
     | 'requireVerifiedEmail'
+    | 'signsUpByMail'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
@@ -144,8 +147,10 @@ export function composeServices(deps: ComposeDeps): Services {
     ...(config.mail && {
       mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
     }),
+    signsUpByMail: config.signsUpByMail,
     resolveTenantSignIn: request => tenants.resolveSignIn(request),
     passwordCost: deps.passwordCost,
+    onAudit: (...entry) => emitAudit(webhooks.operations.emit, log)(...entry),
     storageLimits: config.storageLimits,
     defaultPlan: config.defaultPlan,
     readStorage: accountId => storage.read(accountId),
@@ -187,7 +192,8 @@ export function composeServices(deps: ComposeDeps): Services {
       : tenants.enterTenant(principal, tenantId);
 
   const inbox = createInbox({ ...base, cursors, enterTenant });
-  const webhooks = createWebhooks({
+  const telling = { post: inbox.operations, mail: accounts.notices };
+  const webhooks: Webhooks = createWebhooks({
     ...base,
     cursors,
     sealer,
@@ -201,7 +207,17 @@ export function composeServices(deps: ComposeDeps): Services {
     usageStep: accounts.usage.addStep,
     requestsPerSource: config.webhooksPerMinute,
     rates: deps.rates,
-    raiseAlert: tellAlert(inbox.operations),
+    raiseAlert: tellAlert({
+      ...telling,
+      describeConnection: async ({ userId, sourceId, connectionId }) => {
+        const [source, connection] = await Promise.all([
+          webhooks.sources.getById(sourceId),
+          webhooks.connections.getById(connectionId),
+        ]);
+        return source?.userId === userId ? { source: source.name, connection: connection?.name } : {};
+      },
+    }),
+    onShareUsed: tellEvents(telling),
     hasRoom: (userId, bytes) => storage.hasRoom(userId, bytes),
     changePosition: deps.system.source.position,
   });
@@ -264,7 +280,7 @@ export function composeServices(deps: ComposeDeps): Services {
       return profile?.deletingAt === undefined && profile ? planOf(profile, config.defaultPlan) : undefined;
     },
     limitOf: plan => plans[plan].storageBytes,
-    notify: tellStorage(inbox.operations, clock),
+    notify: tellStorage(telling, clock),
   });
   const verified = <S extends { api: readonly AnyEndpoint[] }>(service: S) =>
     withVerifiedEmail(

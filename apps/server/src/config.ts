@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
 import type { PlanName, StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
-import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as backup from './backup/settings.ts';
 import { readText } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
-import { mailFrom, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
+import { mailVariables, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
 import { modelName, modelVariables, price, readModels, readSpend, spend } from './model-config.ts';
 import { readObjectsConfig } from './objects-config.ts';
@@ -81,14 +80,7 @@ export const serverVariables = {
   STAK_METRICS_TOKEN: secret.optional(),
   STAK_METRICS_ADDRESS: address.optional(),
   ...tracingVariables,
-  STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
-  STAK_MAIL_FROM: mailFrom.optional(),
-  STAK_BRAND_NAME: z.string().trim().min(1).max(60).refine(isOneLine, 'must be one line').default('Stak'),
-  STAK_BRAND_COLOR: z
-    .string()
-    .regex(/^#[0-9a-fA-F]{6}$/, 'must be like #0f766e')
-    .default('#0f766e'),
-  STAK_REQUIRE_VERIFIED_EMAIL: z.stringbool().optional(),
+  ...mailVariables,
   STAK_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   STAK_DEMO: z.stringbool().optional(),
   STAK_TABLES_EXPLORER: z.union([z.literal('off'), nonempty.pipe(z.array(accountId))]).optional(),
@@ -172,6 +164,7 @@ export type ServerConfig = {
   stripe: StripeConfig | undefined;
   mail: MailConfig | undefined; // none: no mail is sent
   requireVerifiedEmail: boolean; // for what reaches out of this server
+  signsUpByMail: boolean; // accounts are made for confirmed addresses only
   models: ModelsConfig;
   modelSpend: Readonly<Record<string, number>>; // dollars a day, by account or plan
 };
@@ -230,7 +223,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     explorer: readExplorer(data, demo && isPrivate && !isProduction),
     outboundAllow: data.STAK_OUTBOUND_ALLOW ?? (isProduction || !isPrivate ? [] : loopback),
     ...readIntegrations(data),
-    ...readMail(data, store, isProduction),
+    ...readMail(data, { store, isProduction, demo }),
     models: readModels(data),
     modelSpend: readSpend(data),
   };

@@ -47,29 +47,47 @@ export const readDefaultPlan = (data: Variables): ServerConfig['defaultPlan'] =>
     : 'selfhosted');
 
 // `stak@example.com` or `Stak <stak@example.com>`.
-export const mailFrom = z
+const mailFrom = z
   .string()
   .refine(isOneLine, 'must be one line')
   .regex(/^(?:[^<>@]+<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be like Stak <stak@example.com>');
+
+export const mailVariables = {
+  STAK_SMTP_URL: z.url({ protocol: /^(?:smtps?|file)$/ }).optional(),
+  STAK_MAIL_FROM: mailFrom.optional(),
+  STAK_BRAND_NAME: z.string().trim().min(1).max(60).refine(isOneLine, 'must be one line').default('Stak'),
+  STAK_BRAND_COLOR: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be like #0f766e')
+    .default('#0f766e'),
+  STAK_REQUIRE_VERIFIED_EMAIL: z.stringbool().optional(),
+  STAK_SIGN_UP_BY_MAIL: z.stringbool().optional(),
+} as const;
+
+type MailContext = { store: StoreConfig; isProduction: boolean; demo: boolean };
 
 // On a developer's machine mail is written to a folder beside the data, where it can be read. In production somebody has
 // to say where it goes; until then none is sent, and nobody has to verify what nobody can.
 export function readMail(
   data: Variables,
-  store: StoreConfig,
-  isProduction: boolean,
-): Pick<ServerConfig, 'mail' | 'requireVerifiedEmail'> {
+  { store, isProduction, demo }: MailContext,
+): Pick<ServerConfig, 'mail' | 'requireVerifiedEmail' | 'signsUpByMail'> {
   const { STAK_SMTP_URL: given, STAK_MAIL_FROM: from, STAK_BRAND_NAME: name, STAK_BRAND_COLOR: color } = data;
   const isFolder = given === undefined || given.startsWith('file:');
   if (!isFolder && from === undefined) throw new UsageError('STAK_SMTP_URL needs STAK_MAIL_FROM');
   const hasFolder = !isProduction && store.kind === 'embedded' && store.path !== ':memory:';
   const url = given ?? (hasFolder ? pathToFileURL(resolve(store.path, 'mail')).href : undefined);
+  // The demo workspace reads no mail.
+  const signsUpByMail = data.STAK_SIGN_UP_BY_MAIL ?? (isProduction && !isFolder && !demo);
+  if (signsUpByMail && (url === undefined || demo))
+    throw new UsageError('STAK_SIGN_UP_BY_MAIL needs STAK_SMTP_URL, and no demo workspace');
   return {
     mail:
       url === undefined
         ? undefined
         : { url, from: from ?? `${name} <stak@localhost>`, brand: { name, color } },
     requireVerifiedEmail: data.STAK_REQUIRE_VERIFIED_EMAIL ?? (isProduction && url !== undefined),
+    signsUpByMail,
   };
 }
 

@@ -1,11 +1,11 @@
-import type { StorageNotice } from '@stak/accounts';
+import type { Accounts, ShownEntry, StorageNotice } from '@stak/accounts';
 import type { ApprovalRequest } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
 import type { Inbox } from '@stak/inbox';
-import { type Clock, cutText } from '@stak/kit';
+import { type Clock, cutText, type Logger } from '@stak/kit';
 import type { Remind } from '@stak/tasks';
 import type { Eraser, Tenants } from '@stak/tenants';
-import type { Alert, Emit } from '@stak/webhooks';
+import { type Alert, type Emit, type EventShare, webhookErrors } from '@stak/webhooks';
 import { z } from 'zod';
 import { noticeOf } from './storage.ts';
 
@@ -14,6 +14,7 @@ import { noticeOf } from './storage.ts';
 export const ownTenant = 'stak';
 
 type Post = Pick<Inbox['operations'], 'publish' | 'ensureInbox'>;
+type AccountNotices = Accounts['notices'];
 type Notice = { uid: string; title: string; body: string; category: string; key: string; cta_uri?: string };
 
 const inboxes = {
@@ -39,27 +40,67 @@ export async function tell(
   return post.publish(inboxId, draft, { sender });
 }
 
+type AlertRooms = {
+  post: Post;
+  mail: AccountNotices;
+  // What people call the source and the connection.
+  describeConnection(alert: Alert): Promise<{ source?: string; connection?: string }>;
+};
+
+// To the inbox of the account, and by mail to the members who can do something about it. If one of them fails, both are
+// told again: each takes a key once.
 export const tellAlert =
-  (post: Post) =>
+  ({ post, mail, describeConnection }: AlertRooms) =>
   async (alert: Alert): Promise<void> => {
-    const { userId, connectionId, alertKind, hour, detail } = alert;
-    const title = `Webhooks: ${alertKind.replaceAll('_', ' ')}`;
+    const { userId, connectionId, alertKind, hour, detail, raisedAt } = alert;
+    const what = alertKind.replaceAll('_', ' ');
     const key = `${hour}.${connectionId}.${alertKind}`;
-    await tell(post, ownTenant, 'alerts', { uid: userId, title, body: detail, category: 'webhooks', key });
+    const notice = { uid: userId, title: `Webhooks: ${what}`, body: detail, category: 'webhooks', key };
+    const { source = alert.sourceId, connection = connectionId } = await describeConnection(alert);
+    const line = `${source}, ${connection}: ${what} at ${raisedAt.slice(11, 16)} UTC. ${detail}`;
+    await Promise.all([
+      tell(post, ownTenant, 'alerts', notice),
+      mail.deliveriesFail(userId, { key: `deliveries.${key}`, line }),
+    ]);
   };
+
+type LimitRooms = { post: Post; mail: AccountNotices };
+type LimitNotice = { accountId: string; category: string; key: string; title: string; body: string };
+
+async function tellLimit({ post, mail }: LimitRooms, notice: LimitNotice): Promise<void> {
+  const { accountId, category, key, title, body } = notice;
+  await Promise.all([
+    tell(post, ownTenant, 'alerts', { uid: accountId, title, body, category, key: `${accountId}.${key}` }),
+    mail.limitReached(accountId, { key: `limits.${key}`, title, body }),
+  ]);
+}
 
 // Once a month for each share of the storage that is used.
 export const tellStorage =
-  (post: Post, clock: Clock) =>
+  (rooms: LimitRooms, clock: Clock) =>
   async (notice: StorageNotice): Promise<void> => {
-    const { accountId: uid, percent } = notice;
+    const { accountId, percent } = notice;
     const key = `storage.${new Date(clock.now()).toISOString().slice(0, 7)}.${percent}`;
-    await tell(post, ownTenant, 'alerts', {
-      uid,
-      ...noticeOf(notice),
-      category: 'storage',
-      key: `${uid}.${key}`,
-    });
+    await tellLimit(rooms, { accountId, category: 'storage', key, ...noticeOf(notice) });
+  };
+
+// Once a month for each share of the events that a plan has.
+export const tellEvents =
+  (rooms: LimitRooms) =>
+  async ({ userId: accountId, percent, eventsPerMonth, since }: EventShare): Promise<void> => {
+    const key = `events.${since}.${eventsPerMonth}.${percent}`;
+    const events = eventsPerMonth.toLocaleString('en');
+    const text =
+      percent >= 100
+        ? {
+            title: 'The events of this month are used up',
+            body: `Your plan has ${events} events a month, and they are used up. Webhooks are refused until the next month begins or you choose a larger plan.`,
+          }
+        : {
+            title: `${percent} % of this month's events are used`,
+            body: `Your plan has ${events} events a month. When they are used up, webhooks are refused until the next month begins.`,
+          };
+    await tellLimit(rooms, { accountId, category: 'events', key, ...text });
   };
 
 type Reminded = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
@@ -88,6 +129,18 @@ async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder):
   if (accountId !== undefined)
     await emit(accountId, { type: 'task.reminder', id, at, data: { ...whose, task } });
 }
+
+// For the sources of the account with the provider `stak`. An account that does more in a minute than its plan has
+// events must not keep the others waiting: its trail has the rest.
+export const emitAudit =
+  (emit: Emit, log: Logger) =>
+  async (accountId: string, entry: ShownEntry): Promise<void> => {
+    const { action, auditId: id, at } = entry;
+    await emit(accountId, { type: `audit.${action}`, id, at: Date.parse(at), data: entry }).catch(error => {
+      if (!webhookErrors.includes(error) || error.code !== 'webhooks.rate_limited') throw error;
+      log.info({ account_id: accountId, audit_id: id }, 'an audit entry was not taken as an event');
+    });
+  };
 
 const argumentChars = 4_000; // the approval itself has all of them
 

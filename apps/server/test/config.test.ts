@@ -101,12 +101,24 @@ describe('the configuration of the server', () => {
     });
     expect(read({}, { memory: true }).mail).toBeUndefined();
     const production = { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey };
-    expect(read(production)).toMatchObject({ mail: undefined, requireVerifiedEmail: false });
+    expect(read(production)).toMatchObject({
+      mail: undefined,
+      requireVerifiedEmail: false,
+      signsUpByMail: false,
+    });
     const smtp = { STAK_SMTP_URL: 'smtp://mail.example:587', STAK_MAIL_FROM: 'Ferry <mail@example.com>' };
     expect(read({ ...production, ...smtp })).toMatchObject({
       mail: { url: 'smtp://mail.example:587', from: 'Ferry <mail@example.com>' },
       requireVerifiedEmail: true,
+      signsUpByMail: true,
     });
+    expect(read(smtp).signsUpByMail).toBe(false);
+    expect(read({ ...production, ...smtp, STAK_DEMO: 'true' }).signsUpByMail).toBe(false);
+    expect(read({ ...production, ...smtp, STAK_SIGN_UP_BY_MAIL: 'false' }).signsUpByMail).toBe(false);
+    const byMail = { STAK_SIGN_UP_BY_MAIL: 'true' };
+    expect(read({ ...byMail, STAK_DEMO: 'false' }).signsUpByMail).toBe(true); // to the folder
+    expect(() => read({ ...production, ...byMail })).toThrow('needs STAK_SMTP_URL');
+    expect(() => read({ ...smtp, ...byMail })).toThrow('no demo workspace');
     expect(read({ ...production, ...smtp, STAK_REQUIRE_VERIFIED_EMAIL: 'false' })).toMatchObject({
       requireVerifiedEmail: false,
     });

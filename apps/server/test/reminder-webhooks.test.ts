@@ -130,3 +130,47 @@ test("a reminder of a tenant's user goes to the account that has the tenant, and
   expect(await host.events()).toHaveLength(1);
   expect(await stranger.events()).toEqual([]);
 }, 40_000);
+
+test('the audit trail comes as events, once for each entry, to sources that ask for it', async () => {
+  const [ann, stranger] = [await signUp('audited'), await signUp('unaudited')];
+  const { data: source } = await ann.client.webhooks.createSource({
+    body: { name: 'Trail', provider: 'stak', auditTrail: true },
+  });
+  expect(source.auditTrail).toBe(true);
+  const { data: key } = await ann.client.accounts.createKey({ body: { name: 'ci', permissions: 'write' } });
+  await ann.client.accounts.updateMe({ body: { name: 'Ann herself' } }); // is hers, and not the organisation's
+  await ann.client.tenants.create({ body: { tenant_id: 'audited', name: 'Audited', status: 'active' } });
+
+  const events = async () => (await ann.client.webhooks.listEvents({ sourceId: source.sourceId })).data.data;
+  const typesOf = async () => (await events()).map(({ eventType }) => eventType);
+  await expect.poll(typesOf).toContain('audit.tenants.create');
+  expect(await typesOf()).toContain('audit.key.created');
+  expect(await typesOf()).not.toContain('audit.account.changed');
+  const made = (await events()).find(({ eventType }) => eventType === 'audit.key.created')!;
+  const { data: body } = await ann.client.webhooks.readBody({ eventId: made.eventId });
+  const { data: trail } = await ann.client.accounts.listAudit({});
+  const entry = trail.data.find(({ target }) => target === key.keyId)!;
+  expect(JSON.parse(Buffer.from(body as Uint8Array).toString())).toEqual({
+    type: 'audit.key.created',
+    timestamp: entry.at,
+    data: entry,
+  });
+
+  // The same record of the stream again, as after a crash.
+  const found = (await engine.client.scan({ TableName: 'ferryhook-main' })).Items!;
+  const item = found.find(one => one.auditId === entry.auditId)!;
+  const { PK, SK } = item;
+  await engine.client.delete({ TableName: 'ferryhook-main', Key: { PK, SK } });
+  await engine.client.put({ TableName: 'ferryhook-main', Item: item });
+  await ann.client.accounts.createKey({ body: { name: 'last', permissions: 'read' } });
+  const keys = async () => (await typesOf()).filter(type => type === 'audit.key.created').length;
+  await expect.poll(keys).toBe(2);
+  expect(await ann.events()).toEqual([]);
+  expect(await stranger.events()).toEqual([]);
+
+  const member = as(key.key);
+  const asked = member.webhooks.createSource({ body: { name: 'Spy', provider: 'stak', auditTrail: true } });
+  await expect(asked).rejects.toMatchObject({ code: 'http.scope_missing' });
+  const outside = ann.client.webhooks.createSource({ body: { name: 'Shop', auditTrail: true } });
+  await expect(outside).rejects.toMatchObject({ code: 'webhooks.field_refused' });
+}, 40_000);

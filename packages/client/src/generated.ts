@@ -25,6 +25,15 @@ export type AccountsCreateOrganisationData = {
   isCurrent: boolean;
 };
 
+export type AccountsFinishSignUpData = {
+  access_token: string;
+  token_type: 'Bearer';
+  expires_in: number;
+  session_id: string;
+  account_id: string;
+  refresh_token?: string;
+};
+
 export type AccountsGetMeData = {
   userId: string;
   email: string;
@@ -38,6 +47,7 @@ export type AccountsGetMeData = {
   passkeys: number;
   githubId?: string;
   googleId?: string;
+  mails: { deliveries: boolean; limits: boolean };
   usageThisMonth: number;
   usagePeriodStart: string;
   createdAt: string;
@@ -60,15 +70,6 @@ export type AccountsLogInBodyPasskey = {
   authenticatorAttachment?: 'platform' | 'cross-platform';
   clientExtensionResults?: { [name: string]: unknown };
   response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
-};
-
-export type AccountsLogInData = {
-  access_token: string;
-  token_type: 'Bearer';
-  expires_in: number;
-  session_id: string;
-  account_id: string;
-  refresh_token?: string;
 };
 
 export type AccountsReadOrganisationData = {
@@ -651,6 +652,7 @@ export type WebhooksCreateSourceData = {
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
+  auditTrail: boolean;
   alertUrl?: string;
   ingestUrl?: string;
   eventCount: number;
@@ -826,6 +828,7 @@ export type WebhooksListSourcesDataDataItem = {
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
+  auditTrail: boolean;
   alertUrl?: string;
   ingestUrl?: string;
   eventCount: number;
@@ -983,6 +986,11 @@ export type ApiTypes = {
     args: { provider: 'github' | 'google'; code?: string; state?: string; error?: string; iss?: string };
     data: unknown;
   };
+  /** Make the account with the token of a mail, and sign in. For: public. */
+  'accounts.finishSignUp': {
+    args: { body: { token: string; password: string; cookie?: boolean } };
+    data: AccountsFinishSignUpData;
+  };
   /** Read your account. For: account, scope read. */
   'accounts.getMe': { args: Record<never, never>; data: AccountsGetMeData };
   /** Read what you used this month, and how much you store. For: account, scope read. */
@@ -1134,7 +1142,7 @@ export type ApiTypes = {
         passkey?: AccountsLogInBodyPasskey;
       };
     };
-    data: AccountsLogInData;
+    data: AccountsFinishSignUpData;
   };
   /** End this session. For: person. */
   'accounts.logOut': { args: Record<never, never>; data: undefined };
@@ -1180,7 +1188,7 @@ export type ApiTypes = {
     data: { accountId: string; name: string };
   };
   /** Exchange a refresh token for new tokens. For: public. */
-  'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsLogInData };
+  'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsFinishSignUpData };
   /** Remove the authenticator app. For: person. */
   'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
   /** Remove a member. For: session, scope admin. */
@@ -1200,19 +1208,26 @@ export type ApiTypes = {
   'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
   /** Ask for a mail with which to reset a forgotten password. For: public. */
   'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
+  /** Ask for a mail with which to make an account. For: public. */
+  'accounts.requestSignUp': {
+    args: { body: { email: string; password: string; name: string } };
+    data: undefined;
+  };
   /** Send an invitation again, with another link. For: session, scope admin. */
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
   /** Send another mail to verify your address. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
+  /** Show a page with a button that stops a kind of notice. For: public. */
+  'accounts.showUnsubscribe': { args: { token: string }; data: string };
   /** Sign in with a passkey. For: public. */
   'accounts.signInWithPasskey': {
     args: { body: { passkey: AccountsLogInBodyPasskey; cookie?: boolean } };
-    data: AccountsLogInData;
+    data: AccountsFinishSignUpData;
   };
   /** Make an account and sign in. For: public. */
   'accounts.signUp': {
     args: { body: { email: string; cookie?: boolean; password: string; name: string } };
-    data: AccountsLogInData;
+    data: AccountsFinishSignUpData;
   };
   /** Buy a plan. For: session, scope admin. */
   'accounts.startCheckout': {
@@ -1234,7 +1249,7 @@ export type ApiTypes = {
   /** Go on in another of your organisations. For: person. */
   'accounts.switchOrganisation': {
     args: { body: { accountId: string; cookie?: boolean } };
-    data: AccountsLogInData;
+    data: AccountsFinishSignUpData;
   };
   /** Stripe's events, signed by Stripe. For: provider. */
   'accounts.takeStripeEvent': {
@@ -1252,8 +1267,16 @@ export type ApiTypes = {
   'accounts.unlinkOrganisationProvider': { args: { accountId: string }; data: undefined };
   /** Unlink the identity at a provider. For: person. */
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
+  /** Stop a kind of notice by mail. For: public. */
+  'accounts.unsubscribe': {
+    args: { token: string; body: string | Uint8Array<ArrayBuffer> | Blob };
+    data: string;
+  };
   /** Change your account. For: account, scope admin. */
-  'accounts.updateMe': { args: { body: { name: string } }; data: AccountsGetMeData };
+  'accounts.updateMe': {
+    args: { body: { name?: string; mails?: { deliveries?: boolean; limits?: boolean } } };
+    data: AccountsGetMeData;
+  };
   /** Verify your address with the token of a mail. For: person. */
   'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
   /** Read whom your token stands for. For: user, scope read. */
@@ -2716,6 +2739,7 @@ export type ApiTypes = {
         dedupeHeader?: string;
         whilePaused?: 'hold' | 'refuse';
         alertUrl?: string;
+        auditTrail?: boolean;
       };
     };
     data: WebhooksCreateSourceData;
@@ -2844,6 +2868,7 @@ export type ApiTypes = {
           | 'hmac-sha512'
           | WebhooksCreateSourceDataSigningAlgorithm;
         whilePaused?: 'hold' | 'refuse';
+        auditTrail?: boolean;
         signingSecret?: string | null;
         verifyToken?: string | null;
         dedupeHeader?: string | null;
@@ -3165,6 +3190,7 @@ export const operations = {
   'accounts.finishOrganisationSignIn': { method: 'GET', path: '/v1/auth/organisations/{accountId}/callback' },
   'accounts.finishPasswordReset': { method: 'POST', path: '/v1/auth/password-reset/finish', body: 'json' },
   'accounts.finishProviderSignIn': { method: 'GET', path: '/v1/auth/{provider}/callback' },
+  'accounts.finishSignUp': { method: 'POST', path: '/v1/auth/signup/finish', body: 'json' },
   'accounts.getMe': { method: 'GET', path: '/v1/me' },
   'accounts.getUsage': { method: 'GET', path: '/v1/usage' },
   'accounts.invite': { method: 'POST', path: '/v1/invitations', body: 'json', isKeyed: true },
@@ -3203,8 +3229,10 @@ export const operations = {
   'accounts.renamePasskey': { method: 'PATCH', path: '/v1/me/passkeys/{passkeyId}', body: 'json' },
   'accounts.renewRecoveryCodes': { method: 'POST', path: '/v1/me/recovery-codes' },
   'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
+  'accounts.requestSignUp': { method: 'POST', path: '/v1/auth/signup/request', body: 'json' },
   'accounts.resendInvitation': { method: 'POST', path: '/v1/invitations/{invitationId}/resend' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
+  'accounts.showUnsubscribe': { method: 'GET', path: '/v1/mail/unsubscribe' },
   'accounts.signInWithPasskey': { method: 'POST', path: '/v1/auth/passkey/finish', body: 'json' },
   'accounts.signUp': { method: 'POST', path: '/v1/auth/signup', body: 'json' },
   'accounts.startCheckout': { method: 'POST', path: '/v1/billing/checkout', body: 'json', isKeyed: true },
@@ -3220,6 +3248,7 @@ export const operations = {
     path: '/v1/auth/organisations/{accountId}/link',
   },
   'accounts.unlinkProvider': { method: 'DELETE', path: '/v1/auth/{provider}/link' },
+  'accounts.unsubscribe': { method: 'POST', path: '/v1/mail/unsubscribe', body: 'raw' },
   'accounts.updateMe': { method: 'PATCH', path: '/v1/me', body: 'json' },
   'accounts.verifyEmail': { method: 'POST', path: '/v1/me/verification/finish', body: 'json' },
   'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },

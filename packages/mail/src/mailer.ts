@@ -93,7 +93,11 @@ function messageOf({ id, to, subject, text, html, unsubscribeUrl }: Mail, from: 
     text,
     html,
     messageId: `<${id}@${address.split('@')[1]}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      // Mail programs show a button that sends a POST to the address (RFC 8058).
+      ...(unsubscribeUrl !== undefined && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+    },
     ...(unsubscribeUrl !== undefined && { list: { unsubscribe: { url: unsubscribeUrl } } }),
   };
 }

@@ -14,16 +14,18 @@ import {
 } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
-import { doneBy } from './audit.ts';
+import { doneBy, showEntry } from './audit.ts';
 import { type Browser, originOf } from './browser.ts';
 import type { Deletions } from './deletion.ts';
 import { accountsErrors, userNotFound } from './errors.ts';
 import { hasFactor } from './factors/table.ts';
+import { switchMails, wantedMails } from './mail/notices.ts';
 import type { Role } from './organisations/roles.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from './plans.ts';
 import {
   auditSchema,
   callerSchema,
+  mailSwitches,
   meSchema,
   nameSchema,
   passwordSchema,
@@ -75,9 +77,16 @@ const routes = {
     isOwn: true,
     conditional: 'optional',
     summary: 'Change your account',
-    request: { body: json(z.strictObject({ name: nameSchema })) },
+    request: {
+      body: json(
+        z.strictObject({
+          name: nameSchema.optional(),
+          mails: z.strictObject(mailSwitches).partial().optional().describe('Which notices you want by mail'),
+        }),
+      ),
+    },
     responses: { 200: json(meSchema) },
-    problems: ['accounts.being_deleted'],
+    problems: ['accounts.being_deleted', 'accounts.changed'],
   }),
   changePassword: route({
     method: 'post',
@@ -205,10 +214,18 @@ export function createAccountApi(deps: AccountApiDeps) {
       const ifVersion = expected === undefined ? undefined : Number(expected);
       if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
       const by = doneBy(c.get('principal'), originOf(c));
-      const entry = { action: 'account.changed', detail: 'name', ...by };
-      const also = { audit: audit.step(userId, entry) };
-      const user = await users.update(userId, c.req.valid('json'), { ifVersion, also }).catch(error => {
-        throw accountsErrors.includes(error) && error.code === 'accounts.changed' ? versionMismatch() : error;
+      const { name, mails } = c.req.valid('json');
+      const current = mails ? await readUser(userId) : undefined;
+      const change = {
+        name,
+        ...(current && { mailsOff: switchMails(current.mailsOff, mails) }),
+      };
+      const detail = Object.keys(c.req.valid('json')).join(', ');
+      const also = { audit: audit.step(userId, { action: 'account.changed', detail, ...by }) };
+      const options = { ifVersion: ifVersion ?? current?.version, also };
+      const user = await users.update(userId, change, options).catch(error => {
+        const isRaced = accountsErrors.includes(error) && error.code === 'accounts.changed';
+        throw isRaced && ifVersion !== undefined ? versionMismatch() : error;
       });
       c.header('ETag', etagOf(user.version));
       return c.json(await showMe(user, accountId), 200);
@@ -298,12 +315,9 @@ const describeUser = (user: User, account: User, plan: PlanName) => ({
   passkeys: user.passkeys ?? 0,
   githubId: user.githubId,
   googleId: user.googleId,
+  mails: wantedMails(user.mailsOff),
   usageThisMonth: account.usageThisMonth,
   usagePeriodStart: account.usagePeriodStart,
   createdAt: user.createdAt,
   updatedAt: user.updatedAt,
 });
-
-function showEntry({ userId: _, expiresAt: __, ...shown }: AuditEntry) {
-  return shown;
-}

@@ -1,9 +1,11 @@
 import type { AccountPrincipal } from '@stak/http';
 import { cutText } from '@stak/kit';
+import { isImported, type Subscription, subscribe } from '@stak/streams';
 import { type ResultPage, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import * as limits from './limits.ts';
 import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
+import { accountsTable } from './tables.ts';
 
 // Who did what, from where. `action` is like `key.created`, `target` the id of what it was done to.
 export type AuditRecord = Omit<Origin, 'userAgent'> & {
@@ -40,6 +42,20 @@ export const doneBy = (
   address,
   requestId,
 });
+
+// What an account hears of its own trail as it grows: of one person's account, only what concerns the account, as its
+// other members see it. At least once.
+export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>): Subscription =>
+  subscribe({
+    name: 'accounts-audit',
+    table: accountsTable,
+    entities: [auditEntry],
+    concurrency: limits.auditsTogether,
+    async handle(change) {
+      if (change.kind !== 'insert' || isImported(change.new) || !maySee(change.new, 'anybody')) return;
+      await onEntry(change.new);
+    },
+  }) as Subscription;
 
 export type Audit = {
   // A step for the transaction that makes the change, so that neither is stored without the other.
@@ -82,4 +98,9 @@ export function createAudit({ store, clock, ids }: Base): Audit {
       return { ...found, items: found.items.filter(entry => maySee(entry, viewer)) };
     },
   };
+}
+
+export type ShownEntry = Omit<AuditEntry, 'userId' | 'expiresAt'>;
+export function showEntry({ userId: _, expiresAt: __, ...shown }: AuditEntry): ShownEntry {
+  return shown;
 }

@@ -9,13 +9,15 @@ import {
   codeSchema,
   cookieSchema,
   emailSchema,
+  mailedTokenSchema,
   nameSchema,
   passwordSchema,
   sessionSchema,
   tokensSchema,
   triedPasswordSchema,
 } from './schema.ts';
-import { logIn, type SignInDeps, signUp } from './sign-in.ts';
+import { logIn } from './sign-in.ts';
+import { finishSignUp, requestSignUp, type SignUpDeps, signUp } from './sign-up.ts';
 import type { Session } from './table.ts';
 
 const tags = ['accounts'];
@@ -30,12 +32,57 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Make an account and sign in',
-    description: noStore,
+    description: `${noStore} A server on the internet answers \`accounts.sign_up_by_mail\` to everybody: there, ask for a mail first.`,
     request: { body: json(z.strictObject({ ...credentials, password: passwordSchema, name: nameSchema })) },
     responses: { 201: json(tokensSchema) },
     problems: [
+      'accounts.sign_up_by_mail',
       'accounts.email_taken',
       'accounts.password_weak',
+      'accounts.origin_refused',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  requestSignUp: route({
+    method: 'post',
+    path: '/v1/auth/signup/request',
+    operationId: 'accounts.requestSignUp',
+    tags,
+    auth: 'public',
+    summary: 'Ask for a mail with which to make an account',
+    description:
+      'The answer is the same for every address. One without an account gets a link that works once, for 24 hours; the owner of an account learns that somebody tried.',
+    request: {
+      body: json(z.strictObject({ email: emailSchema, password: passwordSchema, name: nameSchema })),
+    },
+    responses: { 202: empty('A mail is on its way') },
+    problems: [
+      'accounts.no_mail',
+      'accounts.password_weak',
+      'accounts.origin_refused',
+      'accounts.too_many_attempts',
+      'accounts.busy',
+    ],
+  }),
+  finishSignUp: route({
+    method: 'post',
+    path: '/v1/auth/signup/finish',
+    operationId: 'accounts.finishSignUp',
+    tags,
+    auth: 'public',
+    summary: 'Make the account with the token of a mail, and sign in',
+    description: `${noStore} The password is the one that the mail was asked for with. The address counts as verified.`,
+    request: {
+      body: json(
+        z.strictObject({ token: mailedTokenSchema, password: triedPasswordSchema, cookie: cookieSchema }),
+      ),
+    },
+    responses: { 201: json(tokensSchema) },
+    problems: [
+      'accounts.token_refused',
+      'accounts.password_wrong',
+      'accounts.email_taken',
       'accounts.origin_refused',
       'accounts.too_many_attempts',
       'accounts.busy',
@@ -123,7 +170,7 @@ const routes = {
   }),
 };
 
-export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
+export function createAuthApi(deps: SignUpDeps & { browser: Browser }) {
   const { sessions, browser, audit } = deps;
   const show = (
     {
@@ -170,6 +217,16 @@ export function createAuthApi(deps: SignInDeps & { browser: Browser }) {
       browser.checkOrigin(c);
       const { cookie: wantsCookie, ...input } = c.req.valid('json');
       return c.json(browser.answer(c, await signUp(deps, input, originOf(c)), wantsCookie), 201);
+    }),
+    endpoint(routes.requestSignUp, async c => {
+      browser.checkOrigin(c);
+      await requestSignUp(deps, c.req.valid('json'), originOf(c));
+      return c.body(null, 202);
+    }),
+    endpoint(routes.finishSignUp, async c => {
+      browser.checkOrigin(c);
+      const { cookie: wantsCookie, ...input } = c.req.valid('json');
+      return c.json(browser.answer(c, await finishSignUp(deps, input, originOf(c)), wantsCookie), 201);
     }),
     endpoint(routes.logIn, async c => {
       browser.checkOrigin(c);

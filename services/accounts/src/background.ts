@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@stak/kit';
 import * as limits from './limits.ts';
 
@@ -14,7 +15,9 @@ export function createBackground({ log }: { log: Logger }): Background {
     run(what, job) {
       if (running.size >= limits.backgroundJobs)
         return log.warn({ what }, 'too much to do in the background');
-      const work = job()
+      // Begun when the answer is on its way.
+      const work = setImmediate()
+        .then(job)
         .catch((error: unknown) => log.warn({ err: error, what }, 'a background write failed'))
         .finally(() => running.delete(work));
       running.add(work);

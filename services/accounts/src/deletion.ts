@@ -7,7 +7,7 @@ import { requireFresh } from './factors/factors.ts';
 import { factorErasure } from './factors/table.ts';
 import * as limits from './limits.ts';
 import { lockSteps } from './locks.ts';
-import { mailsOfUser, outgoingMail } from './mail/table.ts';
+import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from './mail/table.ts';
 import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from './organisations/leaving.ts';
 import type { Memberships } from './organisations/memberships.ts';
 import { recoveryErasure } from './recovery/table.ts';
@@ -138,6 +138,7 @@ function handOver(
       'madeFor',
       'claimedEmail',
       'signsInto',
+      'mailsOff',
     ] as const,
   };
   const after = { email, stripeCustomerId: user.stripeCustomerId };
@@ -165,6 +166,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
+  await eraseNotices(deps, userId);
   await eraseCredentials(deps, userId);
   await usage.erase(userId);
 
@@ -194,6 +196,13 @@ async function eraseMailsAndDevices({ store }: DeletionDeps, userId: string): Pr
   for await (const { deviceId } of store.all(devicesOfUser, { userId }))
     steps.push(write.delete(knownDevice, { userId, deviceId }));
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails and devices' });
+}
+
+async function eraseNotices({ store }: DeletionDeps, accountId: string): Promise<void> {
+  const steps = [write.delete(failureDigest, { accountId })];
+  for await (const { noticeKey } of store.all(noticesOf, { accountId }))
+    steps.push(write.delete(mailedNotice, { accountId, noticeKey }));
+  await store.batchWrite(steps, { pattern: 'erase notices' });
 }
 
 async function eraseTrail({ store }: DeletionDeps, userId: string): Promise<void> {

@@ -13,6 +13,7 @@ export const accountsErrors = defineErrors({
   'accounts.origin_refused': 403,
   'accounts.password_wrong': 403,
   'accounts.sign_in_again': 403,
+  'accounts.sign_up_by_mail': 403,
   'accounts.email_unverified': 403,
   'accounts.disabled': 403,
   'accounts.session_confined': 403,

@@ -12,7 +12,7 @@ import type { Outbound } from '@stak/outbound';
 import type { WriteStep } from '@stak/table';
 import { createAccountApi } from './account-api.ts';
 import { createApiKeys, type KeyOwner } from './api-keys.ts';
-import { createAudit } from './audit.ts';
+import { auditSubscription, createAudit, type ShownEntry, showEntry } from './audit.ts';
 import { createAuthApi } from './auth-api.ts';
 import { type CheckEndUser, createAuthenticate } from './authenticate.ts';
 import { createBackground } from './background.ts';
@@ -32,7 +32,9 @@ import { createPasskeysApi } from './factors/passkeys-api.ts';
 import { withKeyProblems } from './key-limits.ts';
 import { createKeysApi } from './keys-api.ts';
 import * as limits from './limits.ts';
+import { createNotices, type Notices } from './mail/notices.ts';
 import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
+import { createUnsubscribeApi } from './mail/unsubscribe-api.ts';
 import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
 import type { GoogleSettings } from './oauth/openid.ts';
@@ -48,6 +50,7 @@ import { resolveReset } from './recovery/password-reset.ts';
 import { createRecoveryApi } from './recovery/recovery-api.ts';
 import { createSessions } from './sessions.ts';
 import { proveOwner } from './sign-in.ts';
+import { resolveSignUp } from './sign-up.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import { nothingStored, type StorageUse } from './storage/counts.ts';
 import { accountsTable } from './tables.ts';
@@ -57,7 +60,7 @@ import { createUsage } from './usage.ts';
 import { createUsers } from './users.ts';
 
 export type { ApiKeys, NewApiKey } from './api-keys.ts';
-export type { Audit, AuditRecord } from './audit.ts';
+export type { Audit, AuditRecord, ShownEntry } from './audit.ts';
 export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
 export type { AccountEraser } from './deletion.ts';
@@ -99,6 +102,8 @@ export type AccountsDeps = Base & {
   stripe?: StripeSettings;
   outbound?: Outbound; // for organisations' own providers; none: there are none
   mail?: MailSettings; // none: no mail is sent, and what needs one says so
+  // Accounts are made for confirmed addresses only, and signing up does not tell which addresses have one.
+  signsUpByMail?: boolean;
   // Somebody wants to sign in to the portal of a tenant: services/tenants knows what that comes to.
   resolveTenantSignIn?(request: {
     to: string;
@@ -109,6 +114,8 @@ export type AccountsDeps = Base & {
   throttles?: Partial<ThrottlePolicies>;
   // Tells other processes ahead that something of the account is revoked, so that open event streams end.
   announceRevoked?: (revoked: { account: string }) => Promise<void>;
+  // Something was done in an account, as its audit trail shows it. At least once for each `auditId`.
+  onAudit?(accountId: string, entry: ShownEntry): Promise<void>;
   defaultPlan?: PlanName; // of accounts that bought none; free unless told
   storageLimits?: StorageLimits; // where the plans' own do not fit this installation
   readStorage?: (accountId: string) => Promise<StorageUse>; // none: nothing is counted
@@ -165,11 +172,16 @@ export function createAccounts(given: AccountsDeps) {
     owners: given.owners ?? unknownOwners(given.ids),
     random: given.random ?? systemRandom,
     mail: given.mail,
-    resolve: async request =>
-      request.kind === 'tenant.sign_in_requested'
-        ? ((await given.resolveTenantSignIn?.(request)) ?? {})
-        : resolveReset({ users, audit, clock, outbox }, request),
+    resolve: async (request, token) => {
+      if (request.kind === 'tenant.sign_in_requested')
+        return (await given.resolveTenantSignIn?.(request)) ?? {};
+      if (request.kind === 'sign_up.requested')
+        return resolveSignUp({ ...base, users, outbox }, request, token);
+      if (request.kind === 'notice.due') return notices.resolve(request);
+      return resolveReset({ users, audit, clock, outbox }, request);
+    },
   });
+  const notices: Notices = createNotices({ ...base, users, memberships, outbox, sealer });
   const codes = createCodes({ ...base, sealer });
   const issuer = given.mail?.brand.name ?? 'Stak';
   const passkeys = createPasskeyChecks({ ...base, ...pages, audit, name: issuer });
@@ -186,7 +198,7 @@ export function createAccounts(given: AccountsDeps) {
     google,
     proveOwner: (signed, password) => proveOwner(signing, signed, password),
   });
-  const billing = createBilling({ ...base, users, audit, pages, stripe });
+  const billing = createBilling({ ...base, users, audit, pages, stripe, outbox, notices });
   const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
   const deletions = createDeletions({ ...signing, memberships, apiKeys, usage, erasers });
   const plans = plansWith(given.storageLimits ?? {});
@@ -197,7 +209,7 @@ export function createAccounts(given: AccountsDeps) {
   const organising = { ...signing, browser, memberships, apiKeys, plans, defaultPlan };
 
   const api = [
-    ...createAuthApi({ ...signing, browser }),
+    ...createAuthApi({ ...signing, browser, signsUpByMail: given.signsUpByMail ?? false }),
     ...createAccountApi({
       ...signing,
       browser,
@@ -208,6 +220,7 @@ export function createAccounts(given: AccountsDeps) {
     }),
     ...createOrganisationsApi(organising),
     ...createRecoveryApi({ ...signing, browser, apiKeys }),
+    ...createUnsubscribeApi({ users, audit, notices, name: issuer }),
     ...createFactorsApi({ ...signing, issuer }),
     ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
@@ -220,7 +233,9 @@ export function createAccounts(given: AccountsDeps) {
     api: withKeyProblems(api),
     errors: allErrors,
     tables: [accountsTable],
-    subscriptions: [],
+    subscriptions: given.onAudit
+      ? [auditSubscription(entry => given.onAudit!(entry.userId, showEntry(entry)))]
+      : [],
     workers: [keys.worker, deletions.worker, ...outbox.workers] as readonly Worker[],
     authenticate: createAuthenticate({
       clock,
@@ -248,6 +263,8 @@ export function createAccounts(given: AccountsDeps) {
       tryMail: throttle.tryMail,
       tryInvitation: throttle.tryInvitation,
     },
+    // What the members of an account learn by mail, each once. Without mail, nothing happens.
+    notices: { limitReached: notices.limitReached, deliveriesFail: notices.deliveriesFail },
     sendMails: outbox.sendDue, // what is due now; the worker does it by itself
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,
@@ -255,3 +272,5 @@ export function createAccounts(given: AccountsDeps) {
     settle: background.settle,
   };
 }
+
+export type Accounts = ReturnType<typeof createAccounts>;

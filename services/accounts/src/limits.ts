@@ -59,6 +59,7 @@ export const signUpWindowS = hour;
 export const signUpsPerAddress = 20; // a window; also what slows down asking which e-mails are taken
 
 export const auditS = 365 * day; // a year, as auditors ask for
+export const auditsTogether = 4; // handed on as events at the same time
 export const auditDetailChars = 500;
 export const usageShards = 8; // of a busy account: many processes add at once, and one item takes a thousand writes a second
 export const usageMonthsS = 400 * day; // a year of months, for comparison

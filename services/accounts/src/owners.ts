@@ -1,7 +1,7 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator, passkey, passkeyChallenge } from './factors/table.ts';
-import { outgoingMail } from './mail/table.ts';
+import { failureDigest, mailedNotice, outgoingMail } from './mail/table.ts';
 import {
   invitation,
   linkedSubject,
@@ -29,6 +29,8 @@ export const accountOwners = [
   ownedByKey(subscription, byUser),
   ownedByKey(table.accountDeletion, byUser),
   ownedByKey(outgoingMail, byUser),
+  ownedByKey(mailedNotice, byAccount),
+  ownedByKey(failureDigest, byAccount),
   ownedByKey(authenticator, byUser),
   ownedByKey(passkey, byUser),
   ownedByKey(mailedToken, byUser),

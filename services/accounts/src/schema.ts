@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as limits from './limits.ts';
 import { roleNames } from './organisations/roles.ts';
 import { planNames } from './plans.ts';
+import * as recovery from './recovery/limits.ts';
 
 // Of accounts that nobody signs in to: no mail reaches it, and nobody can take one.
 export const organisationDomain = '@organisation.invalid';
@@ -23,6 +24,11 @@ export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password as it is tried: one that is too short to be one is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
+export const mailedTokenSchema = z
+  .string()
+  .min(1)
+  .max(recovery.tokenChars)
+  .describe('From the link in the mail');
 export const codeSchema = z
   .string()
   .min(1)
@@ -32,6 +38,14 @@ export const cookieSchema = z
   .boolean()
   .default(true)
   .describe('Whether the refresh token comes as a cookie. Programs say false and find it in the answer.');
+// Notices that people may switch off. Mail about their own sign-in always comes.
+export const mailTopics = ['deliveries', 'limits'] as const;
+export type MailTopic = (typeof mailTopics)[number];
+export const mailSwitches = {
+  deliveries: z.boolean().describe('About failing deliveries, at most once an hour'),
+  limits: z.boolean().describe('About a limit of the plan, at 80 % and at 100 %'),
+} satisfies Record<MailTopic, z.ZodType>;
+
 export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
@@ -64,6 +78,7 @@ export const meSchema = z.strictObject({
   passkeys: z.int().describe('How many passkeys there are'),
   githubId: z.string().optional(),
   googleId: z.string().optional(),
+  mails: z.strictObject(mailSwitches).describe('Which notices you get by mail'),
   usageThisMonth: z.int(),
   usagePeriodStart: z.string(),
   createdAt: z.string(),

@@ -12,7 +12,6 @@ import type { Outbox } from './mail/outbox.ts';
 import { disabledError } from './operators.ts';
 import { checkPassword } from './password-policy.ts';
 import type { Passwords } from './passwords.ts';
-import { verificationSteps } from './recovery/tokens.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import { type Profile, profile } from './table.ts';
 import type { Throttle } from './throttle.ts';
@@ -35,29 +34,6 @@ export type Signed = Origin & { userId: string; sessionId: string };
 
 const wrongCredentials = () =>
   accountsErrors.create('accounts.credentials_wrong', 'The e-mail address or the password is wrong.');
-
-// A taken address is told: without sending mail there is no other way to say that nothing was made. It takes as
-// long as a free one, and an address may ask only so often.
-export async function signUp(
-  deps: SignInDeps,
-  input: { email: string; password: string; name: string },
-  origin: Origin,
-): Promise<SignedIn> {
-  const { users, sessions, passwords, throttle, audit, ids, background, outbox } = deps;
-  await checkPassword(input.password, input, 'password');
-  await throttle.trySignUp(origin.address);
-  const passwordHash = await passwords.hash(input.password);
-  const { email, name } = input;
-  const { address, requestId } = origin;
-  const userId = ids.next('usr');
-  const entry = { action: 'account.created', via: 'password', address, requestId };
-  const also = { audit: audit.step(userId, entry), ...verificationSteps(deps, { userId, email, name }) };
-  await users.create({ email, name, passwordHash }, also, userId);
-  outbox.ring();
-  background.run('remember a place', () => throttle.remember({ account: email, address }));
-  const device = await deviceSteps(deps, { userId, email, name }, origin);
-  return sessions.start({ userId, signedInWith: 'password', origin, also: device });
-}
 
 // Every way to fail looks the same and takes the same time: there is always a hash to compare with.
 export async function logIn(

@@ -1,6 +1,6 @@
 import { defineKeys, defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { permissionSchema, planSchema } from './schema.ts';
+import { mailTopics, permissionSchema, planSchema } from './schema.ts';
 
 const time = z.string().describe('ISO timestamp');
 const expiresAt = z.int().describe('The second after which it is gone');
@@ -45,6 +45,7 @@ export const profile = entity(ferryhookKeys, {
       .string()
       .optional()
       .describe('Their address as that provider has it: shown, and good for nothing else'),
+    mailsOff: z.array(z.enum(mailTopics)).optional().describe('The notices that they do not want by mail'),
     isOrganisation: z.boolean().optional().describe('No person: nobody signs in with it'),
     createdAt: time,
     updatedAt: time,

@@ -1,7 +1,7 @@
 import { defineTable } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './factors/table.ts';
-import { mailsDue, mailsOfUser, outgoingMail } from './mail/table.ts';
+import { failureDigest, mailedNotice, mailsDue, mailsOfUser, noticesOf, outgoingMail } from './mail/table.ts';
 import {
   invitation,
   invitationsOf,
@@ -80,6 +80,8 @@ export const accountsTable = defineTable(ferryhookKeys, {
     passkey,
     passkeyChallenge,
     outgoingMail,
+    mailedNotice,
+    failureDigest,
     organisation,
     member,
     invitation,
@@ -100,6 +102,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     passkeysOfUser,
     mailsDue,
     mailsOfUser,
+    noticesOf,
     membersOf,
     organisationsOf,
     invitationsOf,

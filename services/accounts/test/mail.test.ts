@@ -6,7 +6,15 @@ import { createAdversary } from '@stak/table/adversary';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { mailsDue, outgoingMail } from '../src/mail/table.ts';
-import { type Engine, openEmbedded, openMailbox, publicUrl, type Serving, serve } from './open-accounts.ts';
+import {
+  type Engine,
+  openEmbedded,
+  openMailbox,
+  publicUrl,
+  type Serving,
+  serve,
+  watchClient,
+} from './open-accounts.ts';
 
 let engine: Engine;
 let house: Serving;
@@ -217,17 +225,7 @@ describe('a request for a reset', () => {
     await house.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
     const seen = new Set<string>();
     for (const email of ['ann@example.com', 'none@example.com', 'oauth@example.com']) {
-      const operations: string[] = [];
-      const noted = <T>(operation: string, call: T): T =>
-        typeof call === 'function'
-          ? (((...input: never[]) => {
-              operations.push(operation);
-              return call(...input);
-            }) as T)
-          : call;
-      const client = Object.fromEntries(
-        Object.entries(engine.client).map(([operation, call]) => [operation, noted(operation, call)]),
-      ) as Engine['client'];
+      const { client, operations } = watchClient(engine.client);
       const answer = await forgot(serve({ ...engine, client }), email, `192.0.2.${email.length}`);
       const headers = [...answer.headers].filter(([name]) => !/request-id|ratelimit|date/i.test(name));
       expect(operations).toContain('transactWrite');

@@ -40,6 +40,20 @@ export async function openOverHttp(): Promise<Engine> {
   };
 }
 
+// Notes what is asked of the store, in order.
+export function watchClient(client: DynamoClient): { client: DynamoClient; operations: string[] } {
+  const operations: string[] = [];
+  const noted = <T>(operation: string, call: T): T =>
+    typeof call === 'function'
+      ? (((...input: never[]) => {
+          operations.push(operation);
+          return call(...input);
+        }) as T)
+      : call;
+  const entries = Object.entries(client).map(([operation, call]) => [operation, noted(operation, call)]);
+  return { client: Object.fromEntries(entries) as DynamoClient, operations };
+}
+
 const describeAccounts = (client: DynamoClient, clock: ManualClock) => serve({ client, clock });
 
 // What a mailer was given, by whichever server.

@@ -12,6 +12,8 @@ export type AccountPlan = {
   bodyBytes?: number; // the largest body, if below the limit for everyone
 };
 
+export type EventShare = { userId: string; percent: number; eventsPerMonth: number; since: string };
+
 export type WebhookDeps = {
   store: Store;
   clock: Clock;
@@ -32,6 +34,9 @@ export type WebhookDeps = {
   hasRoom?(userId: string, bytes: number): Promise<boolean>;
   rates?: MemoryRateLimits; // of sources and plans; by default, of this process alone
   raiseAlert?(alert: Alert): Promise<void>;
+  // The account comes near the events of its plan, or has used them up. It is called again after a restart, by every
+  // process, and after it threw.
+  onShareUsed?(share: EventShare): Promise<void>;
   publicUrl?: string; // where senders reach us: some of them sign it
 };
 

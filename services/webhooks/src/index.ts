@@ -36,7 +36,7 @@ import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
 
 export { countCheckpoint } from './count-tables.ts';
-export type { AccountPlan, WebhookDeps } from './deps.ts';
+export type { AccountPlan, EventShare, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
 export type { Emit, StakEvent } from './ingest/emit.ts';
 export { type Alert, ferryhookMain } from './main-table.ts';
@@ -151,3 +151,5 @@ export function createWebhooks(deps: WebhookDeps) {
     },
   };
 }
+
+export type Webhooks = ReturnType<typeof createWebhooks>;

@@ -30,6 +30,7 @@ export const catchUpMs = [3 * second, 15 * second]; // after a change of a conne
 export const clockSkewMs = 1 * second; // how far clocks of processes may differ
 export const sourceCacheEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan takes effect within seconds; usage is added up in memory meanwhile
+export const toldShares = [80, 100] as const; // percent of a plan's events at which the account hears of it
 export const requestsPerSource = 300_000; // a minute, valid or not: more than a core can handle, so plans come first
 export const rateWindowMs = minute; // plans count events a minute
 

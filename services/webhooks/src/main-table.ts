@@ -28,6 +28,7 @@ export const source = entity(ferryhookKeys, {
     verifyToken: z.string().optional().describe('Sealed; for handshakes with a verify token'),
     dedupeHeader: z.string().optional().describe('Header in which a custom source sends its own id'),
     whilePaused: z.enum(['hold', 'refuse']),
+    auditTrail: z.boolean().optional().describe('Of the provider `stak`: whether it gets the audit trail'),
     alertUrl: z.string().optional(),
     alertSecret: z
       .string()

@@ -35,6 +35,9 @@ const sourceFields = {
     .enum(['hold', 'refuse'])
     .describe('`hold` responds with 202 and delivers later, `refuse` responds with 410'),
   alertUrl: url.describe('Receives each alert as a signed POST'),
+  auditTrail: z
+    .boolean()
+    .describe('Whether a source of the provider `stak` also receives the audit trail of the account'),
 };
 const { name: sourceName, ...sourceOptions } = sourceFields;
 const provider = z.enum(sourceProviders).describe('The sender. `stak` for the events of Stak itself');
@@ -51,6 +54,7 @@ export const sourceChangeSchema = z.strictObject({
   signatures: sourceFields.signatures.optional(),
   signingAlgorithm: sourceFields.signingAlgorithm.optional(),
   whilePaused: sourceFields.whilePaused.optional(),
+  auditTrail: sourceFields.auditTrail.optional(),
   signingSecret: sourceFields.signingSecret.nullable().optional(),
   verifyToken: sourceFields.verifyToken.nullable().optional(),
   dedupeHeader: sourceFields.dedupeHeader.nullable().optional(),
@@ -70,6 +74,7 @@ export const sourceSchema = z.strictObject({
   toleranceS: z.int().optional(),
   dedupeHeader: z.string().optional(),
   whilePaused: sourceFields.whilePaused,
+  auditTrail: sourceFields.auditTrail,
   alertUrl: z.string().optional(),
   ingestUrl: z.string().optional().describe('The URL for the provider. Not set for the provider `stak`'),
   eventCount: z.int(),

@@ -95,6 +95,36 @@ describe('ingest', () => {
     expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
   });
 
+  it('tells of 80 % and 100 % of the month once each, and again if it could not', async () => {
+    const told: number[] = [];
+    let isDown = false;
+    const hooks = await openWebhooks({
+      plan: { ...generous, eventsPerMonth: 10 },
+      counts: true,
+      onShareUsed: async ({ userId, percent, eventsPerMonth }) => {
+        expect([userId, eventsPerMonth]).toEqual(['usr_ann', 10]);
+        if (isDown) throw new Error('down');
+        told.push(percent);
+      },
+    });
+    const sourceId = await hooks.source();
+    const send = async (count: number) => {
+      for (let i = 0; i < count; i++) await hooks.send(sourceId);
+    };
+    await send(7);
+    expect(told).toEqual([]);
+    isDown = true;
+    await send(1);
+    isDown = false;
+    await send(1);
+    expect(told).toEqual([80]);
+    await hooks.clock.advance(10_000); // what is known of the plan is read again
+    await send(1);
+    expect(told).toEqual([80, 100]);
+    for (let i = 0; i < 3; i++) expect((await hooks.ingest(sourceId)).status).toBe(402);
+    expect(told).toEqual([80, 100]);
+  });
+
   it('keeps one source from taking what others need, by what it is sent and not by what is proven', async () => {
     const hooks = await openWebhooks({ requestsPerSource: 3 });
     const flooded = await hooks.source({ provider: 'github', signingSecret: 'a secret' });

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Client } from '@stak/client';
 import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { ask } from '../prompt.ts';
@@ -66,11 +67,24 @@ async function login(flags: Flags): Promise<void> {
     async ({ accounts }) => {
       const body = { email, password, cookie: false };
       const answer = flags.signup
-        ? await accounts.signUp({ body: { ...body, name } }, { headers })
+        ? await accounts.signUp({ body: { ...body, name } }, { headers }).catch(error => {
+            if (error?.code !== 'accounts.sign_up_by_mail') throw error;
+            return signUpByMail(accounts, { email, password, name });
+          })
         : await accounts.logIn({ body: { ...body, ...(code !== undefined && { code }) } }, { headers });
       return answer.data;
     },
     email,
   );
   console.log(`Signed in to ${url} as ${email}`);
+}
+
+async function signUpByMail(
+  accounts: Client['accounts'],
+  { email, password, name }: { email: string; password: string; name: string },
+) {
+  await accounts.requestSignUp({ body: { email, password, name } });
+  const link = await ask(`A mail with a link is on its way to ${email}. Paste the link here: `);
+  const token = link.trim().replace(/^.*#token=/, '');
+  return accounts.finishSignUp({ body: { token, password, cookie: false } });
 }

@@ -88,6 +88,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.refresh_refused': 'The refresh token is used, expired or revoked. Sign in again.',
   'accounts.storage_limit_reached':
     'The account has used all the storage of its plan. Delete data or buy a larger plan.',
+  'accounts.sign_up_by_mail':
+    'This server makes accounts for confirmed addresses. Ask for a mail with `accounts.requestSignUp`.',
   'accounts.email_unverified':
     'The address of the account is not verified. Follow the link in the mail, or ask for another.',
   'accounts.origin_refused':

@@ -16,7 +16,8 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.endSessions': 'Ends all sessions of the account, the one of this request included.',
   'accounts.endSession': 'Ends one session. Its tokens stop working at once.',
   'accounts.getMe': 'Returns the account of the caller.',
-  'accounts.updateMe': 'Changes the name of the account.',
+  'accounts.updateMe':
+    'Changes your name, or which notices you get by mail. What is left out stays as it is.',
   'accounts.listAudit': 'Returns sign-ins, keys and other changes of the account, newest first.',
   'accounts.getUsage': 'Returns the events of this month and the bytes stored, with the limits of the plan.',
   'accounts.listPlans': 'Returns the plans with their limits and prices.',

@@ -48,6 +48,32 @@ export const accountsSteps: readonly Step[] = [
     ...unconfigured,
   },
   {
+    operation: 'accounts.requestSignUp',
+    as: 'nobody',
+    body: { email: 'fourth@example.com', password: 'seven green umbrellas', name: 'Fourth' },
+    ...unconfigured,
+  },
+  {
+    operation: 'accounts.finishSignUp',
+    as: 'nobody',
+    body: { token: 'usr_owner.invented', password: 'seven green umbrellas', cookie: false },
+    status: 400,
+    stranger: { anything: 'anyone who has the token and the password signs up' },
+  },
+  {
+    operation: 'accounts.showUnsubscribe',
+    as: 'nobody',
+    query: { token: 'invented' },
+    stranger: everybody,
+  },
+  {
+    operation: 'accounts.unsubscribe',
+    as: 'nobody',
+    query: { token: 'invented' },
+    body: 'List-Unsubscribe=One-Click',
+    stranger: everybody,
+  },
+  {
     operation: 'accounts.finishPasswordReset',
     as: 'nobody',
     body: { token: 'usr_owner.invented', newPassword: 'seven green umbrellas' },

@@ -3,6 +3,8 @@ import { type Audit, doneBy } from '../audit.ts';
 import { originOf } from '../browser.ts';
 import type { AccountEraser } from '../deletion.ts';
 import type { Base } from '../deps.ts';
+import type { Notices } from '../mail/notices.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import type { ReturnSettings } from '../oauth/return-to.ts';
 import type { Users } from '../users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';
@@ -17,6 +19,8 @@ import { subscription } from './table.ts';
 export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
   users: Users;
   audit: Audit;
+  outbox: Outbox;
+  notices: Notices;
   pages: ReturnSettings;
   stripe?: StripeSettings; // without it, every route says that there is no billing
 };

@@ -4,6 +4,8 @@ import type { Audit } from '../audit.ts';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import { stripeEventS } from '../limits.ts';
+import type { Notices } from '../mail/notices.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import { stripeEvent } from '../table.ts';
 import type { Users } from '../users.ts';
 import { listSubscriptions } from './customers.ts';
@@ -41,7 +43,12 @@ const telling: ReadonlySet<string> = new Set([
 export const outcomes = ['applied', 'repeated', 'ignored'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-type Deps = Pick<Base, 'store' | 'clock' | 'log'> & { users: Users; audit: Audit };
+type Deps = Pick<Base, 'store' | 'clock' | 'log'> & {
+  users: Users;
+  audit: Audit;
+  outbox: Pick<Outbox, 'ring'>;
+  notices: Pick<Notices, 'paymentFailed'>;
+};
 
 export async function applyNotice(deps: Deps, door: StripeDoor, notice: Notice): Promise<Outcome> {
   const { store, users, log } = deps;
@@ -69,7 +76,7 @@ const isApplied = async (store: Store, stripeEventId: string): Promise<boolean> 
   (await store.get(stripeEvent, { stripeEventId }, { consistent: true })) !== undefined;
 
 async function writeBilled(
-  { store, users, audit, clock, log }: Deps,
+  { store, users, audit, clock, log, outbox, notices }: Deps,
   door: StripeDoor,
   { id, type }: Notice,
   user: { userId: string; version: number; plan: string; stripeCustomerId: string; stripeSubId?: string },
@@ -106,6 +113,7 @@ async function writeBilled(
             syncedAt: now,
           }),
           ...(plan !== user.plan && { audit: audit.step(userId, entry) }),
+          ...(type === 'invoice.payment_failed' && notices.paymentFailed(userId, { plan: user.plan })),
         },
       },
     );
@@ -114,6 +122,7 @@ async function writeBilled(
     if (accountsErrors.includes(error)) return 'outdated';
     throw error;
   }
+  outbox.ring();
   if (plan !== user.plan)
     log.info({ user: userId, from: user.plan, to: plan, stripe_event: id }, 'plan changed');
   return 'applied';

@@ -23,6 +23,7 @@ type NewMail = {
   details?: Readonly<Record<string, string>>;
   token?: string; // for its link
   keptS?: number; // how long anybody wants it
+  atMs?: number; // when it is due; now unless told
 };
 
 // A mail is written in the transaction of the deed that causes it, and sent by whichever worker claims it first. It may
@@ -45,8 +46,9 @@ type OutboxDeps = Base & {
   owners: Owners;
   random: Random;
   mail: MailSettings | undefined;
-  // What a request comes to, now that somebody looks: the steps that make it a mail, or none.
-  resolve(request: OutgoingMail): Promise<Readonly<Record<string, WriteStep>>>;
+  // What a request comes to, now that somebody looks: the steps that make it a mail, or none. `token` is what it was
+  // given, or empty.
+  resolve(request: OutgoingMail, token: string): Promise<Readonly<Record<string, WriteStep>>>;
 };
 
 type Due = OutgoingMail & { nextAtMs: number };
@@ -82,7 +84,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         : Object.fromEntries(
             mails
               .filter(isReachable)
-              .map(one => [`mail ${one.kind}`, write.put(outgoingMail, entryOf(deps, one))]),
+              .map(one => entryOf(deps, one))
+              .map(entry => [`mail ${entry.kind} ${entry.mailId}`, write.put(outgoingMail, entry)]),
           ),
     ring: notifier.notify,
     sendDue,
@@ -109,11 +112,11 @@ function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMai
     details: Object.fromEntries(details),
     sealedToken:
       mail.token === undefined ? undefined : sealer.seal(mail.token, sealLocation({ userId, mailId })),
-    nextAtMs: nowMs,
+    nextAtMs: mail.atMs ?? nowMs,
     fence: 0,
     attempts: 0,
     createdAt: isoTime(nowMs),
-    expiresAt: inSeconds(nowMs) + (mail.keptS ?? limits.keptS),
+    expiresAt: inSeconds(mail.atMs ?? nowMs) + (mail.keptS ?? limits.keptS),
   };
 }
 
@@ -154,7 +157,7 @@ async function handleOne(deps: OutboxDeps, mail: MailSettings, seen: Due): Promi
   try {
     if (isRequest(mine.kind)) {
       const done = write.delete(outgoingMail, key, { if: { fence } });
-      const steps = await deps.resolve(mine);
+      const steps = await deps.resolve(mine, tokenOf(deps, mine));
       await ignoreLostLease(
         deps.store.transact({ done, ...steps }, { pattern: 'resolve a request for mail' }),
       );
@@ -182,13 +185,17 @@ async function claim({ store, clock, owners }: OutboxDeps, seen: Due): Promise<O
   return ignoreLostLease(store.update(outgoingMail, key, { set }, options));
 }
 
+const tokenOf = ({ sealer }: OutboxDeps, { sealedToken, ...key }: OutgoingMail): string =>
+  sealedToken === undefined ? '' : sealer.openText(sealedToken, sealLocation(key));
+
 async function send(
-  { sealer, clock }: OutboxDeps,
+  deps: OutboxDeps,
   { mailer, brand }: MailSettings,
-  { userId, mailId, kind, to, details, sealedToken }: OutgoingMail,
+  mail: OutgoingMail,
 ): Promise<MailOutcome> {
-  const token =
-    sealedToken === undefined ? '' : sealer.openText(sealedToken, sealLocation({ userId, mailId }));
+  const { clock } = deps;
+  const { mailId, kind, to, details } = mail;
+  const token = tokenOf(deps, mail);
   const over = new AbortController();
   const late = clock.sleep(limits.sendMs, over.signal).then(() => {
     throw new Error('the mail was not taken in time');

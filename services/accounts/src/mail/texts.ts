@@ -1,6 +1,9 @@
 import type { Brand, MailContent } from '@stak/mail';
 
 export const mailKinds = [
+  'sign_up.requested', // for an address that may have an account: a worker looks
+  'sign_up.finish',
+  'sign_up.taken',
   'password.reset_requested', // for an address that may have no account: a worker looks
   'password.reset',
   'password.changed',
@@ -15,11 +18,20 @@ export const mailKinds = [
   'tenant.sign_in_requested', // for an address that may be nobody's: a worker looks
   'tenant.sign_in',
   'tenant.invited',
+  'notice.due', // for the members of an account: a worker finds out who they are
+  'deliveries.failing',
+  'limit.reached',
+  'payment.failed',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
 // Not mails yet: a worker finds out whether they come to one.
-const requests = ['password.reset_requested', 'tenant.sign_in_requested'] as const;
+const requests = [
+  'sign_up.requested',
+  'password.reset_requested',
+  'tenant.sign_in_requested',
+  'notice.due',
+] as const;
 type RequestKind = (typeof requests)[number];
 export const isRequest = (kind: MailKind): boolean => requests.some(one => one === kind);
 
@@ -29,12 +41,37 @@ const linkTo = ({ brand, token }: Filled, page: string): string =>
   // After the `#`, which no browser sends: neither a proxy's log nor a Referer holds the token.
   `${brand.url}/console/${page}${token === '' ? '' : `#token=${token}`}`;
 const hello = ({ details }: Filled): string => `Hello ${details.name ?? ''},`;
+const asMember = ({ brand, details }: Filled): string =>
+  `You get this because you are ${details.role} of ${details.organisation} at ${brand.url}.`;
+const unsubscribe = ({ brand, token }: Filled): string => `${brand.url}/v1/mail/unsubscribe?token=${token}`;
+// The console has no use for the token of these: it is for the link that stops them.
+const page = (filled: Filled, path: string): string => linkTo({ ...filled, token: '' }, path);
 const notYou = 'If it was not you, reset your password at once and end all sessions in your account.';
 const ofYours = ({ brand }: Filled): string =>
   `You get this because this address belongs to an account at ${brand.url}.`;
 
 // What each mail says, in one place, so that they sound alike.
 const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) => MailContent>> = {
+  'sign_up.finish': filled => ({
+    subject: `Finish your sign-up for ${filled.brand.name}`,
+    paragraphs: [
+      'Hello,',
+      'Follow the link and enter the password that you signed up with. Then your account is ready.',
+    ],
+    action: { label: 'Finish the sign-up', url: linkTo(filled, 'finish-sign-up') },
+    note: 'The link works once, for 24 hours. If you did not sign up, ignore this mail: there will be no account.',
+    reason: `You get this because someone entered this address at ${filled.brand.url}.`,
+  }),
+  'sign_up.taken': filled => ({
+    subject: `You already have an account at ${filled.brand.name}`,
+    paragraphs: [
+      hello(filled),
+      'Someone wanted to sign up with this address, which has an account. Nothing has changed.',
+      'If it was you, sign in; if you do not know your password any more, choose a new one there.',
+    ],
+    action: { label: 'Sign in', url: linkTo(filled, 'sign-in') },
+    reason: ofYours(filled),
+  }),
   'password.reset': filled => ({
     subject: `Reset your ${filled.brand.name} password`,
     paragraphs: [hello(filled), 'Choose a new password with the link below. It ends all your sessions.'],
@@ -133,6 +170,40 @@ const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) =>
     action: { label: 'Accept the invitation', url: portalLink(filled, 'invitation', filled.token) },
     note: 'The link works once. If you do not know who sent it, ignore this mail: nothing happens.',
     reason: `You get this because someone of ${filled.details.tenant} entered this address.`,
+  }),
+  'deliveries.failing': filled => {
+    const { more, organisation, ...details } = filled.details;
+    const lines = Object.keys(details).filter(name => /^line\d+$/.test(name));
+    return {
+      subject: `Webhooks of ${organisation} are not delivered`,
+      paragraphs: [
+        hello(filled),
+        `These connections of ${organisation} have failed:`,
+        ...lines.map(name => `• ${details[name]}`),
+        ...(more === '0' ? [] : [`And ${more} more.`]),
+      ],
+      action: { label: 'Look at the connections', url: page(filled, 'webhooks/connections') },
+      note: 'Failed deliveries can be replayed there. There is at most one of these mails an hour.',
+      reason: asMember(filled),
+      unsubscribeUrl: unsubscribe(filled),
+    };
+  },
+  'limit.reached': filled => ({
+    subject: `${filled.details.organisation}: ${filled.details.title}`,
+    paragraphs: [hello(filled), `${filled.details.body}`],
+    action: { label: 'Look at the plan', url: page(filled, 'account?tab=billing') },
+    reason: `${asMember(filled)} It comes once a month for each limit, at 80 % and at 100 %.`,
+    unsubscribeUrl: unsubscribe(filled),
+  }),
+  'payment.failed': filled => ({
+    subject: `A payment for ${filled.brand.name} failed`,
+    paragraphs: [
+      hello(filled),
+      `The payment for ${filled.details.organisation} (plan ${filled.details.plan}) could not be collected. Please check the card.`,
+      'Stripe tries again in the next days. If that fails, too, the subscription ends.',
+    ],
+    action: { label: 'Look at the billing', url: page(filled, 'account?tab=billing') },
+    reason: asMember(filled),
   }),
 };
 

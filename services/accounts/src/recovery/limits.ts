@@ -5,6 +5,7 @@ const hour = 60 * minute;
 
 export const resetS = hour; // a mailbox that is read over somebody's shoulder tomorrow opens nothing
 export const verifyS = 24 * hour;
+export const signUpS = 24 * hour;
 export const emailChangeS = 24 * hour;
 export const mailWindowS = hour;
 export const mailsPerAddress = 5; // to one address in a window: enough for a mail that was lost twice

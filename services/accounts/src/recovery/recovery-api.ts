@@ -2,16 +2,14 @@ import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from '../api-keys.ts';
 import { type Browser, originOf } from '../browser.ts';
-import { emailSchema, passwordSchema, triedPasswordSchema } from '../schema.ts';
+import { emailSchema, mailedTokenSchema, passwordSchema, triedPasswordSchema } from '../schema.ts';
 import type { SignInDeps } from '../sign-in.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
-import * as limits from './limits.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 
 export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys };
 
 const tags = ['accounts'];
-const tokenSchema = z.string().min(1).max(limits.tokenChars).describe('From the link in the mail');
 const accepted = empty('A mail is on its way, if there is anybody to write to');
 
 const routes = {
@@ -37,7 +35,7 @@ const routes = {
     summary: 'Choose a new password with the token of a mail',
     description:
       'Ends all sessions. API keys stay, unless the address had never been verified: then nobody knows who made them.',
-    request: { body: json(z.strictObject({ token: tokenSchema, newPassword: passwordSchema })) },
+    request: { body: json(z.strictObject({ token: mailedTokenSchema, newPassword: passwordSchema })) },
     responses: { 204: empty() },
     problems: [
       'accounts.token_refused',
@@ -65,7 +63,7 @@ const routes = {
     tags,
     auth: 'person',
     summary: 'Verify your address with the token of a mail',
-    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: { 204: empty() },
     problems: ['accounts.token_refused', 'accounts.changed', 'accounts.too_many_attempts'],
   }),
@@ -98,7 +96,7 @@ const routes = {
     tags,
     auth: 'person',
     summary: 'Confirm a change of address with the token of a mail',
-    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: {
       200: json(
         z.strictObject({

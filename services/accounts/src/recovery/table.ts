@@ -2,7 +2,7 @@ import { entity, type ItemOf, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
 import { ferryhookKeys } from '../table.ts';
 
-export const tokenPurposes = ['reset', 'verify'] as const;
+export const tokenPurposes = ['reset', 'verify', 'sign_up'] as const;
 export type TokenPurpose = (typeof tokenPurposes)[number];
 
 export const mailedToken = entity(ferryhookKeys, {
@@ -13,6 +13,10 @@ export const mailedToken = entity(ferryhookKeys, {
     purpose: z.enum(tokenPurposes),
     tokenHash: z.string(),
     email: z.string().describe('Where it was sent: it is good while that is the address of the account'),
+    person: z
+      .object({ name: z.string(), passwordHash: z.string() })
+      .optional()
+      .describe('Of a sign-up: who they will be'),
     createdAt: z.string().describe('ISO timestamp'),
     expiresAt: z.int().describe('The second after which it is good for nothing'),
   }),

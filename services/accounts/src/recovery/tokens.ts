@@ -10,6 +10,7 @@ import { mailedToken, type TokenPurpose } from './table.ts';
 const shape = /^(usr_[a-z0-9]{1,40})\.([A-Za-z0-9_-]{43})$/;
 
 export type MailedToken = { userId: string; hash: string };
+type NewPerson = { name: string; passwordHash: string };
 
 export const newToken = (userId: string): { text: string; hash: string } => {
   const secret = randomBytes(32).toString('base64url');
@@ -31,30 +32,39 @@ export const tokenRefused = () =>
 
 export function tokenSteps(
   { clock }: Pick<Base, 'clock'>,
-  made: { userId: string; purpose: TokenPurpose; hash: string; email: string; lifeS: number },
+  made: {
+    userId: string;
+    purpose: TokenPurpose;
+    hash: string;
+    email: string;
+    lifeS: number;
+    person?: NewPerson;
+  },
 ): Record<string, WriteStep> {
-  const { userId, purpose, hash: tokenHash, email, lifeS } = made;
+  const { userId, purpose, hash: tokenHash, email, lifeS, person } = made;
   const nowMs = clock.now();
   const item = {
     userId,
     purpose,
     tokenHash,
     email,
+    person,
     createdAt: isoTime(nowMs),
     expiresAt: inSeconds(nowMs) + lifeS,
   };
   return { 'a token': write.put(mailedToken, item) };
 }
 
-// The address that the token was sent to. A look changes nothing: `useStep` does, in the transaction of the deed.
+// The address that the token was sent to, and who wants to sign up with it. A look changes nothing: `useStep` does, in the transaction of the deed.
 export async function findToken(
   { store }: Pick<Base, 'store'>,
   { userId, hash }: MailedToken,
   purpose: TokenPurpose,
-): Promise<{ email: string }> {
+): Promise<{ email: string; person?: NewPerson }> {
   const found = await store.get(mailedToken, { userId, purpose }, { consistent: true });
   if (!found || found.tokenHash !== hash) throw tokenRefused();
-  return { email: found.email };
+  const { email, person } = found;
+  return { email, person };
 }
 
 export const useStep = (

@@ -150,12 +150,14 @@ export type PlanLimiter = {
   takeRequest(sourceId: string): void;
 };
 
-type Account = AccountPlan & { used: number; since: string };
+type Account = AccountPlan & { used: number; since: string; told: number };
 
 export function createPlanLimiter(
-  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource' | 'rates'> & { clock: Clock },
+  deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource' | 'rates' | 'onShareUsed' | 'log'> & {
+    clock: Clock;
+  },
 ): PlanLimiter {
-  const { clock, rates = createMemoryRateLimits() } = deps;
+  const { clock, log, rates = createMemoryRateLimits() } = deps;
   const accounts = createRecentMap<string, { loading: Promise<Account>; untilMs: number }>(
     limits.sourceCacheEntries,
   );
@@ -170,8 +172,21 @@ export function createPlanLimiter(
   const load = async (userId: string, before: Promise<Account> | undefined): Promise<Account> => {
     const [plan, usage] = await Promise.all([deps.planOf(userId), deps.usageOf(userId)]);
     const known = await before?.catch(() => undefined);
+    const isSame = known?.since === usage.since && known.eventsPerMonth === plan.eventsPerMonth;
     const own = known?.since === usage.since ? known.used : 0;
-    return { ...plan, since: usage.since, used: Math.max(usage.events, own) };
+    const used = Math.max(usage.events, own);
+    return { ...plan, since: usage.since, used, told: isSame ? known.told : 0 };
+  };
+  // No sender waits for it.
+  const tellShare = (userId: string, account: Account): void => {
+    const { used, eventsPerMonth, since, told } = account;
+    const percent = limits.toldShares.findLast(share => used * 100 >= share * eventsPerMonth) ?? 0;
+    if (percent <= told || !deps.onShareUsed) return;
+    account.told = percent;
+    deps.onShareUsed({ userId, percent, eventsPerMonth, since }).catch(error => {
+      account.told = told;
+      log.warn({ err: error, account_id: userId }, 'an account could not be told of its events');
+    });
   };
   const accountOf = (userId: string) => {
     const known = accounts.get(userId);
@@ -189,11 +204,14 @@ export function createPlanLimiter(
       const account = await accountOf(userId);
       const policy = { name: 'plan', limit: account.eventsPerMinute, windowMs: limits.rateWindowMs };
       requireAllowed(rates.take(userId, policy, clock.now()), 'Too many events for the plan.');
-      if (account.used >= account.eventsPerMonth)
+      if (account.used >= account.eventsPerMonth) {
+        tellShare(userId, account);
         throw webhookErrors.create('webhooks.quota_exceeded', 'The plan allows no more events this month.', {
           eventsPerMonth: account.eventsPerMonth,
         });
+      }
       account.used += 1;
+      tellShare(userId, account);
       return account;
     },
   };

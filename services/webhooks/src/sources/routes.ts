@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, route } from '@stak/http';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -31,7 +31,7 @@ const routes = {
     idempotent: true,
     summary: 'Create a source: an address that receives webhooks',
     description:
-      'A source with the provider `stak` has no address: it receives the events of Stak itself, such as task reminders. Settings for signatures and sender ids are refused for it. With an `alertUrl`, the response holds the secret that signs alerts. It is not shown again.',
+      'A source with the provider `stak` has no address: it receives the events of Stak itself, such as task reminders and, with `auditTrail` (which needs the scope `admin`), every entry of the audit trail. Settings for signatures and sender ids are refused for it. With an `alertUrl`, the response holds the secret that signs alerts. It is not shown again.',
     tags,
     request: { body: json(newSourceSchema) },
     responses: { 201: json(sourceWithSecretSchema, 'The new source') },
@@ -103,6 +103,12 @@ const routes = {
   }),
 };
 
+// The audit trail is for admins: so is sending it on. From then on all who may read the source's events see it.
+function checkTrail({ auditTrail }: { auditTrail?: boolean }, { scope }: { scope: string }): void {
+  if (auditTrail && scope !== 'admin')
+    throw httpErrors.create('http.scope_missing', 'To receive the audit trail needs the scope "admin".');
+}
+
 const noTotals: Totals = { count: 0, failures: 0 };
 
 // A source without its secrets.
@@ -117,6 +123,7 @@ const showSource = (source: Source, publicUrl: string, totals: Totals = noTotals
   toleranceS: source.toleranceS,
   dedupeHeader: source.dedupeHeader,
   whilePaused: source.whilePaused,
+  auditTrail: source.auditTrail ?? false,
   alertUrl: source.alertUrl,
   ingestUrl: isFromOutside(source) ? `${publicUrl}/in/${source.sourceId}` : undefined,
   eventCount: totals.count,
@@ -139,6 +146,7 @@ export function createSourceRoutes({
 }) {
   return [
     accountEndpoint(routes.create, async (c, userId) => {
+      checkTrail(c.req.valid('json'), c.get('principal'));
       const made = await sources.create({ ...c.req.valid('json'), userId });
       c.header('Location', `/v1/sources/${made.sourceId}`);
       c.header('ETag', etagOf(made.version));
@@ -158,6 +166,7 @@ export function createSourceRoutes({
     }),
     accountEndpoint(routes.edit, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
+      checkTrail(c.req.valid('json'), c.get('principal'));
       const guard = ifVersionOf(expectedVersion(c));
       const edited = await sources.update(sourceId, userId, c.req.valid('json'), guard);
       const totals = await totalsOf(store, userId, sourceId);

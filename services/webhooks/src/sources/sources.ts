@@ -214,6 +214,12 @@ const senderFields = [
 ] as const;
 
 function refuseSenderFields(provider: Source['provider'], given: SourceChange): void {
+  if (provider !== 'stak' && given.auditTrail)
+    throw webhookErrors.create(
+      'webhooks.field_refused',
+      'Only a source with the provider `stak` receives the audit trail.',
+      { fields: ['auditTrail'] },
+    );
   const fields = senderFields.filter(name => given[name] != null);
   if (provider !== 'stak' || fields.length === 0) return;
   const message = `Stak itself sends to this source, so these fields have no effect: ${fields.join(', ')}.`;

@@ -11,12 +11,12 @@ import {
   Title,
 } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useLocation } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
-import { client } from '../../queries/api.ts';
+import { client, session } from '../../queries/api.ts';
 import { readDemo } from './demo.ts';
 
 // What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
@@ -139,6 +139,49 @@ function ResetPassword({ token }: { token: string }) {
         </Stack>
       </form>
       <TextLink to="/forgot-password">Send another link</TextLink>
+    </Frame>
+  );
+}
+
+export function SignUpMailedPage() {
+  return (
+    <Frame title="Look into your mail">
+      <Text size="sm">A mail is on its way. With the link in it your account is ready.</Text>
+      <NewestMail />
+      <TextLink to="/sign-in">Back to sign in</TextLink>
+    </Frame>
+  );
+}
+
+// The password again: somebody else may have signed up with this address, and knows another one.
+export const FinishSignUpPage: () => ReactNode = withToken(FinishSignUp);
+function FinishSignUp({ token }: { token: string }) {
+  const navigate = useNavigate();
+  const finish = useMutation({
+    mutationFn: (password: string) => session.finishSignUp(token, password),
+    onSuccess: () => navigate({ to: '/' }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    finish.mutate(textOf(event.currentTarget, 'password'));
+  };
+  return (
+    <Frame title="Finish your sign-up">
+      {finish.error !== null && <Failure error={finish.error} />}
+      <form onSubmit={submit}>
+        <Stack>
+          <PasswordInput
+            name="password"
+            label="Password"
+            description="The one that you signed up with"
+            required
+            autoComplete="current-password"
+          />
+          <Button type="submit" loading={finish.isPending}>
+            Make the account
+          </Button>
+        </Stack>
+      </form>
     </Frame>
   );
 }

@@ -44,12 +44,12 @@ export function SignInPage() {
     ...(failed === 'accounts.code_wrong' && { code: messageOf(error) }),
   };
 
-  const attempt = async (signIn: () => Promise<void>) => {
+  const attempt = async (signIn: () => Promise<unknown>) => {
     setIsBusy(true);
     try {
-      await signIn();
+      const outcome = await signIn();
       setError(undefined);
-      await navigate({ href: to });
+      await (outcome === 'mailed' ? navigate({ to: '/mailed' }) : navigate({ href: to }));
     } catch (caught) {
       setError(caught);
     } finally {

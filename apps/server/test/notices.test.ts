@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from '@stak/client';
+import { createEngine, createHttpServer } from '@stak/engine';
+import { createLogger } from '@stak/kit';
+import { decoded, openSmtp } from '@stak/mail/smtp-stub';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+
+const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };
+
+// A whole server with a mail server, whose table the test can reach behind its back.
+async function open() {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  const smtp = await openSmtp({ disabledCommands: ['AUTH', 'STARTTLS'] });
+  const engine = await createEngine({ path: ':memory:' });
+  const door = createHttpServer(engine, { port: 0 });
+  const { url } = await door.listen();
+  const variables = {
+    STAK_STORE: 'aws',
+    STAK_AWS_REGION: 'us-east-1',
+    STAK_AWS_ENDPOINT: url,
+    STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+    STAK_DEFAULT_PLAN: 'free',
+    STAK_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
+    STAK_MAIL_FROM: 'stak@example.com',
+  };
+  const config = readServerConfig({ port: 0 }, { ...variables, STAK_DEMO: 'false', STAK_LAKE: 'off' });
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await door.close();
+    await engine.close();
+    vi.unstubAllEnvs();
+  });
+  const mail = (subject: string) =>
+    vi.waitFor(() => {
+      const found = smtp.received.map(({ raw }) => decoded(raw)).find(raw => raw.includes(subject));
+      expect(found, subject).toBeDefined();
+      return found!;
+    }, 20_000);
+  const { data } = await createClient({ baseUrl: server.localUrl }).accounts.signUp({ body: person });
+  const client = createClient({ baseUrl: server.localUrl, token: data.access_token });
+  const token = /#token=(\S+)/.exec(await mail('Subject: Verify your address'))![1]!;
+  await client.accounts.verifyEmail({ body: { token } });
+  return { baseUrl: server.localUrl, client, engine, mail, accountId: data.account_id };
+}
+
+it('tells by mail what webhooks come to: failing deliveries, and events that are nearly used up', async () => {
+  const { baseUrl, client, engine, mail, accountId } = await open();
+  const dead = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
+  await once(dead, 'listening');
+  onTestFinished(() => void dead.close());
+  const destinationUrl = `http://127.0.0.1:${(dead.address() as AddressInfo).port}/`;
+  const { data: source } = await client.webhooks.createSource({ body: { name: 'Shop' } });
+  const { sourceId } = source;
+  await client.webhooks.createConnection({
+    sourceId,
+    body: { name: 'Dead', destinationUrl, retryConfig: { maxAttempts: 1 } },
+  });
+  const table = { TableName: 'ferryhook-main' };
+  const month = new Date().toISOString().slice(0, 7);
+  await engine.client.put({
+    ...table,
+    Item: {
+      PK: `USAGE#${accountId}#00`,
+      SK: `MONTH#${month}`,
+      userId: accountId,
+      shard: 0,
+      month,
+      events: 4_000,
+      expiresAt: Math.floor(Date.now() / 1000) + 86_400,
+    },
+  });
+  const sent = await fetch(`${baseUrl}/in/${sourceId}`, { method: 'POST', body: '{}' });
+  expect(sent.status).toBe(200);
+
+  const limit = await mail("80 % of this month's events are used");
+  expect(limit).toContain('Your plan has 5,000 events a month.');
+  expect(limit).toContain('/v1/mail/unsubscribe?token=');
+  // Gathered for a minute, which no test waits for: the mail itself is tested with the accounts.
+  const digest = () => engine.client.get({ ...table, Key: { PK: `USER#${accountId}`, SK: 'DIGEST' } });
+  await expect.poll(async () => (await digest()).Item?.lines, { timeout: 20_000 }).toHaveLength(1);
+  const [line] = (await digest()).Item!.lines as string[];
+  expect(line).toMatch(/^Shop, Dead: delivery failed at \d\d:\d\d UTC\. /);
+}, 60_000);

@@ -1,0 +1,206 @@
+import type { Sealer } from '@stak/kit';
+import { failedCondition, type ItemOf, isConflict, ref, type WriteStep, write } from '@stak/table';
+import { type Base, inSeconds } from '../deps.ts';
+import { isOpen, type Memberships } from '../organisations/memberships.ts';
+import type { Role } from '../organisations/roles.ts';
+import { membersOf } from '../organisations/table.ts';
+import { type MailTopic, mailTopics } from '../schema.ts';
+import { type Profile, profile } from '../table.ts';
+import type { Users } from '../users.ts';
+import * as limits from './limits.ts';
+import type { Outbox } from './outbox.ts';
+import { failureDigest, mailedNotice, type OutgoingMail } from './table.ts';
+
+type Topic = MailTopic | 'payments';
+type Details = Readonly<Record<string, string>>;
+type Steps = Record<string, WriteStep>;
+
+// Who can do something about it, and whether their address has to be verified: a stranger's address must not get mail
+// that somebody else causes.
+const topics = {
+  deliveries: { kind: 'deliveries.failing', roles: ['owner', 'admin', 'member'], isForVerified: true },
+  limits: { kind: 'limit.reached', roles: ['owner', 'admin'], isForVerified: true },
+  payments: { kind: 'payment.failed', roles: ['owner'], isForVerified: false },
+} as const satisfies Record<Topic, { kind: string; roles: readonly Role[]; isForVerified: boolean }>;
+
+// What the members of an account learn by mail. One item asks for the mails, and a worker finds out who gets them.
+export type Notices = {
+  // A plan's limit comes near. A key is mailed once, however often and by however many processes it is told.
+  limitReached(accountId: string, notice: { key: string; title: string; body: string }): Promise<void>;
+  // Deliveries fail. Gathered: there is at most one mail an hour.
+  deliveriesFail(accountId: string, notice: { key: string; line: string }): Promise<void>;
+  // For the transaction that learns of it.
+  paymentFailed(accountId: string, details: Details): Steps;
+  // The mails that a request for them comes to.
+  resolve(request: OutgoingMail): Promise<Steps>;
+  // The person and the topic of a link in a mail; undefined if it is not one of ours.
+  openUnsubscribeToken(token: string): { userId: string; topic: MailTopic } | undefined;
+};
+
+type NoticeDeps = Base & { users: Users; memberships: Memberships; outbox: Outbox; sealer: Sealer };
+
+const tokenLocation = 'mail/unsubscribe';
+
+export function createNotices(deps: NoticeDeps): Notices {
+  const { store, clock, ids, outbox, sealer } = deps;
+  const request = (accountId: string, topic: Topic, details: Details = {}, atMs?: number) =>
+    outbox.steps({ kind: 'notice.due', to: '', userId: accountId, details: { ...details, topic }, atMs });
+  const claim = (accountId: string, noticeKey: string) =>
+    write.put(
+      mailedNotice,
+      {
+        accountId,
+        noticeKey,
+        mailId: ids.next('mal'),
+        expiresAt: inSeconds(clock.now()) + limits.noticeS,
+      },
+      { ifAbsent: true },
+    );
+
+  // Appends a line on the condition that nobody else has, nor turned the digest into mails meanwhile.
+  const gather = async (accountId: string, key: string, line: string) => {
+    const nowMs = clock.now();
+    const found = await store.get(failureDigest, { accountId }, { consistent: true });
+    const { lines = [], more = 0, mailedAtMs } = found ?? {};
+    const asked = found?.dueAtMs ?? 0;
+    const isAsked = asked > nowMs - limits.digestLostMs;
+    const dueAtMs = isAsked
+      ? asked
+      : Math.max(nowMs + limits.gatherMs, (mailedAtMs ?? 0) + limits.digestEveryMs);
+    const isFull = lines.length >= limits.digestLines;
+    const digest = {
+      accountId,
+      lines: isFull ? lines : [...lines, line],
+      more: isFull ? more + 1 : more,
+      dueAtMs,
+      mailedAtMs,
+    };
+    return {
+      'the notice': claim(accountId, key),
+      'the digest': write.put(failureDigest, digest, onlyAfter(found)),
+      ...(!isAsked && request(accountId, 'deliveries', {}, dueAtMs)),
+    };
+  };
+
+  // What was told already is not told again; what met something else reads again.
+  const once = async (make: () => Steps | Promise<Steps>): Promise<void> => {
+    if (!outbox.isOpen) return;
+    for (let left = limits.settleAttempts; ; left--)
+      try {
+        await store.transact(await make(), { pattern: 'mail a notice' });
+        return;
+      } catch (error) {
+        if (failedCondition(error, 'the notice')) return;
+        if (!isConflict(error) || left === 1) throw error;
+      }
+  };
+
+  return {
+    async limitReached(accountId, { key, title, body }) {
+      await once(() => ({
+        'the notice': claim(accountId, key),
+        ...request(accountId, 'limits', { title, body }),
+      }));
+      outbox.ring();
+    },
+
+    deliveriesFail: (accountId, { key, line }) => once(() => gather(accountId, key, line)),
+
+    paymentFailed: (accountId, details) => request(accountId, 'payments', details),
+
+    async resolve({ userId: accountId, details: { topic: asked = '', after, ...given } }) {
+      const account = await deps.users.readProfile(accountId);
+      if (!(asked in topics) || !isOpen(account)) return {};
+      const topic = asked as Topic;
+      const isFirst = after === undefined;
+      const digest = topic === 'deliveries' && isFirst ? await takeDigest(deps, accountId) : undefined;
+      if (digest && digest.lines.length === 0) return {};
+      const facts = { ...given, ...(digest && textOf(digest)) };
+      const page = await readMembers(deps, account, after);
+      const organisation = (await deps.memberships.read(accountId))?.name ?? account.name;
+      const mails = page.people
+        .filter(one => isWanted(topic, one))
+        .map(({ person: { userId, email, name }, role }) => ({
+          kind: topics[topic].kind,
+          to: email,
+          userId,
+          details: { ...facts, name, role, organisation },
+          ...(topic !== 'payments' && { token: sealer.seal(`${userId} ${topic}`, tokenLocation) }),
+        }));
+      const rest = page.next === undefined ? {} : request(accountId, topic, { ...facts, after: page.next });
+      return { ...digest?.steps, ...outbox.steps(...mails), ...rest };
+    },
+
+    openUnsubscribeToken(token) {
+      try {
+        const [userId = '', topic = ''] = sealer.openText(token, tokenLocation).split(' ');
+        return isTopic(topic) ? { userId, topic } : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+type Digest = ItemOf<typeof failureDigest>;
+
+const onlyAfter = (found: Digest | undefined) =>
+  found ? { ifVersion: found.version } : { ifAbsent: true as const };
+
+async function takeDigest({ store, clock }: NoticeDeps, accountId: string) {
+  const found = await store.get(failureDigest, { accountId }, { consistent: true });
+  const taken = { accountId, lines: [], more: 0, mailedAtMs: clock.now() };
+  const { lines = [], more = 0 } = found ?? {};
+  return { lines, more, steps: { 'the digest': write.put(failureDigest, taken, onlyAfter(found)) } };
+}
+
+const textOf = ({ lines, more }: Pick<Digest, 'lines' | 'more'>): Details => ({
+  ...Object.fromEntries(lines.map((line, i) => [`line${i}`, line])),
+  more: String(more),
+});
+
+type Member = { person: Profile; role: Role };
+
+// Of an account that nobody was ever invited to, its own person.
+async function readMembers(
+  { store }: NoticeDeps,
+  account: Profile,
+  after: string | undefined,
+): Promise<{ people: Member[]; next?: string }> {
+  const { userId: accountId } = account;
+  const range = after === undefined ? {} : { after: { userId: after } };
+  const { items, cursor } = await store.query(
+    membersOf,
+    { accountId },
+    { limit: limits.recipientsAtOnce, ...range },
+  );
+  if (items.length === 0 && after === undefined) return { people: [{ person: account, role: 'owner' }] };
+  const found = await store.batchGet(
+    items.map(({ userId }) => ref(profile, { userId })),
+    { consistent: true, pattern: 'people of an organisation' },
+  );
+  const people = items.flatMap(({ role }, i) => {
+    const person = found[i];
+    return role !== undefined && isOpen(person) ? [{ person, role }] : [];
+  });
+  return { people, ...(cursor !== undefined && { next: items.at(-1)!.userId }) };
+}
+
+function isWanted(topic: Topic, { person, role }: Member): boolean {
+  const { roles, isForVerified } = topics[topic];
+  if (!roles.some(one => one === role) || person.isOrganisation) return false;
+  const isOff = person.mailsOff?.some(one => one === topic) ?? false;
+  return !isOff && (!isForVerified || person.emailVerified === true);
+}
+
+const isTopic = (text: string): text is MailTopic => mailTopics.some(one => one === text);
+
+export const wantedMails = (off: readonly MailTopic[] = []): Record<MailTopic, boolean> => ({
+  deliveries: !off.includes('deliveries'),
+  limits: !off.includes('limits'),
+});
+
+export const switchMails = (
+  off: readonly MailTopic[] | undefined,
+  change: Readonly<Partial<Record<MailTopic, boolean>>> = {},
+): MailTopic[] => mailTopics.filter(topic => !(change[topic] ?? wantedMails(off)[topic]));

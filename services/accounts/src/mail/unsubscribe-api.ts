@@ -1,0 +1,106 @@
+import { endpoint, raw, route } from '@stak/http';
+import { z } from 'zod';
+import type { Audit } from '../audit.ts';
+import { originOf } from '../browser.ts';
+import type { Origin } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import type { MailTopic } from '../schema.ts';
+import type { Users } from '../users.ts';
+import * as limits from './limits.ts';
+import { type Notices, switchMails } from './notices.ts';
+
+const tags = ['accounts'];
+const page = { description: 'A page', content: { 'text/html': { schema: z.string() } } };
+const query = z.strictObject({
+  token: z.string().max(limits.unsubscribeTokenChars).describe('From the link in the mail'),
+});
+
+// Mail programs open the address with a POST of their own (RFC 8058), people with a click. Programs that look into mails
+// open it as well: so a GET only asks.
+const routes = {
+  show: route({
+    method: 'get',
+    path: '/v1/mail/unsubscribe',
+    operationId: 'accounts.showUnsubscribe',
+    tags,
+    auth: 'public',
+    summary: 'Show a page with a button that stops a kind of notice',
+    description: 'The address is in the `List-Unsubscribe` header of the mails. Nothing changes yet.',
+    request: { query },
+    responses: { 200: page },
+  }),
+  unsubscribe: route({
+    method: 'post',
+    path: '/v1/mail/unsubscribe',
+    operationId: 'accounts.unsubscribe',
+    tags,
+    auth: 'public',
+    summary: 'Stop a kind of notice by mail',
+    description:
+      'For the button of that page, and for mail programs, with one click (RFC 8058). `PATCH /v1/me` turns the notices on again.',
+    request: { query, body: raw('`List-Unsubscribe=One-Click`, which is not looked at') },
+    responses: { 200: page },
+    limits: { bodyBytes: limits.unsubscribeBytes },
+    problems: ['accounts.changed'],
+  }),
+};
+
+const names: Readonly<Record<MailTopic, string>> = {
+  deliveries: 'about failing deliveries',
+  limits: 'about the limits of your plan',
+};
+
+export function createUnsubscribeApi(deps: { users: Users; audit: Audit; notices: Notices; name: string }) {
+  const { notices, name } = deps;
+  const old = htmlOf(
+    name,
+    '<p>This link does not work any more. Choose your mails under Account, Profile in the console.</p>',
+  );
+  return [
+    endpoint(routes.show, async c => {
+      const about = notices.openUnsubscribeToken(c.req.valid('query').token);
+      if (!about) return c.html(old, 200) as never;
+      const form = `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Stop mails ${names[about.topic]}</button></form>`;
+      return c.html(htmlOf(name, form), 200) as never;
+    }),
+    endpoint(routes.unsubscribe, async c => {
+      const about = notices.openUnsubscribeToken(c.req.valid('query').token);
+      if (!about) return c.html(old, 200) as never;
+      await unsubscribe(deps, about, originOf(c));
+      const text = `<p>You get no more mails ${names[about.topic]}. Under Account, Profile in the console you can turn them on again.</p>`;
+      return c.html(htmlOf(name, text), 200) as never;
+    }),
+  ] as const;
+}
+
+async function unsubscribe(
+  { users, audit }: { users: Users; audit: Audit },
+  { userId, topic }: { userId: string; topic: MailTopic },
+  { address, requestId }: Origin,
+): Promise<void> {
+  const entry = { action: 'account.changed', via: 'mail', by: userId, detail: 'mails', address, requestId };
+  for (let left = limits.settleAttempts; ; left--) {
+    const person = await users.readProfile(userId);
+    // Somebody who is gone gets no more mails either.
+    if (!person || person.deletingAt !== undefined || person.mailsOff?.includes(topic)) return;
+    const mailsOff = switchMails(person.mailsOff, { [topic]: false });
+    try {
+      const also = { audit: audit.step(userId, entry) };
+      await users.update(userId, { mailsOff }, { ifVersion: person.version, also });
+      return;
+    } catch (error) {
+      const isRaced = accountsErrors.includes(error) && error.code === 'accounts.changed';
+      if (!isRaced || left === 1) throw error;
+    }
+  }
+}
+
+const htmlOf = (name: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(name)}</title></head>
+<body>${body}</body>
+</html>
+`;
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, found => `&#${found.charCodeAt(0)};`);

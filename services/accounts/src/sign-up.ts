@@ -1,0 +1,125 @@
+import { failedCondition, type WriteStep } from '@stak/table';
+import type { Origin } from './deps.ts';
+import { deviceSteps } from './devices.ts';
+import { accountsErrors } from './errors.ts';
+import type { OutgoingMail } from './mail/table.ts';
+import { checkPassword } from './password-policy.ts';
+import * as recovery from './recovery/limits.ts';
+import {
+  findToken,
+  newToken,
+  parseToken,
+  tokenRefused,
+  tokenSteps,
+  useStep,
+  verificationSteps,
+} from './recovery/tokens.ts';
+import type { SignedIn } from './sessions.ts';
+import type { SignInDeps } from './sign-in.ts';
+
+export type SignUpDeps = SignInDeps & { signsUpByMail: boolean };
+type NewPerson = { email: string; password: string; name: string };
+
+// At once, for servers that trust who reaches them: it tells that an address is taken, because it cannot sign in
+// otherwise. It takes as long as a free one, and an address may ask only so often.
+export async function signUp(deps: SignUpDeps, input: NewPerson, origin: Origin): Promise<SignedIn> {
+  const { passwords, throttle, ids, outbox } = deps;
+  if (deps.signsUpByMail)
+    throw accountsErrors.create(
+      'accounts.sign_up_by_mail',
+      'This server makes accounts for addresses that are confirmed. Ask for a mail with POST /v1/auth/signup/request.',
+    );
+  await checkPassword(input.password, input, 'password');
+  await throttle.trySignUp(origin.address);
+  const { email, name } = input;
+  const userId = ids.next('usr');
+  const person = { userId, email, name, passwordHash: await passwords.hash(input.password) };
+  const signedIn = await createPerson(deps, person, origin, verificationSteps(deps, person));
+  outbox.ring();
+  return signedIn;
+}
+
+// By mail: what happens here is the same for every address and takes as long. Whether it has an account is looked up
+// later, by the worker that sends mail.
+export async function requestSignUp(deps: SignUpDeps, input: NewPerson, origin: Origin): Promise<void> {
+  const { store, passwords, throttle, outbox } = deps;
+  if (!outbox.isOpen)
+    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Sign up without one.');
+  const { email: to, name, password } = input;
+  await checkPassword(password, { email: to, name }, 'password');
+  await throttle.trySignUp(origin.address);
+  await throttle.tryMail({ email: to, address: origin.address });
+  const request = {
+    kind: 'sign_up.requested' as const,
+    to,
+    details: { name },
+    token: await passwords.hash(password),
+    keptS: recovery.signUpS,
+  };
+  await store.transact(outbox.steps(request), { pattern: 'request a sign-up' });
+  outbox.ring();
+}
+
+// What the request comes to: a link with which to finish, or a word to the owner of the account that is there.
+export async function resolveSignUp(
+  deps: Pick<SignInDeps, 'users' | 'clock' | 'ids' | 'outbox'>,
+  { to, details }: OutgoingMail,
+  passwordHash: string,
+): Promise<Readonly<Record<string, WriteStep>>> {
+  const { users, ids, outbox } = deps;
+  const owner = await users.findProfile('email', to);
+  const keptS = recovery.signUpS;
+  if (owner) {
+    const { userId, name } = owner;
+    return outbox.steps({ kind: 'sign_up.taken', to, userId, details: { name }, keptS });
+  }
+  const userId = ids.next('usr');
+  const { text, hash } = newToken(userId);
+  const person = { name: details.name ?? '', passwordHash };
+  return {
+    ...tokenSteps(deps, { userId, purpose: 'sign_up', hash, email: to, lifeS: keptS, person }),
+    ...outbox.steps({ kind: 'sign_up.finish', to, userId, token: text, keptS }),
+  };
+}
+
+// They know the password besides: or the owner of a mailbox would make an account to which a stranger has the password.
+export async function finishSignUp(
+  deps: SignUpDeps,
+  { token: text, password }: { token: string; password: string },
+  origin: Origin,
+): Promise<SignedIn> {
+  const { passwords, throttle, background } = deps;
+  const { address } = origin;
+  await throttle.tryToken(address);
+  const token = parseToken(text);
+  const { email, person } = await findToken(deps, token, 'sign_up');
+  if (!person) throw tokenRefused();
+  const attempt = await throttle.tryPassword({ account: email, address });
+  if (!(await passwords.verify(password, person.passwordHash)))
+    throw accountsErrors.create(
+      'accounts.password_wrong',
+      'This is not the password that you signed up with.',
+    );
+  background.run('refund an attempt', () => attempt.refund());
+  const { userId } = token;
+  const also = { 'the token': useStep(deps, token, 'sign_up') };
+  return createPerson(deps, { userId, email, emailVerified: true, ...person }, origin, also).catch(error => {
+    throw failedCondition(error, 'the token') ? tokenRefused() : error;
+  });
+}
+
+async function createPerson(
+  deps: SignUpDeps,
+  person: { userId: string; email: string; name: string; passwordHash: string; emailVerified?: boolean },
+  origin: Origin,
+  also: Readonly<Record<string, WriteStep>>,
+): Promise<SignedIn> {
+  const { users, sessions, audit, background, throttle } = deps;
+  const { userId, ...fields } = person;
+  const { address, requestId } = origin;
+  const entry = { action: 'account.created', via: 'password', address, requestId };
+  await users.create(fields, { audit: audit.step(userId, entry), ...also }, userId);
+  background.run('remember a place', () => throttle.remember({ account: person.email, address }));
+  const device = await deviceSteps(deps, person, origin);
+  return sessions.start({ userId, signedInWith: 'password', origin, also: device });
+}
