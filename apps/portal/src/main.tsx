@@ -19,7 +19,7 @@ function App() {
     if (isOut) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== doorKey[0] });
   }, [isOut]);
   if (now.state === 'signed-in') return <Shell by={now.by} />;
-  if (now.state === 'signed-out') return <SignIn link={now.link} invitation={now.invitation} />;
+  if (now.state === 'signed-out') return <SignIn {...now} />;
   return (
     <main className="alone">
       <p role="status">

@@ -19,3 +19,4 @@ export const invitationsKey = ['invitations'];
 export const settingsKey = ['settings'];
 export const channelsKey = ['channels'];
 export const skillsKey = ['skills'];
+export const providerKey = ['provider'];

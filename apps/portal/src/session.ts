@@ -9,7 +9,7 @@ export const tenantId = decodeURIComponent(window.location.pathname.split('/')[2
 
 export type Session =
   | { state: 'starting' }
-  | { state: 'signed-out'; link?: string; invitation?: string }
+  | { state: 'signed-out'; link?: string; invitation?: string; refused?: string }
   | { state: 'waiting' } // for the page around this one
   | { state: 'expired' } // the host's token is over, and nobody gives another
   | { state: 'signed-in'; by: 'host' | 'cookie' };
@@ -124,9 +124,11 @@ export const readPortal = async (): Promise<Portal> =>
 export const session = {
   async start(): Promise<void> {
     const given = new URLSearchParams(window.location.hash.slice(1));
-    const [host, link, invitation] = ['token', 'sign-in', 'invitation'].map(name => given.get(name));
+    const [host, link, invitation, refused] = ['token', 'sign-in', 'invitation', 'refused'].map(name =>
+      given.get(name),
+    );
     // Neither the history nor somebody who looks at the address finds it.
-    if (host || link || invitation)
+    if (host || link || invitation || refused)
       window.history.replaceState(null, '', window.location.pathname + window.location.search);
     if (host) {
       token = host;
@@ -134,6 +136,7 @@ export const session = {
     }
     if (link) return become({ state: 'signed-out', link });
     if (invitation) return become({ state: 'signed-out', invitation });
+    if (refused) return become({ state: 'signed-out', refused });
     if (isFramed) {
       become({ state: 'waiting' });
       if (!(await askHost()) && current.state === 'waiting') await refresh();

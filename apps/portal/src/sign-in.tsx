@@ -6,7 +6,9 @@ import { applyTheme } from './theme.ts';
 
 export const doorKey = ['door'];
 
-export function SignIn({ link, invitation }: { link?: string; invitation?: string }) {
+type Arrival = { link?: string; invitation?: string; refused?: string };
+
+export function SignIn({ link, invitation, refused }: Arrival) {
   const portal = useQuery({ queryKey: doorKey, queryFn: readPortal, retry: false });
   useEffect(() => {
     if (portal.data) applyTheme(portal.data);
@@ -23,16 +25,44 @@ export function SignIn({ link, invitation }: { link?: string; invitation?: strin
       {portal.data && (
         <>
           <Logo portal={portal.data} />
+          {refused !== undefined && (
+            <p className="failure" role="alert">
+              {refusals[refused] ?? 'The provider did not sign you in. Try again, or ask your admins.'}
+            </p>
+          )}
           {invitation !== undefined ? (
             <Join portal={portal.data} invitation={invitation} />
           ) : link !== undefined ? (
             <ByLink portal={portal.data} link={link} />
           ) : (
-            <ByMail portal={portal.data} />
+            <Ways portal={portal.data} />
           )}
         </>
       )}
     </main>
+  );
+}
+
+// Why the provider of the tenant signed nobody in, in words for the person.
+const refusals: Readonly<Record<string, string>> = {
+  'tenants.sign_in_refused': 'You have no access here. Ask your admins to add you.',
+  'accounts.sign_in_expired': 'That took too long, or began in another browser. Try again.',
+  'accounts.sign_in_denied': 'The provider did not sign you in.',
+};
+
+function Ways({ portal }: { portal: Portal }) {
+  return (
+    <>
+      {portal.provider && (
+        <>
+          {!portal.sign_in && <h1>{`Sign in to ${portal.name}`}</h1>}
+          <a className="main" href={`/v1/portal/${portal.tenant_id}/provider/start`}>
+            Sign in with your organisation
+          </a>
+        </>
+      )}
+      {portal.sign_in && <ByMail portal={portal} />}
+    </>
   );
 }
 
@@ -52,7 +82,7 @@ function ByLink({ portal, link }: { portal: Portal; link: string }) {
       {finish.error && (
         <>
           <Failure error={finish.error} />
-          <ByMail portal={portal} />
+          <Ways portal={portal} />
         </>
       )}
     </>
@@ -85,7 +115,7 @@ function Join({ portal, invitation }: { portal: Portal; invitation: string }) {
       {join.error && (
         <>
           <Failure error={join.error} />
-          <ByMail portal={portal} />
+          <Ways portal={portal} />
         </>
       )}
     </>

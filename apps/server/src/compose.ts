@@ -181,6 +181,7 @@ export function composeServices(deps: ComposeDeps): Services {
     portal: {
       publicUrl,
       sealer,
+      issuers: accounts.issuers,
       ...(accounts.mail && { mail: accounts.mail }),
       listInboxes: tenantId => inbox.operations.list(tenantId),
     },
@@ -316,7 +317,7 @@ export function composeServices(deps: ComposeDeps): Services {
   });
   const all: readonly Service[] = [
     accounts,
-    limited({ ...tenants, api: withThrottling(tenants.api) }),
+    limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
     ...[gated(inbox), webhooks, gated(tasks), { ...agents, api: tenants.guardManagement(agents.api) }].map(
       service => withTrail({ audit, log, payerOf: tenants.payerOf }, limited(service)),
     ),
@@ -361,13 +362,14 @@ export function composeServices(deps: ComposeDeps): Services {
   };
 }
 
-// What asks for mail may be told to wait, by accounts.
-const withThrottling = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
-  endpoints.map(one =>
-    ['tenants.requestSignIn', 'tenants.createInvitation'].includes(one.route.operationId ?? '')
-      ? withProblems([one], ['accounts.too_many_attempts'])[0]!
-      : one,
-  );
+// What accounts answer to routes of tenants: wait with mail, or that a provider is out of order.
+const fromAccounts: Readonly<Record<string, readonly string[]>> = {
+  'tenants.requestSignIn': ['accounts.too_many_attempts'],
+  'tenants.createInvitation': ['accounts.too_many_attempts'],
+  'tenants.startPortalSignIn': ['accounts.provider_failed', 'accounts.provider_not_configured'],
+};
+const withAccountsProblems = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
+  endpoints.flatMap(one => withProblems([one], fromAccounts[one.route.operationId ?? ''] ?? []));
 
 // Every route of theirs, with what the store under all of them may answer.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>

@@ -451,6 +451,17 @@ export type TenantsDeleteData = {
   finished_at?: string;
 };
 
+export type TenantsGetPortalProviderData = {
+  tenant_id: string;
+  issuer: string;
+  client_id: string;
+  domains: Array<string>;
+  creates_users: boolean;
+  matches_addresses: boolean;
+  redirect_uri: string;
+  updated_at: string;
+};
+
 export type TenantsGetSettingsData = {
   ai_provider: string;
   ai_model: string;
@@ -2349,6 +2360,8 @@ export type ApiTypes = {
   };
   /** Delete a tenant with everything it has. For: account, scope admin. */
   'tenants.delete': { args: { tenant_id: string }; data: TenantsDeleteData };
+  /** Remove the provider of the portal. For: user, scope write. */
+  'tenants.deletePortalProvider': { args: { tenant_id: string }; data: undefined };
   /** Let custom properties be anything. For: account, scope admin. */
   'tenants.deletePropertiesSchema': { args: { tenant_id: string }; data: undefined };
   /** Remove a user. For: user, scope write. */
@@ -2357,6 +2370,11 @@ export type ApiTypes = {
   'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: TenantsDeleteData };
   /** Export everything there is about a user. For: account, scope read. */
   'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: Uint8Array };
+  /** Where the provider of a tenant sends browsers back to. For: public. */
+  'tenants.finishPortalSignIn': {
+    args: { tenant_id: string; state?: string; code?: string; error?: string };
+    data: unknown;
+  };
   /** Read a tenant. For: user, scope read. */
   'tenants.get': { args: { tenant_id: string }; data: TenantsCreateData };
   /** See how far an erasure is. For: account, scope read. */
@@ -2371,8 +2389,11 @@ export type ApiTypes = {
       color?: string;
       header_color?: string;
       sign_in: boolean;
+      provider: boolean;
     };
   };
+  /** Read the provider that users sign in to the portal with. For: user, scope read. */
+  'tenants.getPortalProvider': { args: { tenant_id: string }; data: TenantsGetPortalProviderData };
   /** Who has signed in, and what they can do in the portal. For: endUser, scope read. */
   'tenants.getPortalUser': {
     args: { tenant_id: string };
@@ -2384,6 +2405,7 @@ export type ApiTypes = {
         color?: string;
         header_color?: string;
         sign_in: boolean;
+        provider: boolean;
       };
       user_id: string;
       user: { display_name: string; email?: string; role: 'admin' | 'member'; version: number } | null;
@@ -2445,6 +2467,21 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { sub: string; scope?: string; ttl_seconds?: number } };
     data: { token: string; tenant: string; sub: string; scope: string; expires_at: string };
   };
+  /** Set the OpenID Connect provider of the portal. For: user, scope write. */
+  'tenants.putPortalProvider': {
+    args: {
+      tenant_id: string;
+      body: {
+        issuer: string;
+        client_id: string;
+        client_secret?: string;
+        domains: Array<string>;
+        creates_users?: boolean;
+        matches_addresses?: boolean;
+      };
+    };
+    data: TenantsGetPortalProviderData;
+  };
   /** Define users' custom properties. For: account, scope admin. */
   'tenants.putPropertiesSchema': {
     args: { tenant_id: string; body: { [name: string]: unknown } };
@@ -2505,6 +2542,13 @@ export type ApiTypes = {
   };
   /** Sign out of the portal. For: public. */
   'tenants.signOut': { args: { tenant_id: string }; data: undefined };
+  /** Sign in to the portal through the provider of the tenant. For: public. */
+  'tenants.startPortalSignIn': { args: { tenant_id: string }; data: unknown };
+  /** Ask the provider of the portal for its addresses. For: user, scope write. */
+  'tenants.testPortalProvider': {
+    args: { tenant_id: string };
+    data: { is_working: boolean; detail: string };
+  };
   /** Rename, activate or suspend a tenant. For: account, scope admin. */
   'tenants.update': {
     args: { tenant_id: string; body: { name?: string; status?: 'active' | 'suspended' } };
@@ -3546,6 +3590,7 @@ export const operations = {
     isKeyed: true,
   },
   'tenants.delete': { method: 'DELETE', path: '/v1/tenants/{tenant_id}' },
+  'tenants.deletePortalProvider': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/portal-provider' },
   'tenants.deletePropertiesSchema': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/properties-schema' },
   'tenants.deleteUser': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/users/{user_id}' },
   'tenants.eraseUser': {
@@ -3554,9 +3599,11 @@ export const operations = {
     isKeyed: true,
   },
   'tenants.exportUser': { method: 'GET', path: '/v1/tenants/{tenant_id}/users/{user_id}/export' },
+  'tenants.finishPortalSignIn': { method: 'GET', path: '/v1/portal/{tenant_id}/provider/callback' },
   'tenants.get': { method: 'GET', path: '/v1/tenants/{tenant_id}' },
   'tenants.getErasure': { method: 'GET', path: '/v1/tenants/{tenant_id}/erasures/{erasure_id}' },
   'tenants.getPortal': { method: 'GET', path: '/v1/portal/{tenant_id}' },
+  'tenants.getPortalProvider': { method: 'GET', path: '/v1/tenants/{tenant_id}/portal-provider' },
   'tenants.getPortalUser': { method: 'GET', path: '/v1/portal/{tenant_id}/me' },
   'tenants.getPropertiesSchema': { method: 'GET', path: '/v1/tenants/{tenant_id}/properties-schema' },
   'tenants.getSettings': { method: 'GET', path: '/v1/tenants/{tenant_id}/settings' },
@@ -3567,6 +3614,11 @@ export const operations = {
   'tenants.listInvitations': { method: 'GET', path: '/v1/tenants/{tenant_id}/invitations' },
   'tenants.listUsers': { method: 'GET', path: '/v1/tenants/{tenant_id}/users' },
   'tenants.mintToken': { method: 'POST', path: '/v1/tenants/{tenant_id}/tokens', body: 'json' },
+  'tenants.putPortalProvider': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/portal-provider',
+    body: 'json',
+  },
   'tenants.putPropertiesSchema': {
     method: 'PUT',
     path: '/v1/tenants/{tenant_id}/properties-schema',
@@ -3586,6 +3638,8 @@ export const operations = {
   'tenants.revokeTokens': { method: 'POST', path: '/v1/tenants/{tenant_id}/tokens/revoke', body: 'json' },
   'tenants.signIn': { method: 'POST', path: '/v1/portal/{tenant_id}/session', body: 'json' },
   'tenants.signOut': { method: 'DELETE', path: '/v1/portal/{tenant_id}/session' },
+  'tenants.startPortalSignIn': { method: 'GET', path: '/v1/portal/{tenant_id}/provider/start' },
+  'tenants.testPortalProvider': { method: 'POST', path: '/v1/tenants/{tenant_id}/portal-provider/test' },
   'tenants.update': { method: 'PATCH', path: '/v1/tenants/{tenant_id}', body: 'json' },
   'tenants.updatePortalUser': { method: 'PATCH', path: '/v1/portal/{tenant_id}/me', body: 'json' },
   'tenants.updateSettings': { method: 'PATCH', path: '/v1/tenants/{tenant_id}/settings', body: 'json' },

@@ -37,6 +37,7 @@ import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
 import { createUnsubscribeApi } from './mail/unsubscribe-api.ts';
 import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
+import { createIssuers } from './oauth/issuers.ts';
 import type { GoogleSettings } from './oauth/openid.ts';
 import { createOrganisationProviderApi } from './oauth/organisation-api.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
@@ -100,7 +101,7 @@ export type AccountsDeps = Base & {
   github?: GithubSettings;
   google?: GoogleSettings;
   stripe?: StripeSettings;
-  outbound?: Outbound; // for organisations' own providers; none: there are none
+  outbound?: Outbound; // for organisations' and tenants' own providers; none: there are none
   mail?: MailSettings; // none: no mail is sent, and what needs one says so
   // Accounts are made for confirmed addresses only, and signing up does not tell which addresses have one.
   signsUpByMail?: boolean;
@@ -198,6 +199,7 @@ export function createAccounts(given: AccountsDeps) {
     google,
     proveOwner: (signed, password) => proveOwner(signing, signed, password),
   });
+  const issuers = createIssuers({ ...base, outbound: given.outbound, publicUrl });
   const billing = createBilling({ ...base, users, audit, pages, stripe, outbox, notices });
   const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
   const deletions = createDeletions({ ...signing, memberships, apiKeys, usage, erasers });
@@ -225,7 +227,7 @@ export function createAccounts(given: AccountsDeps) {
     ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...social.api,
-    ...createOrganisationProviderApi({ ...organising, pages, sealer, outbound: given.outbound }),
+    ...createOrganisationProviderApi({ ...organising, pages, sealer, issuers }),
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];
 
@@ -265,6 +267,7 @@ export function createAccounts(given: AccountsDeps) {
     },
     // What the members of an account learn by mail, each once. Without mail, nothing happens.
     notices: { limitReached: notices.limitReached, deliveriesFail: notices.deliveriesFail },
+    issuers, // for sign-in through a tenant's own provider
     sendMails: outbox.sendDue, // what is due now; the worker does it by itself
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,

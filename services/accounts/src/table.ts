@@ -260,8 +260,11 @@ export const oauthState = entity(ferryhookKeys, {
   description: 'A sign-in that has left for its provider. Taken by the first who comes back with it.',
   schema: z.object({
     stateHash: z.string(),
-    provider: z.enum(['github', 'google', 'organisation']),
-    organisationId: z.string().optional().describe('Whose own provider it is'),
+    provider: z.enum(['github', 'google', 'organisation', 'tenant']),
+    organisationId: z
+      .string()
+      .optional()
+      .describe('Of the organisation or the tenant whose own provider it is'),
     linkUserId: z.string().optional().describe('The signed-in user who links an identity'),
     linkSessionId: z.string().optional().describe('Their session, which has to last until then'),
     returnTo: z.string().describe('Where the browser goes afterwards; checked before it left'),

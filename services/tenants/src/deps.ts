@@ -28,9 +28,39 @@ export type TenantMail = {
   tryInvitation(to: { email: string; account: string }): Promise<unknown>;
 };
 
+type IssuerOwner = { name: 'tenant'; organisationId: string };
+type IssuerClient = { issuer: string; clientId: string; version: string; openSecret(): string };
+
+// Sign-in through OpenID Connect providers that tenants chose.
+type TenantIssuers = {
+  refusalOf(issuer: string): string | undefined;
+  test(client: IssuerClient): Promise<{ isWorking: boolean; detail: string }>;
+  start(
+    owner: IssuerOwner,
+    client: IssuerClient,
+    attempt: { redirectUri: string; returnTo: string },
+  ): Promise<{ url: string; cookie: string }>;
+  finish(
+    owner: IssuerOwner,
+    findClient: () => Promise<IssuerClient>,
+    redirectUri: string,
+    callback: { url: string; cookie: string | undefined },
+  ): Promise<{ identity: ProviderIdentity }>;
+  clearCookie: string;
+};
+
+// A person, as the provider knows them.
+export type ProviderIdentity = {
+  readonly id: string;
+  readonly email: string | undefined;
+  readonly isEmailVerified: boolean;
+  readonly name: string | undefined;
+};
+
 export type PortalDeps = {
   publicUrl: string;
   sealer: Sealer;
+  issuers?: TenantIssuers; // none: nobody signs in through a provider
   mail?: TenantMail; // none: nobody signs in by mail
   listInboxes(tenantId: string): Promise<readonly { inbox_key: string; title: string }[]>;
 };

@@ -23,6 +23,8 @@ export const tenantErrors = defineErrors({
   'tenants.admin_only': 403,
   'tenants.admin_refused': 403,
   'tenants.sign_in_refused': 403,
+  'tenants.provider_refused': 400,
+  'tenants.provider_not_found': 404,
   'tenants.origin_refused': 403,
   'tenants.session_refused': 401,
   'tenants.no_mail': 501,

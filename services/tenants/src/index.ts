@@ -11,6 +11,7 @@ import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
 import { tenantErrors } from './errors.ts';
 import { portalPageOf } from './portal/branding.ts';
+import { createProviderSettingsRoutes, createProviderSignInRoutes } from './portal/provider-routes.ts';
 import { createPortalRoutes } from './portal/routes.ts';
 import { resolveSignIn, type SignInRequest } from './portal/sign-in.ts';
 import { tenant, tenants, user } from './table.ts';
@@ -65,9 +66,15 @@ export function createTenants(deps: TenantsDeps) {
           ...createTenantRoutes(service),
           ...createUserRoutes(withEraser),
           ...createAccessRoutes(service),
+          ...(deps.portal ? createProviderSettingsRoutes({ ...service, portal: deps.portal }) : []),
         ] as const),
       ),
-      ...(deps.portal ? createPortalRoutes({ ...service, portal: deps.portal }) : []),
+      ...(deps.portal
+        ? [
+            ...createPortalRoutes({ ...service, portal: deps.portal }),
+            ...createProviderSignInRoutes({ ...service, portal: deps.portal }),
+          ]
+        : []),
     ] as const,
     errors: tenantErrors,
     tables: [tenants] as AnyTable[],

@@ -48,6 +48,13 @@ export const refreshGraceMs = 60_000; // an answer that got lost is asked for ag
 export const refreshAttempts = 3; // against somebody who rotates at the same moment
 export const userAgentChars = 300;
 
+export const issuerChars = 500; // of a provider, and below: what a tenant may set
+export const clientChars = 500;
+export const domains = 20;
+export const domainChars = 253; // what DNS allows
+export const subjectChars = 255; // what OpenID Connect allows (core 1.0, section 2)
+export const callbackChars = 2048; // a code or a state; Azure's codes have 1,500 characters
+
 export const scopeChars = 500; // every scope there is fits several times
 export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the day after
 export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless

@@ -19,6 +19,7 @@ export const tenantOwners = [
   ownedByKey(table.tokenEpoch, byTenant),
   ownedByKey(table.signIn, byTenant),
   ownedByKey(table.portalSession, byTenant),
+  ownedByKey(table.portalProvider, byTenant),
   ownedByKey(table.erasure, byTenant),
   ownedByItem(table.openErasure, byNamedTenant),
 ];

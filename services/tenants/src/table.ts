@@ -222,6 +222,22 @@ export const portalSession = entity(tenantsKeys, {
 });
 export type PortalSession = ItemOf<typeof portalSession>;
 
+export const portalProvider = entity(tenantsKeys, {
+  name: 'provider of a tenant',
+  description: 'The OpenID Connect provider through which users sign in to the portal.',
+  schema: z.object({
+    tenant_id: z.string(),
+    issuer: z.string(),
+    client_id: z.string(),
+    sealed_secret: z.string(),
+    domains: z.array(z.string()).describe('of the addresses that may come in'),
+    creates_users: z.boolean(),
+    matches_addresses: z.boolean().describe('whether a verified address finds the user who has it'),
+    updated_at: z.string(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'PROVIDER' },
+});
+
 export const erasure = entity(tenantsKeys, {
   name: 'erasure',
   description: 'A job that erases a tenant or one of its users in every service, and how far it is.',
@@ -279,6 +295,7 @@ export const everythingOfTenant = defineQuery('everything of a tenant', {
     tokenEpoch,
     signIn,
     portalSession,
+    portalProvider,
     erasure,
   ],
   consistent: true,
@@ -301,6 +318,7 @@ export const tenants = defineTable(tenantsKeys, {
     tokenEpoch,
     signIn,
     portalSession,
+    portalProvider,
     erasure,
     openErasure,
   ],

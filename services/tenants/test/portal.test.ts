@@ -190,6 +190,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
       tenant_id: 'acme',
       name: 'Acme',
       sign_in: true,
+      provider: false,
     });
     await fixture.call('PATCH', '/v1/tenants/acme/settings', {
       ifMatch: '*',

@@ -22,6 +22,12 @@ const bodies: Readonly<Record<string, object>> = {
   'tenants.signIn': { token: 'x' },
   'tenants.joinPortal': { token: 'x', display_name: 'X' },
   'tenants.refreshSession': {},
+  'tenants.putPortalProvider': {
+    issuer: 'https://login.example.com',
+    client_id: 'planted',
+    client_secret: 'planted',
+    domains: ['example.com'],
+  },
   'tenants.updatePortalUser': { display_name: 'X' },
 };
 

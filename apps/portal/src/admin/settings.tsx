@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
 import { meKey, settingsKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
+import { Provider } from './provider.tsx';
 
 const tenant_id = tenantId;
 
@@ -39,6 +40,7 @@ export function Settings() {
           />
         )}
       </Loaded>
+      <Provider />
     </section>
   );
 }

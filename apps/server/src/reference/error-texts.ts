@@ -244,6 +244,9 @@ export const errorTexts: Readonly<Record<string, string>> = {
 
   'tenants.admin_only': 'Only admins of the tenant can do this, with a token that holds `tenant:manage`.',
   'tenants.admin_refused': 'Only the account can set this. `errors` names the fields.',
+  'tenants.provider_refused':
+    'The provider cannot be used: its address is not reachable from here, or its client secret is missing. Check the settings.',
+  'tenants.provider_not_found': 'The tenant has no provider of its own. Set one first.',
   'tenants.sign_in_refused': 'The code or link is wrong, used or too old. Ask for another one.',
   'tenants.session_refused': 'The session is over. Sign in again.',
   'tenants.origin_refused': 'The request came from a page of another site. Send it from the portal.',

@@ -7,8 +7,8 @@ import { refuse } from './errors.ts';
 import type { Provider, ProviderName, Secrets } from './provider.ts';
 
 export type Started = { secret: string; url: URL };
-// The attempts of an organisation's own provider name the organisation.
-export type AttemptOf = { name: ProviderName | 'organisation'; organisationId?: string };
+// The attempts of an organisation's or a tenant's own provider name the organisation or the tenant.
+export type AttemptOf = { name: ProviderName | 'organisation' | 'tenant'; organisationId?: string };
 // The signed-in person who links an identity, if that is what the attempt is for.
 export type Linker = { userId: string; sessionId: string };
 export type Returned = { secrets: Secrets; returnTo: string; linker?: Linker };

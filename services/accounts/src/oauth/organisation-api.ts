@@ -8,21 +8,20 @@ import { type Role, roleNames } from '../organisations/roles.ts';
 import type { OrganisationProvider } from '../organisations/table.ts';
 import { triedPasswordSchema } from '../schema.ts';
 import { proveOwner } from '../sign-in.ts';
-import { attemptCookie } from './attempt-cookie.ts';
-import { attemptOver, type Linker, startAttempt, takeAttempt } from './attempts.ts';
-import { socialErrors } from './errors.ts';
+import type { Linker } from './attempts.ts';
+import { isIssuer } from './issuers.ts';
 import * as limits from './limits.ts';
 import {
   changeProvider,
-  createOrganisationProviders,
+  clientOf,
   linkThrough,
   type OrganisationProviderDeps,
+  ownerOf,
   removeProvider,
   requireProvider,
   signInThrough,
   unlinkSubject,
 } from './organisation-provider.ts';
-import { isLoopback } from './provider-client.ts';
 import { type ReturnSettings, resolveReturnTo } from './return-to.ts';
 
 const tags = ['accounts'];
@@ -39,12 +38,6 @@ const returnTo = z
   .optional()
   .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
 const parameter = z.string().max(limits.callbackChars).optional();
-const isIssuer = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
-  return isSafe && `${username}${password}${search}${hash}` === '';
-};
 const domain = z
   .string()
   .trim()
@@ -224,9 +217,7 @@ const routes = {
 type Deps = OrganisationProviderDeps & { browser: Browser; pages: ReturnSettings };
 
 export function createOrganisationProviderApi(deps: Deps) {
-  const { browser, pages, memberships, sessions, users } = deps;
-  const cookie = attemptCookie(pages.publicUrl);
-  const providerOf = createOrganisationProviders(deps);
+  const { browser, pages, memberships, sessions, users, issuers } = deps;
   const redirectUriOf = (accountId: string): string =>
     new URL(`/v1/auth/organisations/${accountId}/callback`, pages.publicUrl).href;
   const show = ({ accountId, sealedSecret: _, ...settings }: OrganisationProvider) => ({
@@ -236,9 +227,7 @@ export function createOrganisationProviderApi(deps: Deps) {
   });
   const leave = async (accountId: string, return_to: string | undefined, linker?: Linker) => {
     const { settings } = await requireProvider(deps, accountId);
-    return startAttempt(deps, providerOf(settings), {
-      name: 'organisation',
-      organisationId: accountId,
+    return issuers.start(ownerOf(accountId), clientOf(deps, settings), {
       redirectUri: redirectUriOf(accountId),
       returnTo: resolveReturnTo(return_to, pages),
       linker,
@@ -266,13 +255,7 @@ export function createOrganisationProviderApi(deps: Deps) {
     }),
     endpoint(routes.test, async c => {
       const { settings } = await requireProvider(deps, c.get('principal').accountId);
-      try {
-        // Read from the provider again, not from the cache.
-        await createOrganisationProviders(deps)(settings).check();
-        return c.json({ isWorking: true, detail: `People will sign in at ${settings.issuer}.` }, 200);
-      } catch (error) {
-        return c.json({ isWorking: false, detail: whyNot(error) }, 200);
-      }
+      return c.json(await issuers.test(clientOf(deps, settings)), 200);
     }),
     endpoint(routes.look, async c => {
       const { accountId } = c.req.valid('param');
@@ -282,27 +265,25 @@ export function createOrganisationProviderApi(deps: Deps) {
     }),
     endpoint(routes.start, async c => {
       const { accountId } = c.req.valid('param');
-      const { secret, url } = await leave(accountId, c.req.valid('query').return_to);
-      c.header('Set-Cookie', cookie.set(secret));
-      return c.redirect(url.href, 302);
+      const { url, cookie } = await leave(accountId, c.req.valid('query').return_to);
+      c.header('Set-Cookie', cookie);
+      return c.redirect(url, 302);
     }),
     endpoint(routes.callback, async c => {
       const { accountId } = c.req.valid('param');
-      const { state, code, error } = c.req.valid('query');
-      const secret = cookie.read(c.req.header('cookie'));
-      const { secrets, returnTo, linker } = await takeAttempt(deps, {
-        secret,
-        state,
-        name: 'organisation',
-        organisationId: accountId,
-      });
-      if (code === undefined && error === undefined) throw attemptOver();
-      const { settings, account } = await requireProvider(deps, accountId);
-      const callbackUrl = new URL(redirectUriOf(accountId));
-      callbackUrl.search = new URL(c.req.url).search;
-      const identity = await providerOf(settings).identify(callbackUrl, secrets);
-      const came = { settings, account, identity };
-      c.header('Set-Cookie', cookie.clear());
+      let found: Awaited<ReturnType<typeof requireProvider>> | undefined;
+      const findClient = async () => {
+        found = await requireProvider(deps, accountId);
+        return clientOf(deps, found.settings);
+      };
+      const { identity, returnTo, linker } = await issuers.finish(
+        ownerOf(accountId),
+        findClient,
+        redirectUriOf(accountId),
+        { url: c.req.url, cookie: c.req.header('cookie') },
+      );
+      const came = { ...found!, identity };
+      c.header('Set-Cookie', issuers.clearCookie);
       if (linker) await linkThrough(deps, came, linker, originOf(c));
       else browser.answer(c, await signInThrough(deps, came, originOf(c)), true);
       return c.redirect(returnTo, 302);
@@ -314,9 +295,9 @@ export function createOrganisationProviderApi(deps: Deps) {
       const linker = { userId, sessionId };
       await proveOwner(deps, { ...linker, ...originOf(c) }, password);
       await requireMember(accountId, userId);
-      const { secret, url } = await leave(accountId, return_to, linker);
-      c.header('Set-Cookie', cookie.set(secret));
-      return c.json({ url: url.href }, 200);
+      const { url, cookie } = await leave(accountId, return_to, linker);
+      c.header('Set-Cookie', cookie);
+      return c.json({ url }, 200);
     }),
     endpoint(routes.unlink, async c => {
       const { accountId } = c.req.valid('param');
@@ -332,13 +313,4 @@ export function createOrganisationProviderApi(deps: Deps) {
   async function requireMember(accountId: string, userId: string): Promise<void> {
     if ((await memberships.roleIn(accountId, userId)) === undefined) throw organisationNotFound();
   }
-}
-
-// The provider is the organisation's own, so its admins see what went wrong with it.
-function whyNot(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return socialErrors.includes(error) && error.code === 'accounts.provider_not_configured'
-    ? error.message
-    : `The issuer does not answer as it should: ${message.slice(0, limits.failureChars)}`;
 }

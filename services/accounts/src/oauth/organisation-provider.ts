@@ -1,5 +1,4 @@
-import { createRecentMap, type Sealer } from '@stak/kit';
-import type { Outbound } from '@stak/outbound';
+import type { Sealer } from '@stak/kit';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { isoTime, type Origin, sha256 } from '../deps.ts';
 import { deviceSteps } from '../devices.ts';
@@ -24,12 +23,11 @@ import type { Profile } from '../table.ts';
 import { attemptOver, type Linker } from './attempts.ts';
 import { refuse } from './errors.ts';
 import { displayName } from './identities.ts';
+import type { IssuerClient, IssuerOwner, Issuers } from './issuers.ts';
 import * as limits from './limits.ts';
-import { createOpenid, type OpenidProvider } from './openid.ts';
 import type { Identity } from './provider.ts';
-import { guardedFetch } from './provider-client.ts';
 
-export type OrganisationProviderDeps = OrganisationDeps & { sealer: Sealer; outbound: Outbound | undefined };
+export type OrganisationProviderDeps = OrganisationDeps & { sealer: Sealer; issuers: Issuers };
 
 export type ProviderSettings = {
   issuer: string;
@@ -42,29 +40,19 @@ export type ProviderSettings = {
 const sealLocation = (accountId: string) => `ferryhook-main/USER#${accountId}/PROVIDER/sealedSecret`;
 const hashOf = (issuer: string, subject: string): string => sha256(`${issuer}\n${subject}`);
 
-// Providers with what they said of themselves, for as long as their settings stay.
-export function createOrganisationProviders({ clock, sealer, outbound }: OrganisationProviderDeps) {
-  const known = createRecentMap<string, OpenidProvider>(limits.providersKept);
-  return (settings: OrganisationProvider): OpenidProvider => {
-    const { accountId, issuer, clientId, sealedSecret, updatedAt } = settings;
-    if (!outbound) throw refuse('accounts.provider_not_configured', 'This server reaches no providers.');
-    const key = `${accountId} ${updatedAt}`;
-    const found = known.get(key);
-    if (found) return found;
-    const made = createOpenid(
-      { clock },
-      {
-        issuer,
-        clientId,
-        clientSecret: sealer.openText(sealedSecret, sealLocation(accountId)),
-        title: 'Your organisation’s provider',
-        fetch: guardedFetch(outbound),
-      },
-    );
-    known.set(key, made);
-    return made;
-  };
-}
+export const ownerOf = (accountId: string): IssuerOwner => ({
+  name: 'organisation',
+  organisationId: accountId,
+});
+export const clientOf = (
+  { sealer }: Pick<OrganisationProviderDeps, 'sealer'>,
+  { accountId, issuer, clientId, sealedSecret, updatedAt }: OrganisationProvider,
+): IssuerClient => ({
+  issuer,
+  clientId,
+  version: updatedAt,
+  openSecret: () => sealer.openText(sealedSecret, sealLocation(accountId)),
+});
 
 const readProvider = ({ store }: OrganisationProviderDeps, accountId: string) =>
   store.get(organisationProvider, { accountId }, { consistent: true });
@@ -85,11 +73,12 @@ export async function changeProvider(
   signed: Signed,
   { clientSecret, ...wanted }: ProviderSettings,
 ): Promise<OrganisationProvider> {
-  const { store, clock, sealer, audit, outbound } = deps;
+  const { store, clock, sealer, audit, issuers } = deps;
   const { accountId } = actor;
   await requireFresh(deps, signed);
-  const refusal = outbound?.check(wanted.issuer);
-  if (refusal) throw refuse('accounts.provider_refused', `The issuer cannot be used: ${refusal.message}.`);
+  const refusal = issuers.refusalOf(wanted.issuer);
+  if (refusal !== undefined)
+    throw refuse('accounts.provider_refused', `The issuer cannot be used: ${refusal}`);
   const before = await readProvider(deps, accountId);
   const sealedSecret =
     clientSecret === undefined ? before?.sealedSecret : sealer.seal(clientSecret, sealLocation(accountId));

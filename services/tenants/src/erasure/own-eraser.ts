@@ -9,6 +9,7 @@ import {
   everythingOfTenant,
   identityLock,
   invitation,
+  portalProvider,
   portalSession,
   propertiesSchema,
   sessionsOfUser,
@@ -88,6 +89,8 @@ function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure
       return write.delete(signIn, found.item);
     case 'session of a user':
       return write.delete(portalSession, found.item);
+    case 'provider of a tenant':
+      return write.delete(portalProvider, found.item);
   }
 }
 

@@ -56,11 +56,15 @@ export const portalShape = z.strictObject({
   color: z.string().optional().describe('Of buttons and links'),
   header_color: z.string().optional().describe('Of the bar at the top'),
   sign_in: z.boolean().describe('Whether users can sign in with a mailed code'),
+  provider: z.boolean().describe('Whether users can sign in through the provider of the tenant'),
 });
 export type Portal = z.infer<typeof portalShape>;
 
-// `canMail`: without mail nobody can sign in, whatever the settings say.
-export function portalOf({ tenant_id, name, settings }: EnteredTenant, canMail: boolean): Portal {
+// Without mail nobody signs in by mail, whatever the settings say.
+export function portalOf(
+  { tenant_id, name, settings }: EnteredTenant,
+  ways: { mail: boolean; provider: boolean },
+): Portal {
   const { portal_name, portal_logo, portal_color, portal_header_color, portal_sign_in } = settings;
   return {
     tenant_id,
@@ -68,7 +72,8 @@ export function portalOf({ tenant_id, name, settings }: EnteredTenant, canMail: 
     ...(portal_logo && { logo: portal_logo }),
     ...(portal_color && { color: portal_color }),
     ...(portal_header_color && { header_color: portal_header_color }),
-    sign_in: canMail && portal_sign_in === 'mail',
+    sign_in: ways.mail && portal_sign_in === 'mail',
+    provider: ways.provider,
   };
 }
 

@@ -9,10 +9,10 @@ import { acceptedInvitation, displayText, email, role, tenantId } from '../schem
 import { user as userEntity } from '../table.ts';
 import { acceptInvitation } from '../users/invitations.ts';
 import { patchUser } from '../users/users.ts';
-import { portalOf, portalShape } from './branding.ts';
+import { portalShape } from './branding.ts';
 import { createCookies } from './browser.ts';
 import { refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
-import { finishSignIn, openDoor, requestSignIn } from './sign-in.ts';
+import { finishSignIn, openDoor, readPortal, requestSignIn } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
 const open = { auth: 'public', tags } as const;
@@ -178,7 +178,6 @@ const shown = ({ token, expires_at }: SignedIn) => ({
 
 export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
   const cookies = createCookies(deps.portal.publicUrl);
-  const canMail = deps.portal.mail !== undefined;
 
   return [
     endpoint(routes.portal, async c => {
@@ -234,13 +233,14 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       const principal = c.get('principal');
       const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
       const { tenant_id } = entered;
-      const [found, inboxes] = await Promise.all([
+      const [{ portal }, found, inboxes] = await Promise.all([
+        readPortal(deps, entered),
         deps.store.get(userEntity, { tenant_id, user_id: principal.userId }, { consistent: true }),
         deps.portal.listInboxes(tenant_id),
       ]);
       return c.json(
         {
-          portal: portalOf(entered, canMail),
+          portal,
           user_id: principal.userId,
           user: found
             ? {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { failedCondition, type ItemOf, is, isRefused, type WriteStep, write } from '@stak/table';
-import { readOpenTenant } from '../access/gate.ts';
+import { type EnteredTenant, readOpenTenant } from '../access/gate.ts';
 import { secondOf } from '../access/token-epochs.ts';
 import { timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
@@ -8,6 +8,7 @@ import * as limits from '../limits.ts';
 import { signIn, user } from '../table.ts';
 import { findByEmail } from '../users/users.ts';
 import { portalOf } from './branding.ts';
+import { findProvider } from './provider.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 
 // Two steps. Somebody asks with an address and gets an attempt, whether or not there is such a user: who it is, and
@@ -28,9 +29,24 @@ const refused = () =>
 // A tenant whose users sign in elsewhere has no door here, just like one that does not exist.
 export async function openDoor(deps: Deps, tenant_id: string) {
   const entered = await readOpenTenant(deps, tenant_id);
-  const portal = entered && portalOf(entered, deps.portal.mail !== undefined);
-  if (!entered || !portal?.sign_in) throw noTenant();
-  return { entered, portal };
+  if (!entered) throw noTenant();
+  const { portal, provider } = await readPortal(deps, entered);
+  if (!portal.sign_in && !portal.provider) throw noTenant();
+  return { entered, portal, provider };
+}
+
+export async function readPortal(deps: Deps, entered: EnteredTenant) {
+  const { mail, issuers } = deps.portal;
+  const provider = issuers && (await findProvider(deps, entered.tenant_id));
+  const ways = { mail: mail !== undefined, provider: provider !== undefined };
+  return { portal: portalOf(entered, ways), provider };
+}
+
+async function openMailDoor(deps: Deps, tenant_id: string) {
+  const entered = await readOpenTenant(deps, tenant_id);
+  const ways = { mail: deps.portal.mail !== undefined, provider: false };
+  if (!entered || !portalOf(entered, ways).sign_in) throw noTenant();
+  return { entered };
 }
 
 export async function requestSignIn(
@@ -38,7 +54,7 @@ export async function requestSignIn(
   tenant_id: string,
   { email: given, address }: { email: string; address: string | undefined },
 ): Promise<{ attempt: string; expires_at: string }> {
-  await openDoor(deps, tenant_id);
+  await openMailDoor(deps, tenant_id);
   const mail = deps.portal.mail!;
   const email = given.toLowerCase();
   await mail.tryMail({ email, address });
@@ -67,7 +83,7 @@ export async function resolveSignIn(
   const entered = await readOpenTenant(deps, tenant_id);
   const mail = deps.portal.mail;
   if (!entered || !mail || entered.status === 'suspended') return {};
-  const portal = portalOf(entered, true);
+  const portal = portalOf(entered, { mail: true, provider: false });
   const [person] = (await findByEmail(deps, tenant_id, to)).items;
   if (!portal.sign_in || !person) return {};
   const code = String(randomInt(10 ** limits.signInCodeDigits)).padStart(limits.signInCodeDigits, '0');
@@ -104,7 +120,7 @@ export async function finishSignIn(
   proof: Proof,
   userAgent: string | undefined,
 ): Promise<SignedIn> {
-  const { entered } = await openDoor(deps, tenant_id);
+  const { entered } = await openMailDoor(deps, tenant_id);
   if (entered.status === 'suspended') throw refused();
   const [, sign_in_id = '', secret = ''] =
     secretShape.exec('token' in proof ? proof.token : proof.attempt) ?? [];

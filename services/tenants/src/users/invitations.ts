@@ -56,7 +56,7 @@ export async function createInvitation(
   else {
     const mail = portal!.mail!;
     await mail.tryInvitation({ email, account: entered.account_id });
-    const { name, color = '' } = portalOf(entered, true);
+    const { name, color = '' } = portalOf(entered, { mail: true, provider: false });
     const details = { tenant_id, tenant: name, color };
     const keptS = body.ttl_days * (dayMs / 1000);
     const mailed = mail.steps({ kind: 'tenant.invited', to: body.email, details, token, keptS });

@@ -1,0 +1,109 @@
+import { type ApiTypes, StakError } from '@stak/client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
+import { providerKey } from '../queries.ts';
+import { client, tenantId } from '../session.ts';
+
+const tenant_id = tenantId;
+type Known = ApiTypes['tenants.getPortalProvider']['data'];
+
+const readProvider = async (): Promise<Known | null> => {
+  try {
+    return (await client.tenants.getPortalProvider({ tenant_id })).data;
+  } catch (error) {
+    if (error instanceof StakError && error.code === 'tenants.provider_not_found') return null;
+    throw error;
+  }
+};
+
+export function Provider() {
+  const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
+  return (
+    <>
+      <h2>Sign-in with your organisation</h2>
+      <Loaded query={query}>{known => <Form key={known?.updated_at} known={known} />}</Loaded>
+    </>
+  );
+}
+
+const texts = [
+  ['issuer', 'Issuer', 'https://login.example.com'],
+  ['client_id', 'Client id', ''],
+  ['client_secret', 'Client secret', ''],
+  ['domains', 'Domains of addresses, separated by commas', 'example.com'],
+] as const;
+
+function Form({ known }: { known: Known | null }) {
+  const [draft, setDraft] = useState({
+    issuer: known?.issuer ?? '',
+    client_id: known?.client_id ?? '',
+    client_secret: '',
+    domains: known?.domains.join(', ') ?? '',
+  });
+  const [createsUsers, setCreatesUsers] = useState(known?.creates_users ?? false);
+  const { client_secret, domains, ...plain } = draft;
+  const save = useAction(
+    () =>
+      client.tenants.putPortalProvider({
+        tenant_id,
+        body: {
+          ...plain,
+          ...(client_secret !== '' && { client_secret }),
+          domains: domains.split(',').map(one => one.trim()),
+          creates_users: createsUsers,
+        },
+      }),
+    providerKey,
+  );
+  const remove = useAction(() => client.tenants.deletePortalProvider({ tenant_id }), providerKey);
+  const test = useMutation({
+    mutationFn: async () => (await client.tenants.testPortalProvider({ tenant_id })).data,
+  });
+  return (
+    <form className="stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
+      {texts.map(([name, label, hint]) => (
+        <Field key={name} label={label}>
+          {id => (
+            <input
+              id={id}
+              required={name !== 'client_secret' || known === null}
+              type={name === 'client_secret' ? 'password' : 'text'}
+              autoComplete="off"
+              placeholder={name === 'client_secret' && known !== null ? 'As before' : hint}
+              value={draft[name]}
+              onChange={event => setDraft({ ...draft, [name]: event.target.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <label>
+        <input
+          type="checkbox"
+          checked={createsUsers}
+          onChange={event => setCreatesUsers(event.target.checked)}
+        />{' '}
+        People who are no users yet become members
+      </label>
+      {known && <p className="dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>}
+      {known?.matches_addresses && (
+        <p className="dim">Addresses find users now. Saving this form switches that off.</p>
+      )}
+      <div className="bar">
+        <button type="submit" className="main" disabled={save.isPending}>
+          Save the provider
+        </button>
+        {known && (
+          <>
+            <button type="button" disabled={test.isPending} onClick={() => test.mutate()}>
+              Test it
+            </button>
+            <ConfirmButton label="Remove the provider" onConfirm={() => remove.mutate(undefined)} />
+          </>
+        )}
+      </div>
+      {test.data && <p role="status">{test.data.detail}</p>}
+      <Failure error={save.error ?? remove.error ?? test.error} />
+    </form>
+  );
+}

@@ -1,0 +1,124 @@
+import { createRecentMap } from '@stak/kit';
+import type { Outbound } from '@stak/outbound';
+import type { Base } from '../deps.ts';
+import { attemptCookie } from './attempt-cookie.ts';
+import { type AttemptOf, attemptOver, type Linker, startAttempt, takeAttempt } from './attempts.ts';
+import { refuse, socialErrors } from './errors.ts';
+import * as limits from './limits.ts';
+import { createOpenid, type OpenidProvider } from './openid.ts';
+import type { Identity } from './provider.ts';
+import { guardedFetch, isLoopback } from './provider-client.ts';
+
+// Whose issuer it is: of an organisation, or of a tenant for its users.
+export type IssuerOwner = Required<AttemptOf> & { name: 'organisation' | 'tenant' };
+
+export type IssuerClient = {
+  issuer: string;
+  clientId: string;
+  version: string; // another one whenever a setting changes
+  openSecret(): string;
+};
+
+type Callback = { url: string; cookie: string | undefined };
+type CameBack = { identity: Identity; returnTo: string; linker?: Linker };
+
+// Sign-in through OpenID Connect providers that customers chose. Everything is asked through the guard of outgoing
+// requests, also at the addresses that their own documents name.
+export type Issuers = {
+  // Why it cannot be one; undefined if it can.
+  refusalOf(issuer: string): string | undefined;
+  // Whether it can be reached and describes itself as it should.
+  test(client: IssuerClient): Promise<{ isWorking: boolean; detail: string }>;
+  // Where the browser goes, and the cookie that it takes along.
+  start(
+    owner: IssuerOwner,
+    client: IssuerClient,
+    attempt: { redirectUri: string; returnTo: string; linker?: Linker },
+  ): Promise<{ url: string; cookie: string }>;
+  // Who came back to `redirectUri`. The attempt is used up, whatever comes of it; only then the client is looked up.
+  finish(
+    owner: IssuerOwner,
+    findClient: () => Promise<IssuerClient>,
+    redirectUri: string,
+    callback: Callback,
+  ): Promise<CameBack>;
+  clearCookie: string;
+};
+
+type Deps = Pick<Base, 'store' | 'clock'> & { outbound: Outbound | undefined; publicUrl: string };
+
+export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issuers {
+  const cookie = attemptCookie(publicUrl);
+  // With what they said of themselves, for as long as their settings stay.
+  const known = createRecentMap<string, OpenidProvider>(limits.providersKept);
+  const open = ({ issuer, clientId, openSecret }: IssuerClient): OpenidProvider => {
+    if (!outbound) throw refuse('accounts.provider_not_configured', 'This server reaches no providers.');
+    return createOpenid(
+      { clock },
+      {
+        issuer,
+        clientId,
+        clientSecret: openSecret(),
+        title: 'Your organisation’s provider',
+        fetch: guardedFetch(outbound),
+      },
+    );
+  };
+  const providerOf = ({ name, organisationId }: IssuerOwner, client: IssuerClient): OpenidProvider => {
+    const key = `${name} ${organisationId} ${client.version}`;
+    const found = known.get(key) ?? open(client);
+    known.set(key, found);
+    return found;
+  };
+
+  return {
+    refusalOf(issuer) {
+      if (!isIssuer(issuer)) return 'It is not an https address without a query.';
+      return outbound?.check(issuer)?.message;
+    },
+    async test(client) {
+      try {
+        // Read from the provider again, not from what is known of it.
+        await open(client).check();
+        return { isWorking: true, detail: `People will sign in at ${client.issuer}.` };
+      } catch (error) {
+        return { isWorking: false, detail: whyNot(error) };
+      }
+    },
+    async start(owner, client, attempt) {
+      const { secret, url } = await startAttempt({ store, clock }, providerOf(owner, client), {
+        ...owner,
+        ...attempt,
+      });
+      return { url: url.href, cookie: cookie.set(secret) };
+    },
+    async finish(owner, findClient, redirectUri, callback) {
+      const { search, searchParams } = new URL(callback.url);
+      const secret = cookie.read(callback.cookie);
+      const state = searchParams.get('state') ?? undefined;
+      const { secrets, ...attempt } = await takeAttempt({ store }, { ...owner, secret, state });
+      if (!searchParams.has('code') && !searchParams.has('error')) throw attemptOver();
+      const client = await findClient();
+      const url = new URL(redirectUri);
+      url.search = search;
+      return { ...attempt, identity: await providerOf(owner, client).identify(url, secrets) };
+    },
+    clearCookie: cookie.clear(),
+  };
+}
+
+export function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
+  return isSafe && `${username}${password}${search}${hash}` === '';
+}
+
+// The provider is the customer's own, so their admins see what went wrong with it.
+function whyNot(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return socialErrors.includes(error) && error.code === 'accounts.provider_not_configured'
+    ? error.message
+    : `The issuer does not answer as it should: ${message.slice(0, limits.failureChars)}`;
+}
