@@ -297,12 +297,17 @@ function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: Ser
   return isInMemory ? 1 : (asked ?? Math.min(workersMost, availableParallelism()));
 }
 
-// A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself.
+// A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself, also when it is `on`.
 function readLake(data: Variables, store: StoreConfig): LakeConfig {
   const { STAK_LAKE: location } = data;
   if (location === 'off') return { kind: 'off' };
-  if (location !== undefined) return readObjectsConfig('STAK_LAKE', location, data);
-  return store.kind === 'embedded' ? { kind: 'folder', path: `${store.path}/lake` } : { kind: 'off' };
+  if (location !== undefined && location !== 'on') return readObjectsConfig('STAK_LAKE', location, data);
+  if (store.kind === 'embedded') return { kind: 'folder', path: `${store.path}/lake` };
+  if (location === 'on')
+    throw new UsageError(
+      'STAK_LAKE=on: say where the lake of a store on DynamoDB is, such as s3://bucket/lake',
+    );
+  return { kind: 'off' };
 }
 
 // On by itself only for the demo on a developer's own machine. Anywhere else somebody has to say for whom.

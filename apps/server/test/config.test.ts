@@ -17,6 +17,17 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}, { ...env, STAK_S3_ENDPOINT: endpoint }).lake).toEqual({ ...lake, endpoint });
   });
 
+  it('has the lake beside an embedded store unless it is off, and asks where it is otherwise', () => {
+    const lakeWith = (env: Record<string, string>) => readServerConfig({}, env).lake;
+    const beside = { kind: 'folder', path: './data/lake' };
+    expect(lakeWith({})).toEqual(beside);
+    expect(lakeWith({ STAK_LAKE: 'on' })).toEqual(beside);
+    expect(lakeWith({ STAK_LAKE: 'off' })).toEqual({ kind: 'off' });
+    const aws = { STAK_STORE: 'aws', STAK_AWS_REGION: 'eu-central-1' };
+    expect(lakeWith(aws)).toEqual({ kind: 'off' });
+    expect(() => lakeWith({ ...aws, STAK_LAKE: 'on' })).toThrow('say where the lake');
+  });
+
   it('needs nothing on a developer’s machine', () => {
     expect(readServerConfig({}, {})).toMatchObject({
       isProduction: false,
