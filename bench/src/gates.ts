@@ -1,7 +1,7 @@
 // What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
 // last is a fault.
 
-type Unit = 'times' | '%' | 'of a core' | 'a second' | 'MB' | 'µs' | 'ms' | 'queries' | 'events';
+type Unit = 'times' | '%' | 'of a core' | 'a second' | 'MB' | 'µs' | 'ms' | 'queries' | 'events' | 'units';
 
 export type Target = {
   name: string;
@@ -45,4 +45,5 @@ const written: Record<Unit, (value: number) => string> = {
   ms: value => `${round(value)} ms`,
   queries: value => `${value.toFixed(0)} queries`,
   events: value => `${value.toFixed(0)} events`,
+  units: value => `${round(value)} units`,
 };

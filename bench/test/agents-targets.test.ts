@@ -11,16 +11,16 @@ import type { Measure } from '../src/harness.ts';
 import type { ServerMeasure } from '../src/server/rounds.ts';
 
 const at = (p50Ms: number): Measure => ({ opsPerSecond: 1000 / p50Ms, p50Ms, p99Ms: p50Ms, rounds: [] });
-const rate = (opsPerSecond: number): ServerMeasure => ({ ...at(1), opsPerSecond, cpuUs: 30 });
+const rate = (opsPerSecond: number, cpuUs = 30): ServerMeasure => ({ ...at(1), opsPerSecond, cpuUs });
 const spent = (turn: number, readUnits: number, writeUnits: number) => ({ turn, readUnits, writeUnits });
 
 const atTheirBounds: Results = {
   turns: { measures: { engine: at(1), turn: at(4) } },
   saving: {
-    ours: { few: spent(10, 6, 24), many: spent(10_000, 7, 24) },
+    ours: { few: spent(10, 6, 12), many: spent(10_000, 7, 12) },
     documents: { few: spent(10, 0.5, 2), last: spent(3624, 50, 400) },
   },
-  requests: { constant: rate(20_000), turn: rate(2000) },
+  requests: { constant: rate(20_000), turn: rate(2000, 1000) },
   chats: { chats: 1000, comeBacks: 100, words: 12_000, missed: 0, kilobytesEach: 120 },
 };
 const missed = (results: Results) => failures(judgeResults(results, partNames)).map(describeVerdict);
@@ -34,13 +34,15 @@ describe('the targets of the agents bench', () => {
     const { saving, chats } = atTheirBounds;
     const worse: Results = {
       turns: { measures: { engine: at(1), turn: at(4.1) } },
-      saving: { ...saving!, ours: { few: spent(10, 6, 24), many: spent(10_000, 7, 30) } },
-      requests: { constant: rate(20_000), turn: rate(1800) },
+      saving: { ...saving!, ours: { few: spent(10, 6, 12), many: spent(10_000, 7, 15) } },
+      requests: { constant: rate(20_000), turn: rate(1800, 1200) },
       chats: { ...chats!, missed: 1 },
     };
     expect(missed(worse)).toEqual([
       'missed        a turn that a rule answers, over the engine’s calls that it makes: at most 4.00x (4.10x)',
       'missed        write units of a turn, in a long conversation over a short one: at most 1.00x (1.25x)',
+      'missed        write units of a turn that a rule answers: at most 12 units (15 units)',
+      'missed        a turn that a rule answers, over HTTP: processor time of the server: at most 1.00 ms (1.20 ms)',
       'missed        a turn over HTTP, requests a second, of the constant: at least 10 % (9 %)',
       'missed        missed by open chats: at most 0 events (1 events)',
     ]);

@@ -78,7 +78,7 @@ const finishSignUp = createRoute({
   component: latePage(() => import('./pages/account/recovery.tsx'), 'FinishSignUpPage'),
 });
 
-// Links in mails that need a signed-in user and are not pages of the console to stay on.
+// Links in mails and of apps that need a signed-in user and are not pages of the console to stay on.
 const mailed = createRoute({
   getParentRoute: () => root,
   id: 'mailed',
@@ -95,6 +95,15 @@ const confirmEmail = createRoute({
   getParentRoute: () => mailed,
   path: '/confirm-email',
   component: latePage(() => import('./pages/account/recovery.tsx'), 'ConfirmEmailPage'),
+});
+
+const authorize = createRoute({
+  getParentRoute: () => mailed,
+  path: '/authorize',
+  validateSearch: ({ request }): { request?: string } => ({
+    request: typeof request === 'string' ? request : undefined,
+  }),
+  component: latePage(() => import('./pages/account/apps.tsx'), 'AuthorizePage'),
 });
 
 // Everything below requires a signed-in user.
@@ -235,7 +244,7 @@ export const router = createRouter({
     resetPassword,
     signUpMailed,
     finishSignUp,
-    mailed.addChildren([verifyEmail, confirmEmail]),
+    mailed.addChildren([verifyEmail, confirmEmail, authorize]),
     inside.addChildren([
       overview,
       inbox,

@@ -41,6 +41,7 @@ import {
   tellEvents,
   tellReminder,
   tellStorage,
+  withdrawApproval,
 } from './notices.ts';
 import { skillPorts } from './skill-ports.ts';
 import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
@@ -241,6 +242,11 @@ export function composeServices(deps: ComposeDeps): Services {
     }),
   });
 
+  const approvalRooms = {
+    post: inbox.operations,
+    accountOf: tenants.accountOf,
+    adminsOf: tenants.adminsOf,
+  };
   const agents = createAgents({
     ...base,
     peers: deps.peers,
@@ -256,11 +262,8 @@ export function composeServices(deps: ComposeDeps): Services {
       config.modelSpend[accountId] ??
       config.modelSpend[(await accounts.users.readProfile(accountId))?.plan ?? 'free'],
     roleOf: tenants.roleOf,
-    askApproval: tellApproval({
-      post: inbox.operations,
-      accountOf: tenants.accountOf,
-      adminsOf: tenants.adminsOf,
-    }),
+    askApproval: tellApproval(approvalRooms),
+    withdrawApproval: withdrawApproval(approvalRooms),
     ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => lake!) }),
   });
 

@@ -1,3 +1,4 @@
+import { mcpResource, resourceMetadataPath } from '@stak/accounts';
 import type { Api } from '@stak/http';
 import { designDoc } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
@@ -5,7 +6,8 @@ import { designs } from './designs.ts';
 import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's own
-// credential. There are no sessions, so any process answers any request.
+// credential: an API key, or the token of an app that a person let in, which is good for nothing else. There are no
+// sessions, so any process answers any request.
 // https://modelcontextprotocol.io/specification
 
 const bodyBytes = 1024 * 1024; // of one message; the largest body of an operation that is a tool
@@ -23,7 +25,10 @@ const unknownCaller = {
 type App = Api['app'];
 type Call = (path: string, init: RequestInit) => Promise<Response>;
 
-export function mountMcp(app: App): void {
+export function mountMcp(app: App, publicUrl: string): void {
+  const resource = mcpResource(publicUrl);
+  // Where an app finds out how it gets a token (RFC 9728, 5.1).
+  const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
   app.all('/mcp', async c => {
     // Without sessions there is nothing to listen to or to end.
@@ -31,7 +36,7 @@ export function mountMcp(app: App): void {
     const authorization = c.req.header('authorization');
     const forwarded = c.req.header('x-forwarded-for');
     // The address of the caller, so that its limits count, and nothing of this request's own body.
-    const env = { remoteAddress: c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress };
+    const env = { remoteAddress: c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress, resource };
     const call: Call = async (path, init) => {
       const headers = new Headers(init.headers);
       if (authorization) headers.set('authorization', authorization);
@@ -40,7 +45,9 @@ export function mountMcp(app: App): void {
     };
     const known = authorization ? await call('/v1/whoami', {}) : undefined;
     if (!known || known.status === 401)
-      return c.json(unknownCaller, 401, { 'WWW-Authenticate': 'Bearer realm="stak"' });
+      return c.json(unknownCaller, 401, {
+        'WWW-Authenticate': known ? `${challenge}, error="invalid_token"` : challenge,
+      });
     if (!known.ok) return known; // too many requests, or none at the moment
     const length = c.req.header('content-length');
     if (length === undefined) return c.json(tooLarge, 411);

@@ -1,7 +1,7 @@
 import type { Accounts, ShownEntry, StorageNotice } from '@stak/accounts';
 import type { ApprovalRequest } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
-import type { Inbox } from '@stak/inbox';
+import { type Inbox, inboxErrors } from '@stak/inbox';
 import { type Clock, cutText, type Logger } from '@stak/kit';
 import type { Remind } from '@stak/tasks';
 import type { Eraser, Tenants } from '@stak/tenants';
@@ -144,26 +144,50 @@ export const emitAudit =
 
 const argumentChars = 4_000; // the approval itself has all of them
 
-type ApprovalRooms = { post: Post } & Pick<Tenants, 'accountOf' | 'adminsOf'>;
+type ApprovalRooms = { post: Post & Pick<Inbox['operations'], 'redactHostId'> } & Pick<
+  Tenants,
+  'accountOf' | 'adminsOf'
+>;
 
-// To those who may decide: the user of the conversation, or the admins of the tenant. The account hears of what needs an
+type Asked = { tenant: string; uid: string; key: string };
+
+// Those who may decide: the user of the conversation, or the admins of the tenant. The account hears of what needs an
 // admin, and of its own conversations.
+async function decidersOf(
+  { accountOf, adminsOf }: ApprovalRooms,
+  { tenant_id, approval_id, user_id, approval }: ApprovalRequest,
+): Promise<Asked[]> {
+  const isUsers = approval === 'user' && user_id !== undefined;
+  const uids = isUsers ? [user_id] : approval === 'admin' ? await adminsOf(tenant_id) : [];
+  const account = isUsers ? undefined : await accountOf(tenant_id);
+  return [
+    ...uids.map(uid => ({ tenant: tenant_id, uid, key: `${approval_id}.${uid}` })),
+    ...(account === undefined ? [] : [{ tenant: ownTenant, uid: account, key: approval_id }]),
+  ];
+}
+
 export const tellApproval =
-  ({ post, accountOf, adminsOf }: ApprovalRooms) =>
+  (rooms: ApprovalRooms) =>
   async (request: ApprovalRequest): Promise<void> => {
-    const { tenant_id, conversation_id, approval_id, user_id, approval, name, input, expires_at } = request;
+    const { conversation_id, approval_id, name, input, expires_at } = request;
     const notice = {
       title: `Approve ${name}?`,
       body: `${cutText(JSON.stringify(input, null, 2), argumentChars)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
       category: 'approval',
     };
-    const isUsers = approval === 'user' && user_id !== undefined;
-    const uids = isUsers ? [user_id] : approval === 'admin' ? await adminsOf(tenant_id) : [];
-    for (const uid of uids)
-      await tell(post, tenant_id, 'approvals', { uid, ...notice, key: `${approval_id}.${uid}` });
-    const account = isUsers ? undefined : await accountOf(tenant_id);
-    if (account !== undefined)
-      await tell(post, ownTenant, 'approvals', { uid: account, ...notice, key: approval_id });
+    for (const { tenant, uid, key } of await decidersOf(rooms, request))
+      await tell(rooms.post, tenant, 'approvals', { uid, ...notice, key });
+  };
+
+// There is nothing to decide any more: the message is redacted for all who have it.
+export const withdrawApproval =
+  (rooms: ApprovalRooms) =>
+  async (request: ApprovalRequest): Promise<void> => {
+    for (const { tenant, key } of await decidersOf(rooms, request))
+      await rooms.post.redactHostId({ tenant_key: tenant, inbox_key: 'approvals' }, key).catch(error => {
+        // Those who were made admins since were never told.
+        if (!inboxErrors.includes(error) || error.code !== 'inbox.send_not_found') throw error;
+      });
   };
 
 // What Stak told an account goes with it.

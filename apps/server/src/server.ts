@@ -286,7 +286,7 @@ async function startOn(
       record(request);
     },
   });
-  mountMcp(api.app);
+  mountMcp(api.app, publicUrl);
   extend?.(api.app, services);
   let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined;
   const giveUp = async (error: unknown): Promise<never> => {

@@ -5,6 +5,7 @@ import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
+import { startModel, textOf } from './model-server.ts';
 
 // The skills that act, through a whole server: what an agent does is in the other services, once, and nobody else's.
 
@@ -13,7 +14,17 @@ let destination: Server;
 const hits: string[] = [];
 const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
 const tenant_id = 'shop';
-const skills = ['create_task', 'complete_task', 'send_inbox_message', 'look_at_delivery', 'replay_delivery'];
+const skills = [
+  'create_task',
+  'complete_task',
+  'send_inbox_message',
+  'look_at_delivery',
+  'replay_delivery',
+  'query_lake',
+];
+// Asked for `{ "call": …, "input": … }`, it calls that, and says what came of it.
+let model: Awaited<ReturnType<typeof startModel>>;
+const modelling = (call: string, input: object) => JSON.stringify({ call, input });
 let host: ReturnType<typeof as>;
 
 beforeAll(async () => {
@@ -22,9 +33,17 @@ beforeAll(async () => {
     response.end();
   });
   await new Promise<void>(resolve => destination.listen(0, '127.0.0.1', resolve));
+  model = await startModel(messages => {
+    const last = messages.at(-1)!;
+    return last.role === 'tool' ? { text: textOf(last) } : JSON.parse(textOf(last));
+  });
   const config = readServerConfig(
     { port: 0, memory: true, demo: false },
-    { STAK_OUTBOUND_ALLOW: '127.0.0.0/8' },
+    {
+      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+      STAK_OPENAI_URL: model.url,
+      STAK_MODEL: 'openai-compatible/local',
+    },
   );
   server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
@@ -45,6 +64,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop();
+  await model.close();
   destination.closeAllConnections();
   await new Promise(resolve => destination.close(resolve));
 });
@@ -78,11 +98,13 @@ test('tasks are created and completed as the user, when the user agrees', async 
   await expect
     .poll(async () => (await client.inbox.feed(inbox)).data.data.map(one => one.message))
     .toMatchObject([{ title: 'Approve create_task?', body: expect.stringContaining('buy milk') }]);
+  const listed = async () => (await client.inbox.feed(inbox)).data.data.length;
   await decide(created.approvals[0]!.approval_id);
   await decide(created.approvals[0]!.approval_id); // its answer got lost
   expect(await created.reply()).toMatch(/^Created the task "buy milk"/);
   const [task] = (await client.tasks.list({})).data.data;
   expect((await client.tasks.list({})).data.data).toHaveLength(1);
+  await expect.poll(listed).toBe(0); // there is nothing to decide any more
   const completed = await ask(`complete task ${task!.task_id}`);
   await decide(completed.approvals[0]!.approval_id);
   expect(await completed.reply()).toBe('Completed the task "buy milk".');
@@ -135,6 +157,8 @@ test('what needs an admin is asked of the admins, and of the account', async () 
     body: { approved: true },
   });
   expect(await created.reply()).toMatch(/^Created the task "a big one"/);
+  await expect.poll(() => titles(eve.client, tenant_id)).toEqual([]);
+  await expect.poll(() => titles(as(own.token), own.tenant_id)).toEqual([]);
 }, 30_000);
 
 test('the host looks at a delivery and replays it, once', async () => {
@@ -151,3 +175,46 @@ test('the host looks at a delivery and replays it, once', async () => {
   expect(await replayed.reply()).toBe(`${eventId} is delivered again: 1 deliveries.`);
   await expect.poll(() => hits.length).toBe(2);
 }, 30_000);
+
+const inboxScope = 'agents:chat inbox:read inbox:write';
+
+test('a message of an agent is in the inbox of the user who asked, once, and in nobody else’s', async () => {
+  const [bob, eve] = [await openChat('bob', inboxScope), await openChat('eve', inboxScope)];
+  const inbox = { tenant_id, inbox_key: 'agent', uid: 'me' };
+  const titles = async ({ client }: typeof bob) =>
+    (await client.inbox.feed(inbox)).data.data.map(({ message }) => message.title);
+  const sent = await bob.ask(modelling('send_inbox_message', { title: 'Tea', body: 'Buy some.' }));
+  const { approval_id } = sent.approvals[0]!;
+  await Promise.all([bob.decide(approval_id), bob.decide(approval_id)]);
+  expect(await sent.reply()).toContain('id');
+  expect(await titles(bob)).toEqual(['Tea']);
+
+  const other = await bob.ask(modelling('send_inbox_message', { to: 'eve', title: 'Hi', body: 'Hi.' }));
+  await bob.decide(other.approvals[0]!.approval_id);
+  expect(await other.reply()).toContain('themselves only');
+  expect(await titles(eve)).toEqual([]);
+
+  const hosts = await openChat(undefined);
+  const told = await hosts.ask(modelling('send_inbox_message', { to: 'eve', title: 'News', body: 'Hi.' }));
+  await hosts.decide(told.approvals[0]!.approval_id);
+  await told.reply();
+  expect(await titles(eve)).toEqual(['News']);
+}, 30_000);
+
+test('an agent reads in the lake what the user who asked may read, and writes nothing', async () => {
+  const scope = 'agents:chat tasks:write tasks:read lake:read';
+  const [bob, eve] = [await openChat('bob', scope), await openChat('eve', scope)];
+  await bob.client.tasks.create({ body: { title: 'of Bob' } });
+  await eve.client.tasks.create({ body: { title: 'of Eve' } });
+  const query = async (chat: typeof bob, sql: string) =>
+    (await chat.ask(modelling('query_lake', { sql }))).reply();
+  const sql = "select title from tasks where title like 'of %' order by title";
+  await expect.poll(() => query(bob, sql), { timeout: 20_000 }).toContain('of Bob');
+  expect(await query(bob, sql)).not.toContain('of Eve');
+  await expect.poll(() => query(eve, sql), { timeout: 20_000 }).toContain('of Eve');
+  expect(await query(eve, sql)).not.toContain('of Bob');
+  for (const bad of ['delete from tasks', "copy tasks to 'x.csv'", "select * from read_text('/etc/passwd')"])
+    expect(await query(bob, bad)).toContain('error');
+  const narrow = await openChat('bob', 'agents:chat');
+  expect(await query(narrow, sql)).toContain('does not hold the scope lake:read');
+}, 60_000);

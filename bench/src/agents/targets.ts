@@ -33,6 +33,22 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       ...of('saving'),
     },
     {
+      name: 'write units of a turn that a rule answers',
+      measured: saving?.ours.many.writeUnits,
+      bound: 'at most',
+      limit: 12,
+      unit: 'units',
+      ...of('saving'),
+    },
+    {
+      name: 'a turn that a rule answers, over HTTP: processor time of the server',
+      measured: requests && requests.turn.cpuUs / 1000,
+      bound: 'at most',
+      limit: 1,
+      unit: 'ms',
+      ...of('requests'),
+    },
+    {
       name: 'a turn over HTTP, requests a second, of the constant',
       measured: percentOfConstant(requests, 'turn'),
       bound: 'at least',

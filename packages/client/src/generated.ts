@@ -894,6 +894,8 @@ export type ApiTypes = {
     };
     data: { passkey: AccountsAddPasskeyDataPasskey; recoveryCodes?: Array<string> };
   };
+  /** Ask a person to let an app in. For: public. */
+  'accounts.authorizeApp': { args: { client_id?: unknown; redirect_uri?: unknown }; data: unknown };
   /** Begin to add an authenticator app. For: person. */
   'accounts.beginAuthenticator': {
     args: { body: { password?: string } };
@@ -973,12 +975,19 @@ export type ApiTypes = {
   };
   /** Make another organisation, as its owner. For: person. */
   'accounts.createOrganisation': { args: { body: { name: string } }; data: AccountsCreateOrganisationData };
+  /** Let an app in, or refuse it. For: person. */
+  'accounts.decideAppRequest': {
+    args: { body: { request: string; accountId: string; approved: boolean; scope?: 'read' | 'write' } };
+    data: { redirectTo: string };
+  };
   /** Revoke an API key. For: session, scope admin. */
   'accounts.deleteKey': { args: { keyId: string }; data: undefined };
   /** Delete your account and everything in it. For: person. */
   'accounts.deleteMe': { args: { body: { password?: string } }; data: undefined };
   /** Download everything of your account. For: session, scope admin. */
   'accounts.download': { args: { body: { passphrase: string } }; data: Uint8Array };
+  /** Disconnect an app. For: person. */
+  'accounts.endApp': { args: { userId: string; sessionId: string }; data: undefined };
   /** End one of your sessions. For: person. */
   'accounts.endSession': { args: { sessionId: string }; data: undefined };
   /** Sign out everywhere, also here. For: person. */
@@ -1020,6 +1029,17 @@ export type ApiTypes = {
       };
     };
   };
+  /** Exchange a code or a refresh token for tokens. For: public. */
+  'accounts.grantAppTokens': {
+    args: { body: string | Uint8Array<ArrayBuffer> | Blob };
+    data: {
+      access_token: string;
+      token_type: 'Bearer';
+      expires_in: number;
+      refresh_token: string;
+      scope: string;
+    };
+  };
   /** Invite somebody to the organisation by mail. For: session, scope admin. */
   'accounts.invite': {
     args: { body: { email: string; role: 'admin' | 'member' | 'viewer' } };
@@ -1038,6 +1058,22 @@ export type ApiTypes = {
   'accounts.linkProvider': {
     args: { provider: 'github' | 'google'; body: { return_to?: string; password?: string } };
     data: { url: string };
+  };
+  /** List the apps that were let in. For: person. */
+  'accounts.listApps': {
+    args: { limit?: number; cursor?: string };
+    data: {
+      data: Array<{
+        sessionId: string;
+        userId: string;
+        name: string;
+        redirectHost: string;
+        scope: 'read' | 'write';
+        createdAt: string;
+        lastUsedAt: string;
+      }>;
+      next_cursor: string | null;
+    };
   };
   /** List who did what to your account, newest first. For: account, scope admin. */
   'accounts.listAudit': {
@@ -1164,6 +1200,38 @@ export type ApiTypes = {
   };
   /** Change or cancel what is paid for, see invoices. For: session, scope admin. */
   'accounts.openBillingPortal': { args: { body: { return_to?: string } }; data: { url: string } };
+  /** Read what an app asks for. For: person. */
+  'accounts.readAppRequest': {
+    args: { body: { request: string } };
+    data: {
+      name: string;
+      redirectHost: string;
+      scope: 'read' | 'write';
+      mostScope: 'read' | 'write';
+      accountId: string;
+      organisation: string;
+    };
+  };
+  /** How apps get tokens here (RFC 8414). For: public. */
+  'accounts.readAuthorizationServer': {
+    args: Record<never, never>;
+    data: {
+      issuer: string;
+      authorization_endpoint: string;
+      token_endpoint: string;
+      registration_endpoint: string;
+      revocation_endpoint: string;
+      jwks_uri: string;
+      scopes_supported: Array<string>;
+      response_types_supported: Array<string>;
+      response_modes_supported: Array<string>;
+      grant_types_supported: Array<string>;
+      token_endpoint_auth_methods_supported: Array<string>;
+      revocation_endpoint_auth_methods_supported: Array<string>;
+      code_challenge_methods_supported: Array<string>;
+      authorization_response_iss_parameter_supported: boolean;
+    };
+  };
   /** What the account pays for. For: account, scope read. */
   'accounts.readBilling': {
     args: Record<never, never>;
@@ -1198,8 +1266,32 @@ export type ApiTypes = {
     args: { accountId: string };
     data: { accountId: string; name: string };
   };
+  /** What apps need to know about the MCP server (RFC 9728). For: public. */
+  'accounts.readProtectedResource': {
+    args: Record<never, never>;
+    data: {
+      resource: string;
+      authorization_servers: Array<string>;
+      scopes_supported: Array<string>;
+      bearer_methods_supported: Array<string>;
+      resource_name: string;
+    };
+  };
   /** Exchange a refresh token for new tokens. For: public. */
   'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsFinishSignUpData };
+  /** Register an app (RFC 7591). For: public. */
+  'accounts.registerApp': {
+    args: { body: string | Uint8Array<ArrayBuffer> | Blob };
+    data: {
+      client_id: string;
+      client_id_issued_at: number;
+      client_name: string;
+      redirect_uris: Array<string>;
+      grant_types: Array<string>;
+      response_types: Array<string>;
+      token_endpoint_auth_method: 'none';
+    };
+  };
   /** Remove the authenticator app. For: person. */
   'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
   /** Remove a member. For: session, scope admin. */
@@ -1226,6 +1318,8 @@ export type ApiTypes = {
   };
   /** Send an invitation again, with another link. For: session, scope admin. */
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
+  /** Disconnect the app that a token belongs to (RFC 7009). For: public. */
+  'accounts.revokeAppToken': { args: { body: string | Uint8Array<ArrayBuffer> | Blob }; data: undefined };
   /** Send another mail to verify your address. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
   /** Show a page with a button that stops a kind of notice. For: public. */
@@ -1298,7 +1392,7 @@ export type ApiTypes = {
           kind: 'account';
           accountId: string;
           scope: 'read' | 'write' | 'admin';
-          via: 'session' | 'api_key';
+          via: 'session' | 'api_key' | 'app';
           credentialId: string;
           userId: string;
           role?: 'owner' | 'admin' | 'member' | 'viewer';
@@ -1632,7 +1726,7 @@ export type ApiTypes = {
       id: string;
       body: string | Uint8Array<ArrayBuffer> | Blob;
     };
-    data: { challenge?: string };
+    data: { challenge?: string; statusCode?: number; type?: string; value?: string };
   };
   /** Ask a model one question. For: account, scope admin. */
   'agents.testModel': {
@@ -3213,6 +3307,7 @@ export type ApiTypes = {
 export const operations = {
   'accounts.acceptInvitation': { method: 'POST', path: '/v1/auth/invitation/accept', body: 'json' },
   'accounts.addPasskey': { method: 'POST', path: '/v1/me/passkeys', body: 'json' },
+  'accounts.authorizeApp': { method: 'GET', path: '/v1/oauth/authorize' },
   'accounts.beginAuthenticator': { method: 'POST', path: '/v1/me/authenticator', body: 'json' },
   'accounts.beginPasskey': { method: 'POST', path: '/v1/me/passkeys/registration', body: 'json' },
   'accounts.beginPasskeySignIn': { method: 'POST', path: '/v1/auth/passkey' },
@@ -3225,9 +3320,11 @@ export const operations = {
   'accounts.confirmEmail': { method: 'POST', path: '/v1/me/email/confirm', body: 'json' },
   'accounts.createKey': { method: 'POST', path: '/v1/api-keys', body: 'json' },
   'accounts.createOrganisation': { method: 'POST', path: '/v1/organisations', body: 'json', isKeyed: true },
+  'accounts.decideAppRequest': { method: 'POST', path: '/v1/apps/requests/decide', body: 'json' },
   'accounts.deleteKey': { method: 'DELETE', path: '/v1/api-keys/{keyId}' },
   'accounts.deleteMe': { method: 'POST', path: '/v1/me/deletion', body: 'json' },
   'accounts.download': { method: 'POST', path: '/v1/me/download', body: 'json' },
+  'accounts.endApp': { method: 'DELETE', path: '/v1/apps/{userId}/{sessionId}' },
   'accounts.endSession': { method: 'DELETE', path: '/v1/sessions/{sessionId}' },
   'accounts.endSessions': { method: 'DELETE', path: '/v1/sessions' },
   'accounts.exportAudit': { method: 'GET', path: '/v1/audit/export' },
@@ -3237,6 +3334,7 @@ export const operations = {
   'accounts.finishSignUp': { method: 'POST', path: '/v1/auth/signup/finish', body: 'json' },
   'accounts.getMe': { method: 'GET', path: '/v1/me' },
   'accounts.getUsage': { method: 'GET', path: '/v1/usage' },
+  'accounts.grantAppTokens': { method: 'POST', path: '/v1/oauth/token', body: 'raw' },
   'accounts.invite': { method: 'POST', path: '/v1/invitations', body: 'json', isKeyed: true },
   'accounts.jwks': { method: 'GET', path: '/.well-known/jwks.json' },
   'accounts.leaveOrganisation': { method: 'POST', path: '/v1/organisations/{accountId}/leave' },
@@ -3246,6 +3344,7 @@ export const operations = {
     body: 'json',
   },
   'accounts.linkProvider': { method: 'POST', path: '/v1/auth/{provider}/link', body: 'json' },
+  'accounts.listApps': { method: 'GET', path: '/v1/apps' },
   'accounts.listAudit': { method: 'GET', path: '/v1/audit' },
   'accounts.listInvitations': { method: 'GET', path: '/v1/invitations' },
   'accounts.listKeys': { method: 'GET', path: '/v1/api-keys' },
@@ -3259,12 +3358,16 @@ export const operations = {
   'accounts.logOut': { method: 'POST', path: '/v1/auth/logout' },
   'accounts.mintInboxToken': { method: 'POST', path: '/v1/me/inbox-token' },
   'accounts.openBillingPortal': { method: 'POST', path: '/v1/billing/portal', body: 'json' },
+  'accounts.readAppRequest': { method: 'POST', path: '/v1/apps/requests/read', body: 'json' },
+  'accounts.readAuthorizationServer': { method: 'GET', path: '/.well-known/oauth-authorization-server' },
   'accounts.readBilling': { method: 'GET', path: '/v1/billing' },
   'accounts.readInvitation': { method: 'POST', path: '/v1/auth/invitation', body: 'json' },
   'accounts.readOrganisation': { method: 'GET', path: '/v1/organisation' },
   'accounts.readOrganisationProvider': { method: 'GET', path: '/v1/organisation/provider' },
   'accounts.readOrganisationSignIn': { method: 'GET', path: '/v1/auth/organisations/{accountId}' },
+  'accounts.readProtectedResource': { method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' },
   'accounts.refresh': { method: 'POST', path: '/v1/auth/refresh', body: 'json' },
+  'accounts.registerApp': { method: 'POST', path: '/v1/oauth/register', body: 'raw' },
   'accounts.removeAuthenticator': { method: 'POST', path: '/v1/me/authenticator/removal', body: 'json' },
   'accounts.removeMember': { method: 'DELETE', path: '/v1/members/{userId}' },
   'accounts.removeOrganisationProvider': { method: 'DELETE', path: '/v1/organisation/provider' },
@@ -3275,6 +3378,7 @@ export const operations = {
   'accounts.requestPasswordReset': { method: 'POST', path: '/v1/auth/password-reset', body: 'json' },
   'accounts.requestSignUp': { method: 'POST', path: '/v1/auth/signup/request', body: 'json' },
   'accounts.resendInvitation': { method: 'POST', path: '/v1/invitations/{invitationId}/resend' },
+  'accounts.revokeAppToken': { method: 'POST', path: '/v1/oauth/revoke', body: 'raw' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
   'accounts.showUnsubscribe': { method: 'GET', path: '/v1/mail/unsubscribe' },
   'accounts.signInWithPasskey': { method: 'POST', path: '/v1/auth/passkey/finish', body: 'json' },

@@ -53,7 +53,12 @@ export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: G
   const header = c.req.header('authorization');
   const token = bearerToken(header);
   if (token === undefined) return refuseCaller(c, gate, header !== undefined);
-  const found = gate.authenticate({ token, requestId: c.get('requestId'), address: c.get('address') });
+  const found = gate.authenticate({
+    token,
+    requestId: c.get('requestId'),
+    address: c.get('address'),
+    resource: c.env?.resource,
+  });
   return whenKnown(found, principal =>
     principal === undefined ? refuseCaller(c, gate, true) : admitPrincipal(c, principal, route),
   );

@@ -30,7 +30,8 @@ type ApiVariables<A extends Auth> = {
   server: ServerContext;
 };
 
-// A request that no Node server received, as in `app.request()` or Lambda, brings its address itself.
-type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string };
+// A request that no Node server received, as in `app.request()` or Lambda, brings its address itself, and the resource
+// that it was made for, if that is another one than the API.
+type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string; resource?: string };
 
 export type ApiEnv<A extends Auth = Auth> = { Bindings: ApiBindings; Variables: ApiVariables<A> };

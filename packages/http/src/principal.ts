@@ -21,9 +21,9 @@ export type AccountPrincipal = {
   readonly kind: 'account';
   readonly accountId: string;
   readonly scope: Scope;
-  readonly via: 'session' | 'api_key';
-  readonly credentialId: string; // of the session or the key, for the audit trail
-  // The person: who has signed in, or who made the key. An account is an organisation, and may have several.
+  readonly via: 'session' | 'api_key' | 'app';
+  readonly credentialId: string; // of the session, the key or the app, for the audit trail
+  // The person: who has signed in, made the key, or let the app in. An account is an organisation, and may have several.
   readonly userId?: string;
   readonly role?: string; // of the person who has signed in, in the account
   readonly tenants?: readonly string[]; // of a key that is good for these alone
@@ -67,6 +67,7 @@ export type AuthRequest = {
   requestId: string;
   address: string | undefined;
   fresh?: boolean; // nothing that was read a moment ago will do
+  resource?: string; // what is called, for tokens that are good for one resource only
 };
 
 // Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
@@ -114,8 +115,10 @@ function isFor(principal: Principal, auth: Auth): boolean {
   return auth === principal.kind;
 }
 
+const callers = { session: 'an account', api_key: 'an API key', app: 'an app' } as const;
+
 function describe(principal: Principal): string {
-  if (principal.kind === 'account') return principal.via === 'session' ? 'an account' : 'an API key';
+  if (principal.kind === 'account') return callers[principal.via];
   return principal.kind === 'endUser' ? 'an end user' : 'a provider';
 }
 
@@ -125,7 +128,7 @@ export function principalKey(principal: Principal): string {
   if (principal.kind === 'account') {
     const { accountId, userId = accountId, via } = principal;
     // One member's answers must not be returned to another.
-    return via === 'session' && userId !== accountId
+    return via !== 'api_key' && userId !== accountId
       ? `account ${accountId} by ${userId}`
       : `account ${accountId}`;
   }

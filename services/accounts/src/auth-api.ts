@@ -252,7 +252,7 @@ export function createAuthApi(deps: SignUpDeps & { browser: Browser }) {
     }),
     endpoint(routes.listSessions, async c => {
       const { userId, credentialId } = c.get('principal');
-      const found = await sessions.list(userId);
+      const found = (await sessions.list(userId)).filter(({ app }) => app === undefined);
       return c.json({ data: found.map(one => show(one, credentialId)), next_cursor: null }, 200);
     }),
     endpoint(routes.endSession, async c => {

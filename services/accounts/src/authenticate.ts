@@ -5,6 +5,7 @@ import type { Background } from './background.ts';
 import { sha256 } from './deps.ts';
 import { isWithinLimits } from './key-limits.ts';
 import * as limits from './limits.ts';
+import { narrowest } from './oauth-server/scopes.ts';
 import { roles } from './organisations/roles.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
@@ -25,7 +26,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const { tokens, apiKeys, clock } = deps;
   const noteUse = createUseNotes(deps);
 
-  return ({ token, fresh, address }) => {
+  return ({ token, fresh, address, resource }) => {
     // The hash is what keys are kept by, and by which a verified token is known again.
     const digest = sha256(token);
     if (isApiKey(token))
@@ -34,7 +35,10 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
         noteUse(owner);
         return keyHolder(owner);
       });
-    return whenKnown(tokens.verify(token, digest), claims => claims && principalOf(claims, deps, fresh));
+    return whenKnown(tokens.verify(token, digest), claims => {
+      if (!claims || (claims.kind === 'app' && claims.resource !== resource)) return undefined;
+      return principalOf(claims, deps, fresh);
+    });
   };
 }
 
@@ -63,19 +67,16 @@ function principalOf(
     );
   }
   const { userId, sessionId } = claims;
-  return whenKnown(sessions.standing(userId, sessionId, fresh), standing =>
-    standing
-      ? {
-          kind: 'account',
-          accountId: standing.accountId,
-          userId,
-          role: standing.role,
-          scope: roles[standing.role].scope,
-          via: 'session',
-          credentialId: sessionId,
-        }
-      : undefined,
-  );
+  return whenKnown(sessions.standing(userId, sessionId, fresh), standing => {
+    if (!standing) return undefined;
+    const { accountId, role } = standing;
+    const known = { kind: 'account', accountId, userId, credentialId: sessionId } as const;
+    const { scope } = roles[role];
+    // An app does what it was let in for, and never more than the person may at the moment.
+    return claims.kind === 'app'
+      ? { ...known, scope: narrowest(claims.scope, scope), via: 'app' }
+      : { ...known, role, scope, via: 'session' };
+  });
 }
 
 // Whether the session or key is still good that an account has asked for the token with.

@@ -41,6 +41,7 @@ import { createIssuers } from './oauth/issuers.ts';
 import type { GoogleSettings } from './oauth/openid.ts';
 import { createOrganisationProviderApi } from './oauth/organisation-api.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
+import { createOAuthServer } from './oauth-server/oauth-server.ts';
 import { createOperators } from './operators.ts';
 import { createMemberships, type Standing } from './organisations/memberships.ts';
 import { createOrganisationsApi } from './organisations/organisations-api.ts';
@@ -68,6 +69,7 @@ export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
 export { withKeyProblems } from './key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
+export { mcpResource, resourceMetadataPath } from './oauth-server/protocol.ts';
 export { accountOwners } from './owners.ts';
 export type { PasswordCost } from './passwords.ts';
 export {
@@ -227,6 +229,7 @@ export function createAccounts(given: AccountsDeps) {
     ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...social.api,
+    ...createOAuthServer({ ...organising, sealer, tokens, publicUrl }),
     ...createOrganisationProviderApi({ ...organising, pages, sealer, issuers }),
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];

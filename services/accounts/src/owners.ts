@@ -2,6 +2,7 @@ import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator, passkey, passkeyChallenge } from './factors/table.ts';
 import { failureDigest, mailedNotice, outgoingMail } from './mail/table.ts';
+import { authorizationCode, oauthClient } from './oauth-server/table.ts';
 import {
   invitation,
   linkedSubject,
@@ -50,6 +51,8 @@ export const accountOwners = [
   ownedByNobody(table.knownNetwork),
   ownedByNobody(table.signingKey),
   ownedByNobody(table.oauthState),
+  ownedByNobody(oauthClient),
+  ownedByNobody(authorizationCode),
   ownedByNobody(passkeyChallenge),
   ownedByNobody(table.stripeEvent),
 ];

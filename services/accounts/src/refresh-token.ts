@@ -4,26 +4,41 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 // key. So every token the session ever had can be told from an invented one: an old one means that two hold the
 // session, an invented one means nothing and must not end it. And the token of a generation is always the same:
 // answering a lost answer again forks no family.
-export type RefreshClaim = { userId: string; sessionId: string; generation: number; code: string };
+// `isApp`: of an app that somebody has approved, and good for nothing where people sign in.
+export type RefreshClaim = {
+  userId: string;
+  sessionId: string;
+  generation: number;
+  isApp?: boolean;
+  code: string;
+};
+type Named = Omit<RefreshClaim, 'code'>;
 
-const shape = /^fhr_([a-z0-9_]{1,40})\.([a-z0-9_]{1,40})\.([0-9]{1,9})\.([A-Za-z0-9_-]{43})$/;
+const shape = /^fh([ra])_([a-z0-9_]{1,40})\.([a-z0-9_]{1,40})\.([0-9]{1,9})\.([A-Za-z0-9_-]{43})$/;
 
-const codeOf = (key: Uint8Array, sessionId: string, generation: number): string =>
-  createHmac('sha256', key).update(`${sessionId}.${generation}`).digest('base64url');
+const codeOf = (key: Uint8Array, { sessionId, generation, isApp }: Named): string =>
+  createHmac('sha256', key)
+    .update(`${isApp ? 'app.' : ''}${sessionId}.${generation}`)
+    .digest('base64url');
 
-export const refreshToken = (
-  key: Uint8Array,
-  { userId, sessionId, generation }: Omit<RefreshClaim, 'code'>,
-): string => `fhr_${userId}.${sessionId}.${generation}.${codeOf(key, sessionId, generation)}`;
+export const refreshToken = (key: Uint8Array, named: Named): string =>
+  `fh${named.isApp ? 'a' : 'r'}_${named.userId}.${named.sessionId}.${named.generation}.${codeOf(key, named)}`;
 
 export function parseRefreshToken(token: string): RefreshClaim | undefined {
   const match = shape.exec(token);
   if (!match) return undefined;
-  return { userId: match[1]!, sessionId: match[2]!, generation: Number(match[3]), code: match[4]! };
+  const [, kind, userId, sessionId, generation, code] = match as unknown as string[];
+  return {
+    userId: userId!,
+    sessionId: sessionId!,
+    generation: Number(generation),
+    code: code!,
+    isApp: kind === 'a',
+  };
 }
 
-export function isGenuine(key: Uint8Array, { sessionId, generation, code }: RefreshClaim): boolean {
-  const expected = Buffer.from(codeOf(key, sessionId, generation));
-  const given = Buffer.from(code);
+export function isGenuine(key: Uint8Array, claim: RefreshClaim): boolean {
+  const expected = Buffer.from(codeOf(key, claim));
+  const given = Buffer.from(claim.code);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

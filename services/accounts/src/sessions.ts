@@ -5,10 +5,12 @@ import type { Audit, AuditRecord } from './audit.ts';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import { accountsErrors, organisationNotFound } from './errors.ts';
 import * as limits from './limits.ts';
+import type { AppScope } from './oauth-server/scopes.ts';
 import { accountIsOpen, type Memberships, type Standing } from './organisations/memberships.ts';
 import { member } from './organisations/table.ts';
 import type { Recent } from './recent.ts';
-import { isGenuine, parseRefreshToken, refreshToken } from './refresh-token.ts';
+import { isGenuine, parseRefreshToken, type RefreshClaim, refreshToken } from './refresh-token.ts';
+import { newSession, type SigningIn, surplusOf, trimAgent } from './session-item.ts';
 import { profile, type Session, session, sessionsOfUser } from './table.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -20,23 +22,32 @@ export type SignedIn = {
   expiresIn: number;
   refreshToken: string;
   refreshExpiresIn: number; // how long a browser should keep the cookie
+  scope?: AppScope; // of an app
 };
 
 type Ending = { steps: [string, WriteStep][]; forget(): void };
-
-type SignInWith = 'password' | 'passkey' | 'github' | 'google' | 'organisation';
-type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };
 
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type Sessions = {
   // `userIsGood` is checked in the same transaction, so that nobody signs in with what has just been changed. By
   // default: the user exists and is not being deleted. `isProven`: a second factor was shown with it.
-  // `within`: through an organisation's own provider, and good for that organisation only.
+  // `within`: through an organisation's own provider, and good for that organisation only. `app`: not a person's
+  // browser, but an app that they let in.
   start(
-    who: SigningIn & { userIsGood?: WriteStep; isProven?: boolean; within?: string; also?: Also },
+    who: SigningIn & {
+      userIsGood?: WriteStep;
+      isProven?: boolean;
+      within?: string;
+      sessionId?: string;
+      app?: Session['app'];
+      also?: Also;
+    },
   ): Promise<SignedIn>;
-  refresh(token: string, origin: Origin): Promise<SignedIn>;
+  // `clientId` is of the app that has the token: others' are refused, and so are those of people.
+  refresh(token: string, origin: Origin, clientId?: string): Promise<SignedIn>;
+  // The session that a refresh token is of, whether the token has been used or not.
+  readByToken(token: string): Promise<Session | undefined>;
   // Goes on in another organisation: a session of its own, for as long as this one would have been good.
   switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
   list(userId: string): Promise<Session[]>;
@@ -106,6 +117,15 @@ export function createSessions({
       return undefined;
     }
   };
+  const openToken = async (
+    token: string,
+  ): Promise<{ claim: RefreshClaim; current: Session; key: Uint8Array } | undefined> => {
+    const claim = parseRefreshToken(token);
+    const current = claim && (await read(claim.userId, claim.sessionId));
+    const key = current && openFamilyKey(current);
+    if (!key || !isGenuine(key, claim) || claim.generation > current.generation) return undefined;
+    return claim.isApp === (current.app !== undefined) ? { claim, current, key } : undefined;
+  };
   const listIn = async (accountId: string, userId: string): Promise<Session[]> =>
     (await list(userId)).filter(one => (one.accountId ?? userId) === accountId);
   const standingOf = async ({ userId, accountId = userId }: Session): Promise<Standing | undefined> => {
@@ -136,16 +156,19 @@ export function createSessions({
   const deletion = ({ userId, sessionId }: Session) => write.delete(session, { userId, sessionId });
 
   const signedIn = async (one: Session, key: Uint8Array): Promise<SignedIn> => {
-    const { userId, sessionId, expiresAt, accountId = userId } = one;
-    const { token, expiresIn } = await tokens.mintAccess({ userId, sessionId });
+    const { userId, sessionId, expiresAt, app, accountId = userId } = one;
+    const { token, expiresIn } = await (app
+      ? tokens.mintApp({ userId, sessionId, ...app })
+      : tokens.mintAccess({ userId, sessionId }));
     return {
       userId,
       accountId,
       sessionId,
       accessToken: token,
       expiresIn,
-      refreshToken: refreshToken(key, one),
+      refreshToken: refreshToken(key, { ...one, isApp: app !== undefined }),
       refreshExpiresIn: expiresAt - inSeconds(clock.now()),
+      ...(app && { scope: app.scope }),
     };
   };
 
@@ -168,13 +191,14 @@ export function createSessions({
     const { userId, sessionId } = one;
     const entry = {
       ...requested(origin),
-      action: 'session.reused',
-      via: 'session',
+      action: one.app ? 'app.reused' : 'session.reused',
+      via: one.app ? 'app' : 'session',
       by: null,
       credentialId: sessionId,
     };
     log.warn({ userId, sessionId }, 'a refresh token was used twice; its session is over');
-    await revoke(userId, sessionId, { audit: audit.step(userId, { ...entry, target: sessionId }) });
+    const trail = one.appOf ?? userId;
+    await revoke(userId, sessionId, { audit: audit.step(trail, { ...entry, target: sessionId }) });
   };
 
   const revoke: Sessions['revoke'] = async (userId, sessionId, also = {}) => {
@@ -218,12 +242,20 @@ export function createSessions({
   return {
     list,
     read,
+    readByToken: async token => (await openToken(token))?.current,
     revoke,
 
-    async start({ userIsGood, isProven = false, within, also = {}, ...who }) {
+    async start({
+      userIsGood,
+      isProven = false,
+      within,
+      app,
+      sessionId = ids.next('ses'),
+      also = {},
+      ...who
+    }) {
       const { userId, signedInWith, origin } = who;
       const accountId = within ?? (await memberships.homeOf(userId));
-      const sessionId = ids.next('ses');
       const key = randomBytes(32);
       const familyKey = sealer.seal(key, sealLocation(userId, sessionId));
       const made: Session = {
@@ -231,9 +263,18 @@ export function createSessions({
         ...(accountId !== userId && { accountId }),
         ...(isProven && { provenAtMs: clock.now() }),
         ...(within !== undefined && { confinedTo: within }),
+        ...(app && { app, appOf: accountId }),
       };
       const surplus = surplusOf(await list(userId));
-      const entry = { ...requested(origin), action: 'session.started', via: signedInWith, target: sessionId };
+      const action = app ? 'app.connected' : 'session.started';
+      const entry = {
+        ...requested(origin),
+        action,
+        via: signedInWith,
+        by: userId,
+        target: sessionId,
+        detail: app?.name,
+      };
       const steps: [string, WriteStep][] = [
         [
           'the user',
@@ -245,7 +286,8 @@ export function createSessions({
             ),
         ],
         ['the session', write.put(session, made, { ifAbsent: true })],
-        ['audit', audit.step(userId, entry)],
+        // An app is of the organisation alone: the person's own trail has what they did themselves.
+        ...(app && accountId !== userId ? [] : [['audit', audit.step(userId, entry)] as [string, WriteStep]]),
         ...stepsToEnter(made, entry),
         ...Object.entries(also),
         ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
@@ -296,16 +338,13 @@ export function createSessions({
       return signedIn(made, key);
     },
 
-    async refresh(token, origin) {
-      const claim = parseRefreshToken(token);
-      if (!claim) throw refused();
-      const { userId, sessionId, generation } = claim;
+    async refresh(token, origin, clientId) {
       // A caller that loses the race to rotate reads again, and is then within the grace period.
       for (let attempt = 0; attempt < 3; attempt++) {
-        const current = await read(userId, sessionId);
-        if (!current) throw refused();
-        const key = openFamilyKey(current);
-        if (!key || !isGenuine(key, claim) || generation > current.generation) throw refused();
+        const opened = await openToken(token);
+        if (!opened || opened.current.app?.clientId !== clientId) throw refused();
+        const { current, key, claim } = opened;
+        const { userId, sessionId, generation } = claim;
         if (!(await standingOf(current))) throw refused();
         const isLast = generation === current.generation - 1;
         if (isLast && clock.now() - current.rotatedAtMs <= limits.refreshGraceMs)
@@ -344,37 +383,4 @@ export function createSessions({
   };
 }
 
-function newSession(
-  { userId, signedInWith, origin }: SigningIn,
-  sessionId: string,
-  familyKey: string,
-  nowMs: number,
-): Session {
-  return {
-    userId,
-    sessionId,
-    familyKey,
-    generation: 1,
-    rotatedAtMs: nowMs,
-    signedInWith,
-    address: origin.address,
-    userAgent: trimAgent(origin.userAgent),
-    createdAt: isoTime(nowMs),
-    lastUsedAt: isoTime(nowMs),
-    endsAt: inSeconds(nowMs) + limits.sessionS,
-    expiresAt: inSeconds(nowMs) + limits.refreshIdleS,
-  };
-}
-
-// Makes room for one more: those that were used least recently go.
-function surplusOf(all: Session[]): Session[] {
-  const surplus = all.length - (limits.sessionsPerUser - 1);
-  if (surplus <= 0) return [];
-  return all
-    .sort((a, b) => (a.lastUsedAt < b.lastUsedAt ? -1 : 1))
-    .slice(0, Math.min(surplus, limits.sessionsPerUser));
-}
-
 const requested = ({ address, requestId }: Origin) => ({ address, requestId });
-
-const trimAgent = (userAgent: string | undefined) => userAgent?.slice(0, limits.userAgentChars);

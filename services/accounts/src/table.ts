@@ -1,5 +1,6 @@
 import { defineKeys, defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
+import { appScopeSchema } from './oauth-server/scopes.ts';
 import { mailTopics, permissionSchema, planSchema } from './schema.ts';
 
 const time = z.string().describe('ISO timestamp');
@@ -143,7 +144,17 @@ export const session = entity(ferryhookKeys, {
     generation: z.int().describe('Of the refresh token that is good now'),
     rotatedAtMs: z.int(),
     provenAtMs: z.int().optional().describe('When a second factor was last shown'),
-    signedInWith: z.string().describe('password, passkey, github, google or organisation'),
+    signedInWith: z.string().describe('password, passkey, github, google, organisation or app'),
+    app: z
+      .object({
+        clientId: z.string(),
+        name: z.string(),
+        host: z.string().describe('Where the app was answered'),
+        scope: appScopeSchema,
+      })
+      .optional()
+      .describe('The app that the person let in: the session is for it alone'),
+    appOf: z.string().optional().describe('The organisation that the app was let into'),
     confinedTo: z
       .string()
       .optional()
@@ -156,6 +167,7 @@ export const session = entity(ferryhookKeys, {
     expiresAt,
   }),
   key: { partition: 'USER#{userId}', sort: 'SESSION#{sessionId}' },
+  indexes: { GSI1: { partition: 'APPS#{appOf}', sort: '{userId}#{sessionId}' } },
 });
 export type Session = ItemOf<typeof session>;
 
@@ -169,7 +181,7 @@ export const auditEntry = entity(ferryhookKeys, {
     by: z.string().optional().describe('The person; of a key, who made it'),
     via: z
       .string()
-      .describe('session, api_key, password, passkey, github, google, organisation, stripe or system'),
+      .describe('session, api_key, app, password, passkey, github, google, organisation, stripe or system'),
     credentialId: z.string().optional(),
     address: z.string().optional(),
     requestId: z.string().optional(),
@@ -287,6 +299,7 @@ export const userByEmailIndex = defineQuery('user by e-mail, for old readers', {
 export const keyByHashIndex = defineQuery('key by hash, for old readers', { of: apiKey, index: 'GSI2' });
 export const keysOfUser = defineQuery('keys of a user', { of: apiKey, consistent: true });
 export const sessionsOfUser = defineQuery('sessions of a user', { of: session, consistent: true });
+export const appsOf = defineQuery('apps of an organisation', { of: session, index: 'GSI1' });
 export const devicesOfUser = defineQuery('known devices of a user', { of: knownDevice, consistent: true });
 export const auditOfUser = defineQuery('audit trail of a user', { of: auditEntry, newestFirst: true });
 export const usageOfShard = defineQuery('months of a usage counter', { of: usageCount, consistent: true });

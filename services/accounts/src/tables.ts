@@ -2,6 +2,7 @@ import { defineTable } from '@stak/table';
 import { subscription } from './billing/table.ts';
 import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './factors/table.ts';
 import { failureDigest, mailedNotice, mailsDue, mailsOfUser, noticesOf, outgoingMail } from './mail/table.ts';
+import { authorizationCode, oauthClient } from './oauth-server/table.ts';
 import {
   invitation,
   invitationsOf,
@@ -21,6 +22,7 @@ import {
   accountDeletions,
   apiKey,
   apiKeyHash,
+  appsOf,
   attemptCount,
   auditEntry,
   auditOfUser,
@@ -50,6 +52,7 @@ import {
 export * from './billing/table.ts';
 export * from './factors/table.ts';
 export * from './mail/table.ts';
+export * from './oauth-server/table.ts';
 export * from './organisations/table.ts';
 export * from './recovery/table.ts';
 export * from './table.ts';
@@ -72,6 +75,8 @@ export const accountsTable = defineTable(ferryhookKeys, {
     signingKey,
     accountDeletion,
     oauthState,
+    oauthClient,
+    authorizationCode,
     stripeEvent,
     mailedToken,
     emailChange,
@@ -94,6 +99,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     keyByHashIndex,
     keysOfUser,
     sessionsOfUser,
+    appsOf,
     devicesOfUser,
     auditOfUser,
     usageOfShard,

@@ -3,12 +3,13 @@ import { is, tableErrors } from '@stak/table';
 import { type Base, inSeconds, sha256 } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
+import * as apps from './oauth-server/limits.ts';
 import * as recovery from './recovery/limits.ts';
 import { attemptCount, knownNetwork } from './table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
-  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'invitations' | 'token',
+  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'invitations' | 'token' | 'client',
   ThrottlePolicy
 >;
 
@@ -20,6 +21,7 @@ const throttlePolicies: ThrottlePolicies = {
   mailFrom: { attempts: recovery.mailsPerCaller, windowS: recovery.mailWindowS },
   invitations: { attempts: recovery.invitationsPerAccount, windowS: recovery.mailWindowS },
   token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
+  client: { attempts: apps.clientsPerAddress, windowS: apps.clientWindowS },
 };
 
 type Attempt = { refund(): Promise<void> };
@@ -38,6 +40,8 @@ export type Throttle = {
   tryInvitation(to: { email: string; account: string }): Promise<Attempt>;
   // Someone comes with the token of a mail.
   tryToken(address: string | undefined): Promise<Attempt>;
+  // An app registers itself.
+  tryRegistration(address: string | undefined): Promise<Attempt>;
 };
 
 type Place = { what: keyof ThrottlePolicies; whom: string };
@@ -101,6 +105,7 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
         { what: 'mailTo', whom: email },
       ]),
     tryToken: address => take([{ what: 'token', whom: addressKey(address) }]),
+    tryRegistration: address => take([{ what: 'client', whom: addressKey(address) }]),
   };
 }
 

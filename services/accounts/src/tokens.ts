@@ -3,6 +3,8 @@ import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { inSeconds } from './deps.ts';
 import * as limits from './limits.ts';
+import { mcpResource } from './oauth-server/protocol.ts';
+import { type AppScope, appScopeSchema } from './oauth-server/scopes.ts';
 import { endUserScopeSchema } from './schema.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -31,12 +33,15 @@ export type EndUserClaims = {
   session?: string;
   issuedAt: number;
 };
-export type Claims = AccessClaims | EndUserClaims;
+// Of an app that a person let in: good for one resource, and nowhere else.
+type AppClaims = { kind: 'app'; userId: string; sessionId: string; scope: AppScope; resource: string };
+export type Claims = AccessClaims | EndUserClaims | AppClaims;
 
 export type Minted = { token: string; expiresIn: number };
 
 export type Tokens = {
   mintAccess(whose: { userId: string; sessionId: string }): Promise<Minted>;
+  mintApp(app: { userId: string; sessionId: string; clientId: string; scope: AppScope }): Promise<Minted>;
   mintEndUser(grant: EndUserGrant): Promise<Minted>;
   // `digest` is any hash of the token: what was verified once is known by it until it expires.
   verify(token: string, digest: string): MaybePromise<Claims | undefined>;
@@ -45,8 +50,8 @@ export type Tokens = {
 const accountAudience = 'stak:account';
 const endUserAudience = 'stak:end-user';
 
-// The audience says what a token is for, so neither passes for the other.
-const payloadSchema = z.discriminatedUnion('aud', [
+// The audience says what a token is for, so none passes for another.
+const payloadSchema = z.union([
   z.object({ aud: z.literal(accountAudience), sub: z.string(), sid: z.string(), exp: z.int() }),
   z.object({
     aud: z.literal(endUserAudience),
@@ -58,6 +63,13 @@ const payloadSchema = z.discriminatedUnion('aud', [
     pid: z.string().optional(),
     psid: z.string().optional(),
     iat: z.int(),
+    exp: z.int(),
+  }),
+  z.object({
+    aud: z.string().regex(/^https?:/),
+    sub: z.string(),
+    sid: z.string(),
+    scope: appScopeSchema,
     exp: z.int(),
   }),
 ]);
@@ -125,6 +137,8 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
   return {
     mintAccess: ({ userId, sessionId }) =>
       sign({ sid: sessionId }, accountAudience, userId, limits.accessTokenS),
+    mintApp: ({ userId, sessionId, clientId, scope }) =>
+      sign({ sid: sessionId, client_id: clientId, scope }, mcpResource(issuer), userId, limits.accessTokenS),
     mintEndUser(grant) {
       const parsed = grantSchema.parse(grant);
       const { tenant, sub, scope, ttlSeconds, epoch, credentialId: cid, person, session } = parsed;
@@ -149,8 +163,13 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
 }
 
 function claimsOf(payload: z.infer<typeof payloadSchema>): Claims {
-  if (payload.aud === accountAudience)
-    return { kind: 'account', userId: payload.sub, sessionId: payload.sid };
+  if (!('sid' in payload)) return endUserClaims(payload);
+  const { aud, sub: userId, sid: sessionId } = payload;
+  if (!('scope' in payload)) return { kind: 'account', userId, sessionId };
+  return { kind: 'app', userId, sessionId, scope: payload.scope, resource: aud };
+}
+
+function endUserClaims(payload: Extract<z.infer<typeof payloadSchema>, { tenant: string }>): EndUserClaims {
   const { tenant, sub, scope, epoch, cid, pid, psid, iat } = payload;
   return {
     kind: 'endUser',

@@ -57,6 +57,8 @@ export type AgentsDeps = {
   roleOf?(tenantId: string, userId: string): Promise<string | undefined>;
   // A call waits for somebody's approval. Told at least once, by the approval's id.
   askApproval?(request: ApprovalRequest): Promise<void>;
+  // It was decided, or nobody can decide it any more: what asked for it goes. Told at least once.
+  withdrawApproval?(request: ApprovalRequest): Promise<void>;
   // Whether an account may store so many bytes more; always, if nobody says.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // none: answers come from rules and skills only
@@ -83,6 +85,7 @@ export type Service = {
   readonly findChannelUser: FindChannelUser;
   readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
   readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
+  readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;

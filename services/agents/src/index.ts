@@ -79,6 +79,7 @@ function createService(deps: AgentsDeps): Service {
     mcpOutbound: deps.mcpOutbound ?? outbound,
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),
+    withdrawApproval: deps.withdrawApproval ?? (async () => {}),
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
     spendPerDayUsd: deps.spendPerDayUsd ?? (async () => undefined),

@@ -36,17 +36,25 @@ export const createSubscriptions = (service: Service): Subscription[] => [
       if (item ? isExternal(item) : old !== undefined) await mergeExternalWrites(service, item ?? old!);
     },
   }) as unknown as Subscription,
-  // Who may decide hears of it. Told twice, it is one message.
+  // Who may decide hears of it, and sees it no longer when it is decided, expired or gone. Told twice, it is one message.
   subscribe({
     name: 'agents-approvals',
     table: conversations,
     entities: [approval],
     async handle(change) {
-      if (change.kind === 'insert' && !isImported(change.new))
-        await service.askApproval(requestOf(change.new));
+      const { old, new: item } = change;
+      if (change.kind === 'insert') {
+        if (!isImported(change.new) && (await isWaiting(service, change.new)))
+          await service.askApproval(requestOf(change.new));
+      } else if (old?.status === 'waiting' && item?.status !== 'waiting')
+        await service.withdrawApproval(requestOf(old));
     },
   }) as unknown as Subscription,
 ];
+
+// Of a change that is seen again, later, nobody is asked anew.
+const isWaiting = async ({ store }: Service, item: ItemOf<typeof approval>): Promise<boolean> =>
+  (await store.get(approval, item, { consistent: true, pattern: 'read an approval' }))?.status === 'waiting';
 
 const requestOf = (item: ItemOf<typeof approval>): ApprovalRequest => ({
   tenant_id: item.tenant_id,

@@ -45,10 +45,10 @@ const user = (tenantId: string, userId: string, scope = 'write'): Principal => (
   kind: 'endUser',
   tenantId,
   userId,
-  scope: scope.replaceAll('.', ':'),
+  scope: scope.replaceAll('.', ':').replaceAll('+', ' '),
 });
 
-// `acme` is the host of that tenant, `acme~ann` one of its users, `acme~ann~agents.chat` with a token of that scope.
+// `acme` is the host of that tenant, `acme~ann` one of its users, `acme~ann~agents.chat+tasks.read` with a token of these scopes.
 function principalOf(token: string): Principal | undefined {
   const [tenant, name, scope] = token.split('~') as [string, string?, string?];
   if (name !== undefined) return user(tenant, name, scope);

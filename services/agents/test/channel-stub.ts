@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { Fixture } from './agents-fixture.ts';
 
-type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> };
+type Sent = {
+  method: string;
+  path: string;
+  authorization: string | undefined;
+  body: Record<string, unknown>;
+};
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
 let botFrameworkKeys: ReturnType<typeof generateKeyPair> | undefined; // making them takes a while
@@ -35,8 +40,12 @@ export async function openProviders() {
     }
     const refusal = refusals.shift();
     if (refusal) return answer(refusal);
-    sent.push({ path: request.url!, authorization: request.headers.authorization, body: JSON.parse(text) });
-    return answer({ status: 200, body: { ok: true } });
+    const { method, url: path, headers } = request;
+    const body = JSON.parse(text) as Record<string, unknown>;
+    sent.push({ method: method!, path: path!, authorization: headers.authorization, body });
+    // What the message is called from now on: Slack says channel and ts, the Bot Framework an id.
+    const named = { channel: body.channel, ts: `shown-${sent.length}`, id: `shown-${sent.length}` };
+    return answer({ status: 200, body: { ok: true, ...named } });
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -71,15 +80,17 @@ const hmac = (secret: string, text: string) => createHmac('sha256', secret).upda
 type Headers = Record<string, string>;
 
 export const deliver = (fixture: Fixture, type: string, id: string, event: unknown, headers: Headers) => {
-  const body = typeof event === 'string' ? event : JSON.stringify(event);
+  const body = textOf(event);
   return fixture.call('POST', `/v1/channels/${type}/${id}/webhook`, { as: '', body, headers });
 };
+
+const textOf = (event: unknown) => (typeof event === 'string' ? event : JSON.stringify(event));
 
 export const signSlack = (fixture: Fixture, event: unknown, secret = 'slack-secret', shiftS = 0): Headers => {
   const timestamp = String(Math.floor(fixture.clock.now() / 1000) + shiftS);
   return {
     'X-Slack-Request-Timestamp': timestamp,
-    'X-Slack-Signature': `v0=${hmac(secret, `v0:${timestamp}:${JSON.stringify(event)}`)}`,
+    'X-Slack-Signature': `v0=${hmac(secret, `v0:${timestamp}:${textOf(event)}`)}`,
   };
 };
 

@@ -54,22 +54,6 @@ describe('Slack', () => {
     expect(body.data[0]).toMatchObject({ channel: 'slack', user_id: 'ann', turns: 1 });
   });
 
-  it('says what waits for an approval, and what came of it', async () => {
-    fixture.tenants.get('acme')!.settings.skill_approvals = { usage: 'user' };
-    await send(slackMessage('usage', '1.0'));
-    await work();
-    expect(providers.sent.map(({ body }) => body.text)).toEqual([
-      'This needs an approval first:\n- usage {}',
-    ]);
-    const [{ conversation_id, approval_id }] = (await fixture.call('GET', '/v1/tenants/acme/approvals')).body
-      .data;
-    const path = `/v1/tenants/acme/conversations/${conversation_id}/approvals/${approval_id}`;
-    await fixture.call('POST', path, { as: 'acme~ann', send: { approved: true } });
-    await work();
-    expect(providers.sent.at(-1)!.body.text).toMatch(/^You, today/);
-    expect(providers.sent).toHaveLength(2);
-  });
-
   it('has duplicates dropped, also after they were answered, and counted once', async () => {
     const event = slackMessage('hello', '1.0');
     await Promise.all([send(event), send(event), send({ ...event, event_id: 'Ev-as-mention' })]);

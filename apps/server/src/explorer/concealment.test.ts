@@ -61,6 +61,7 @@ describe('what would let somebody in', () => {
 const harmless = new Set([
   'ferryhook-main: signedInWith',
   'ferryhook-main: secondFactor',
+  'ferryhook-main: codeChallenge',
   'ferryhook-main: deviceId',
   'ferryhook-main: generation',
   'ferryhook-main: via',

@@ -50,6 +50,12 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.email_unchanged': 'The new address is the one you have. Nothing needs to be done.',
   'accounts.event_unreadable': 'The billing event is not valid. Check the webhook in Stripe and its secret.',
   'accounts.key_expiry_past': 'The expiry of the key is in the past. Choose a later time.',
+  'accounts.app_unknown':
+    'The app has not registered here, or its registration has expired. Remove the connection in the app, and connect again.',
+  'accounts.app_redirect_refused':
+    'The app wants to be answered at an address that it has not registered. Report it to the makers of the app.',
+  'accounts.app_request_expired': 'The request of the app is older than ten minutes. Start again in the app.',
+  'accounts.app_not_found': 'No such app is connected. List the apps to see which are.',
   'accounts.code_required':
     'The password is right, and the account has a second factor. Send it again with `code` or `passkey`.',
   'accounts.code_wrong':

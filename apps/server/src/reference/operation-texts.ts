@@ -15,6 +15,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.listSessions': 'Returns every browser and program that is signed in to the account.',
   'accounts.endSessions': 'Ends all sessions of the account, the one of this request included.',
   'accounts.endSession': 'Ends one session. Its tokens stop working at once.',
+  'accounts.readProtectedResource':
+    'Returns which authorization server gives tokens for `/mcp`, and the scopes there are.',
+  'accounts.readAuthorizationServer': 'Returns the addresses and abilities of the authorization server.',
+  'accounts.readAppRequest': 'Returns who asks, where the answer goes and what for. It changes nothing.',
   'accounts.getMe': 'Returns the account of the caller.',
   'accounts.updateMe':
     'Changes your name, or which notices you get by mail. What is left out stays as it is.',

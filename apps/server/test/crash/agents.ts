@@ -1,7 +1,9 @@
 import type { Random } from '@stak/kit';
 import { prepareActions } from './actions.ts';
+import type { Outside } from './agents-outside.ts';
 import type { Load } from './campaign.ts';
 import { ask, askAgain, type CrashServer, make, signUp } from './server.ts';
+import { prepareTalks } from './talks.ts';
 
 const tenant = '/v1/tenants/crash';
 const conversations = 6;
@@ -9,9 +11,9 @@ const settledWithinMs = 60_000;
 
 type Turn = { seq: number; messages: { role: string; content: string }[] };
 
-// Messages to a few conversations, and some that make the agent act. A message that got no answer is sent again with its
+// Messages to a few conversations, some that make the agent act, and some that a model answers. A message that got no answer is sent again with its
 // key, by another worker or after a restart, until it has one.
-export async function prepareAgents(server: CrashServer, random: Random): Promise<Load> {
+export async function prepareAgents(server: CrashServer, random: Random, outside: Outside): Promise<Load> {
   const token = await signUp(server);
   await make(server, '/v1/tenants', {
     send: { tenant_id: 'crash', name: 'Crash', status: 'active' },
@@ -20,6 +22,7 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
   const settings = { messages_per_day: 1_000_000 };
   await make(server, `${tenant}/settings`, { method: 'PATCH', send: settings, token });
   const actions = await prepareActions(server, token, random);
+  const talks = await prepareTalks(server, token, random, outside);
   const answered = new Map<string, { conversation: string; seq: number }>();
   const accepted = new Set<string>(); // it answered, or said that it will
   let said = 0;
@@ -72,11 +75,12 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
   }
 
   return {
-    acknowledged: () => accepted.size + actions.accepted(),
+    acknowledged: () => accepted.size + actions.accepted() + talks.accepted(),
     async send(isOver) {
       while (!isOver()) {
-        if (random() < 0.4) {
-          await actions.perform(isOver);
+        const part = random();
+        if (part < 0.5) {
+          await (part < 0.25 ? actions : talks).perform(isOver);
           continue;
         }
         const text = `question ${said++}`;
@@ -106,15 +110,16 @@ export async function prepareAgents(server: CrashServer, random: Random): Promis
         turns = now;
       }
       const acted = await actions.verify();
+      const talked = await talks.verify();
       const { violations, questions } = await check();
-      violations.push(...acted.violations);
+      violations.push(...acted.violations, ...talked.violations);
       const usage = await askAgain(server, `${tenant}/agent-usage`, { token });
       const counted = (usage.json.total as { messages: number }).messages;
       // One that was counted when its process was killed before it was accepted stays counted, never the reverse.
       if (counted < questions) violations.push(`${questions} questions were counted as ${counted}`);
       return {
         violations,
-        summary: `${accepted.size} accepted, ${answered.size} answered to their senders, ${turns} turns, ${counted} counted; ${acted.summary}`,
+        summary: `${accepted.size} accepted, ${answered.size} answered to their senders, ${turns} turns, ${counted} counted; ${acted.summary}; ${talked.summary}`,
       };
     },
     close: async () => {},

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { seededRandom } from '@stak/kit';
+import { type Random, seededRandom } from '@stak/kit';
 import { prepareAgents } from './agents.ts';
+import { type Outside, openOutside } from './agents-outside.ts';
 import { buildServer, type CrashServer, startServer, type Victim } from './server.ts';
 import { prepareWebhooks } from './webhooks.ts';
 
@@ -18,7 +19,10 @@ export type Load = {
   close(): Promise<void>;
 };
 
-const loads = { webhooks: prepareWebhooks, agents: prepareAgents };
+const loads = {
+  webhooks: prepareWebhooks,
+  agents: (to: CrashServer, by: Random) => prepareAgents(to, by, outside!),
+};
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -41,9 +45,11 @@ const root = await mkdtemp(join(tmpdir(), `stak-${name}-crash-`));
 // Within the project, where the packages are found.
 const bundle = join(import.meta.dirname, `../../../.crash-${process.pid}/dist`);
 const startedMs = performance.now();
-const server = await startServer(buildServer(bundle), join(root, 'data'), workers);
+const outside: Outside | undefined = name === 'agents' ? await openOutside(random) : undefined;
+const server = await startServer(buildServer(bundle), join(root, 'data'), workers, outside?.env);
 const { violations, summary } = await run().finally(async () => {
   await server.stop();
+  await outside?.close();
   await rm(dirname(bundle), { recursive: true });
 });
 

@@ -23,7 +23,12 @@ export function buildServer(folder: string): string {
   return join(folder, 'server-process.mjs');
 }
 
-export async function startServer(script: string, data: string, workers: number): Promise<CrashServer> {
+export async function startServer(
+  script: string,
+  data: string,
+  workers: number,
+  env: Record<string, string> = {},
+): Promise<CrashServer> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const killed: CrashServer['killed'] = [];
@@ -46,6 +51,7 @@ export async function startServer(script: string, data: string, workers: number)
         STAK_REQUESTS_PER_MINUTE: '1000000000',
         STAK_WEBHOOKS_PER_MINUTE: '1000000000',
         STAK_STORAGE_LIMITS: 'none',
+        ...env,
       },
     });
     started.stdout!.resume();

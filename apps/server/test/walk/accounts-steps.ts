@@ -262,6 +262,65 @@ export const accountsSteps: readonly Step[] = [
   { operation: 'accounts.deleteKey' },
   { operation: 'accounts.listSessions', stranger: mine },
   { operation: 'accounts.endSession' },
+  { operation: 'accounts.readProtectedResource', as: 'nobody', stranger: everybody },
+  { operation: 'accounts.readAuthorizationServer', as: 'nobody', stranger: everybody },
+  {
+    operation: 'accounts.registerApp',
+    as: 'nobody',
+    body: { redirect_uris: ['https://app.example/callback'], client_name: 'Walker' },
+    status: 201,
+    stranger: { anything: 'everybody gets a client of their own' },
+    keep: (world, answer) =>
+      void world.known.set('client_id', (answer.json as { client_id: string }).client_id),
+  },
+  {
+    operation: 'accounts.authorizeApp',
+    as: 'nobody',
+    query: {
+      client_id: '{client_id}',
+      redirect_uri: 'https://app.example/callback',
+      response_type: 'code',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    },
+    status: 302,
+    stranger: { anything: 'anyone may ask; a person decides' },
+    keep: (world, answer) => {
+      const { searchParams } = new URL(answer.headers.get('location')!, 'http://stak.example');
+      world.known.set('app_request', searchParams.get('request')!);
+    },
+  },
+  {
+    operation: 'accounts.readAppRequest',
+    body: { request: '{app_request}' },
+    stranger: { anything: 'whoever opens the page is asked for their own organisation' },
+  },
+  {
+    operation: 'accounts.decideAppRequest',
+    body: { request: '{app_request}', accountId: '{accountId}', approved: true },
+    stranger: { anything: 'the organisation is another one' },
+  },
+  {
+    operation: 'accounts.grantAppTokens',
+    as: 'nobody',
+    body: {},
+    status: 400,
+    stranger: { anything: 'there is no code in it' },
+  },
+  {
+    operation: 'accounts.revokeAppToken',
+    as: 'nobody',
+    body: {},
+    status: 400,
+    stranger: { anything: 'there is no token in it' },
+  },
+  { operation: 'accounts.listApps', stranger: mine },
+  {
+    operation: 'accounts.endApp',
+    path: { userId: '{accountId}', sessionId: 'ses_none' },
+    status: 404,
+    stranger: { anything: 'there is no such app' },
+  },
   { operation: 'accounts.listAudit', stranger: mine },
   { operation: 'accounts.exportAudit', stranger: mine },
   {

@@ -20,6 +20,10 @@ export const pausedTurn = entity(conversationsKeys, {
     output_tokens: z.number().int(),
     cost_micros: z.number().int(),
     created_at: z.string(),
+    shown: z
+      .string()
+      .optional()
+      .describe('JSON: the message of a channel that has the buttons, and what it says'),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'PAUSED' },
 });

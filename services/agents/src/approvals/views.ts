@@ -1,3 +1,6 @@
+import { cutText } from '@stak/kit';
+import type { Question } from '../channels/channel.ts';
+import * as limits from '../limits.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
 import type { ApprovalItem, PendingCall, Progress } from './paused-turn.ts';
 
@@ -18,7 +21,7 @@ export const showApproval = (item: ApprovalItem) => ({
   reason: item.reason ?? null,
 });
 
-// For a channel, which shows no buttons.
+// For a channel that has no buttons.
 export const sayWaiting = (calls: readonly PendingCall[]): string =>
   [
     'This needs an approval first:',
@@ -26,6 +29,28 @@ export const sayWaiting = (calls: readonly PendingCall[]): string =>
       .filter(({ approval_id }) => approval_id !== undefined)
       .map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`),
   ].join('\n');
+
+const outcomes = {
+  approved: 'Approved.',
+  refused: 'Refused.',
+  expired: 'Nobody decided in time.',
+  cancelled: 'It is not needed any more.',
+} as const;
+
+// For a channel that has them.
+export const questionOf = (conversation_id: string, approvals: readonly ApprovalItem[]): Question => ({
+  text: approvals.some(({ status }) => status === 'waiting')
+    ? 'This needs an approval first:'
+    : 'This needed an approval:',
+  conversation_id,
+  calls: approvals.map(({ approval_id, name, input, status, reason }) => ({
+    approval_id,
+    text: `${name} ${cutText(input, limits.questionChars)}`,
+    ...(status !== 'waiting' && {
+      outcome: status === 'refused' && reason ? `Refused: ${reason}` : outcomes[status],
+    }),
+  })),
+});
 
 // What happened before the turn was paused, for those who follow it from here on. Ends with what was decided, unless it
 // still waits.

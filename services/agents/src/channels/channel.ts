@@ -21,7 +21,27 @@ export type ChannelMessage = {
   replyTo: Record<string, string>; // what the provider needs to put the answer there
 };
 
-type Understood = { messages: readonly ChannelMessage[]; challenge?: string };
+// A button under a question, pressed by somebody.
+export type ChannelPress = {
+  identity: string; // who pressed it
+  conversation_id: string;
+  approval_id: string;
+  approved: boolean;
+  tellTo?: Record<string, string>; // where to tell them, and nobody else, why nothing came of it
+};
+
+// The calls of a turn that wait for an approval or waited for one. Those that wait have buttons.
+export type Question = {
+  text: string;
+  conversation_id: string;
+  calls: readonly { approval_id: string; text: string; outcome?: string }[];
+};
+
+type Understood = {
+  messages: readonly ChannelMessage[];
+  presses?: readonly ChannelPress[];
+  challenge?: string;
+};
 export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: string };
 
 type Secrets = Record<string, string>;
@@ -42,5 +62,25 @@ export type ChannelKind = {
     replyTo: Record<string, string>,
     text: string,
   ): Promise<Outcome>;
+  // Of channels with buttons. Shows the question, or, with what came of that, what has become of it since.
+  ask?(
+    service: Service,
+    channelId: string,
+    secrets: Secrets,
+    replyTo: Record<string, string>,
+    question: Question,
+    shownAs?: Record<string, string>,
+  ): Promise<Outcome & { shownAs?: Record<string, string> }>;
+  // To somebody who pressed a button that is not theirs, or too late.
+  tell?(
+    service: Service,
+    channelId: string,
+    secrets: Secrets,
+    tellTo: Record<string, string>,
+    text: string,
+  ): Promise<Outcome>;
+  // The body of the answer to a press, where the provider shows it to whom it was.
+  answerPress?(delivery: Delivery, text: string): PressAnswer | undefined;
 };
+type PressAnswer = { statusCode: number; type: string; value: string };
 export type ChannelKinds = Readonly<Record<ChannelType, ChannelKind>>;

@@ -12,11 +12,12 @@ export async function callJson(
   url: string,
   headers: readonly HeaderPair[],
   body: unknown,
+  method: 'POST' | 'PUT' = 'POST',
 ): Promise<Called | { failed: string }> {
   const isForm = body instanceof URLSearchParams;
   const result = await outbound.send({
     url,
-    method: 'POST',
+    method,
     headers: [
       ['content-type', isForm ? 'application/x-www-form-urlencoded' : 'application/json; charset=utf-8'],
       ...headers,

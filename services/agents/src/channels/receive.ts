@@ -2,19 +2,21 @@ import { createHash } from 'node:crypto';
 import { cutText } from '@stak/kit';
 import { is, isRefused, or, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
+import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { cleanText } from '../conversations/message-format.ts';
 import { type Entered, type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { approvalParams } from '../schema.ts';
 import { readAgentSettings } from '../settings.ts';
 import { message as messageItem, state } from '../table.ts';
 import { acceptMessage, type Incoming } from '../turns/accept-message.ts';
 import { nextEpoch } from '../turns/commit-turn.ts';
 import { dueAt } from '../turns/lease.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
-import type { ChannelMessage } from './channel.ts';
-import type { ChannelAddress } from './secrets.ts';
+import type { ChannelMessage, ChannelPress } from './channel.ts';
+import { type ChannelAddress, openSecrets } from './secrets.ts';
 import { writeReply } from './send-reply.ts';
 import { notice } from './table.ts';
 
@@ -76,6 +78,55 @@ export async function takeMessage(
     throw error;
   }
 }
+
+// A button that somebody pressed. They decide as the user who is linked to them, and only what that user may: the first
+// decision counts. What is answered is for them alone.
+export async function takePress(
+  service: Service,
+  owner: string,
+  address: ChannelAddress,
+  press: ChannelPress,
+): Promise<string> {
+  const decided = await decidePress(service, owner, address, press);
+  if (!decided.isDone && press.tellTo) {
+    const opened = await openSecrets(service, address);
+    const channel = service.channels[address.type];
+    if (opened) await channel.tell?.(service, address.channel_id, opened.secrets, press.tellTo, decided.text);
+  }
+  return decided.text;
+}
+
+async function decidePress(
+  service: Service,
+  owner: string,
+  address: ChannelAddress,
+  { identity, approved, ...named }: ChannelPress,
+): Promise<{ isDone: boolean; text: string }> {
+  const refused = (text: string) => ({ isDone: false, text });
+  const entered = await enter(service, address, owner);
+  if (typeof entered === 'string') return refused(notices.suspended!);
+  if (!readAgentSettings(entered.settings).enabled_channels.includes(address.type))
+    return refused(notices.disabled!);
+  const userId = await service.findChannelUser(owner, address.type, identity);
+  if (userId === undefined) return refused(notices.unknown!);
+  const { conversation_id, approval_id } = named;
+  const key = approvalParams.safeParse({ tenant_id: owner, conversation_id, approval_id });
+  if (!key.success) return refused(pressRefusals['agents.approval_not_found']!);
+  const caller = { kind: 'endUser', tenantId: owner, userId, scope: 'agents:chat' } as const;
+  try {
+    const { status } = await decide(service, caller, key.data, { approved });
+    return { isDone: true, text: status === 'approved' ? 'Approved.' : 'Refused.' };
+  } catch (error) {
+    if (!agentErrors.includes(error) || !(error.code in pressRefusals)) throw error;
+    return refused(pressRefusals[error.code] ?? error.message);
+  }
+}
+
+const pressRefusals: Readonly<Record<string, string | undefined>> = {
+  'agents.approval_not_found': 'This is not yours to decide, or it is over.',
+  'agents.approval_not_yours': undefined, // said well enough
+  'agents.approval_decided': undefined,
+};
 
 // Whether it was new.
 async function acceptFrom(service: Service, incoming: Incoming, user_id: string): Promise<boolean> {

@@ -15,7 +15,7 @@ import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { channelCredentials, channelStatus, tenantParams } from '../schema.ts';
 import { channelTypes, type Delivery } from './channel.ts';
-import { takeMessage } from './receive.ts';
+import { takeMessage, takePress } from './receive.ts';
 import { deleteSecrets, noChannel, openSecrets, putSecrets } from './secrets.ts';
 import { channelsOfTenant } from './table.ts';
 
@@ -40,9 +40,18 @@ const routes = {
     operationId: 'agents.takeWebhook',
     summary: 'Where Slack, Teams, Telegram and WhatsApp deliver messages',
     description:
-      'Proven by the signature of the provider. Answered when the message cannot be lost any more.',
+      'Proven by the signature of the provider. Answered when the message cannot be lost any more. Buttons of approvals come here, too: in Slack, set it as the request URL of interactivity.',
     request: { params: webhookParams, body: raw("The provider's event") },
-    responses: { 200: json(z.strictObject({ challenge: z.string().optional() })) },
+    responses: {
+      200: json(
+        z.strictObject({
+          challenge: z.string().optional(),
+          statusCode: z.int().optional().describe('Of a button pressed in Teams: always 200'),
+          type: z.string().optional().describe('What `value` is, for Teams'),
+          value: z.string().optional().describe('What came of the button, for whom pressed it'),
+        }),
+      ),
+    },
     limits: {
       bodyBytes: limits.webhookBytes,
       rate: { name: 'channel', limit: limits.webhooksPerMinute, windowMs: 60_000 },
@@ -113,10 +122,16 @@ export function channelEndpoints(service: Service) {
       routes.deliver,
       async c => {
         const { type, id } = c.req.valid('param');
-        const { messages, challenge } = service.channels[type].read(deliveryOf(c, id, c.get('body')));
+        const delivery = deliveryOf(c, id, c.get('body'));
+        const channel = service.channels[type];
+        const { messages, presses = [], challenge } = channel.read(delivery);
         const owner = c.get('principal').subject;
-        for (const one of messages) await takeMessage(service, owner, { type, channel_id: id }, one);
-        return c.json(challenge === undefined ? {} : { challenge }, 200);
+        const address = { type, channel_id: id };
+        for (const one of messages) await takeMessage(service, owner, address, one);
+        const told: string[] = [];
+        for (const one of presses) told.push(await takePress(service, owner, address, one));
+        const answer = told[0] === undefined ? undefined : channel.answerPress?.(delivery, told[0]);
+        return c.json(challenge === undefined ? (answer ?? {}) : { challenge }, 200);
       },
       // Fail closed: no secrets, no proof.
       async c => {

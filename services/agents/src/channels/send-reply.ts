@@ -1,7 +1,9 @@
 import { cutText } from '@stak/kit';
+import { askInChannel } from '../approvals/channel-question.ts';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { MessageItem } from '../turns/commit-turn.ts';
+import type { ConversationKey } from '../turns/lease.ts';
 import type { ChannelType } from './channel.ts';
 import { openSecrets } from './secrets.ts';
 
@@ -12,7 +14,8 @@ export type ReplyAddress = {
   channel_id: string;
   to: Record<string, string>;
 };
-type Reply = ReplyAddress & { text: string; attempts: number };
+// `asks` is a turn that waits for an approval: where there are buttons, they are shown instead of the text.
+type Reply = ReplyAddress & { text: string; attempts: number; asks?: string };
 
 export const sayUnavailable = 'I could not answer this. Please try again later.';
 
@@ -26,29 +29,29 @@ export function replyAddress(waiting: readonly MessageItem[]): ReplyAddress | un
 const fit = (text: string, mostChars: number): string =>
   text.length <= mostChars ? text : `${cutText(text, mostChars - 2)} …`;
 
-export const writeReply = (to: ReplyAddress, text: string): string =>
+export const writeReply = (to: ReplyAddress, text: string, asks?: string): string =>
   JSON.stringify({
     ...to,
     text: fit(text, limits.channelTextChars[to.type]),
     attempts: 0,
+    ...(asks !== undefined && { asks }),
   } satisfies Reply);
 
 // Undefined when it is sent, or given up. A crash right after sending sends it twice: no channel has a way to ask.
 export async function sendReply(
   service: Service,
+  key: ConversationKey,
   text: string,
 ): Promise<{ reply: string; delayMs: number } | undefined> {
   const reply = JSON.parse(text) as Reply;
   const { tenant_id, type, channel_id, attempts } = reply;
   const opened = await openSecrets(service, { type, channel_id });
   if (opened?.tenant_id !== tenant_id) return undefined; // it is somebody else's channel now
-  const outcome = await service.channels[type].send(
-    service,
-    channel_id,
-    opened.secrets,
-    reply.to,
-    reply.text,
-  );
+  const channel = service.channels[type];
+  const outcome =
+    reply.asks !== undefined && channel.ask
+      ? await askInChannel(service, key, reply.asks, { ...reply, secrets: opened.secrets })
+      : await channel.send(service, channel_id, opened.secrets, reply.to, reply.text);
   if (outcome.ok) return undefined;
   service.log.warn(
     { tenant_id, type, channel_id, attempts, reason: outcome.reason },

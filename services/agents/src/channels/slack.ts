@@ -1,8 +1,10 @@
+import { cutText } from '@stak/kit';
 import { z } from 'zod';
+import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import type { ChannelKind, ChannelMessage } from './channel.ts';
+import type { ChannelKind, ChannelMessage, ChannelPress, Question } from './channel.ts';
 import { callJson, judge } from './provider-calls.ts';
-import { asObject, asText, hmacHex, isRecent, isSame, readJson } from './signatures.ts';
+import { asList, asObject, asText, hmacHex, isRecent, isSame, readJson } from './signatures.ts';
 
 const secret = z.string().min(1).max(limits.credentialChars);
 
@@ -16,7 +18,9 @@ export const slack = (address: string): ChannelKind => ({
     return isSame(header('x-slack-signature'), `v0=${hmacHex(signing_secret, `v0:${timestamp}:`, body)}`);
   },
 
-  read({ channelId, body }) {
+  read({ channelId, header, body }) {
+    if (/^application\/x-www-form-urlencoded\b/i.test(header('content-type') ?? ''))
+      return { messages: [], presses: readPresses(channelId, body) };
     const json = readJson(body);
     if (json.type === 'url_verification') return { messages: [], challenge: asText(json.challenge) };
     if (json.type !== 'event_callback' || json.team_id !== channelId) return { messages: [] };
@@ -24,17 +28,87 @@ export const slack = (address: string): ChannelKind => ({
     return { messages: message ? [message] : [] };
   },
 
-  async send(service, _, { bot_token = '' }, { channel, thread_ts }, text) {
-    const called = await callJson(
-      service,
-      `${address}/chat.postMessage`,
-      [['authorization', `Bearer ${bot_token}`]],
-      { channel, text: escapeText(text), ...(thread_ts && { thread_ts }) },
-    );
-    // It answers 200 to everything, and says in the body whether it worked.
-    return judge(called, json => json.ok === true);
+  async send(service, _, { bot_token }, { channel, thread_ts }, text) {
+    const message = { channel, text: escapeText(text), ...(thread_ts && { thread_ts }) };
+    return judge(await callSlack(service, address, 'chat.postMessage', bot_token, message), isFine);
+  },
+
+  async ask(service, _, { bot_token }, { channel, thread_ts }, question, shownAs) {
+    const message = { text: escapeText(textOf(question)), blocks: blocksOf(question) };
+    const called = shownAs
+      ? await callSlack(service, address, 'chat.update', bot_token, { ...shownAs, ...message })
+      : await callSlack(service, address, 'chat.postMessage', bot_token, {
+          channel,
+          ...message,
+          ...(thread_ts && { thread_ts }),
+        });
+    const outcome = judge(called, isFine);
+    if (!outcome.ok || 'failed' in called) return outcome;
+    const as = { channel: asText(called.json.channel), ts: asText(called.json.ts) };
+    return as.channel === '' || as.ts === '' ? outcome : { ...outcome, shownAs: as };
+  },
+
+  async tell(service, _, { bot_token }, tellTo, text) {
+    const message = { ...tellTo, text: escapeText(text) };
+    return judge(await callSlack(service, address, 'chat.postEphemeral', bot_token, message), isFine);
   },
 });
+
+const callSlack = (service: Service, address: string, method: string, token = '', body: object = {}) =>
+  callJson(service, `${address}/${method}`, [['authorization', `Bearer ${token}`]], body);
+
+// It answers 200 to everything, and says in the body whether it worked.
+const isFine = (json: Readonly<Record<string, unknown>>): boolean => json.ok === true;
+
+// Plain texts: what a model wrote must not be read as a link or a command.
+const plain = (text: string) => ({
+  type: 'plain_text',
+  text: cutText(text, limits.blockChars),
+  emoji: false,
+});
+const sectionOf = (text: string) => ({ type: 'section', text: plain(text) });
+
+// Where blocks are not shown: in notifications.
+const textOf = ({ text, calls }: Question): string =>
+  [text, ...calls.map(call => `- ${call.text}`)].join('\n');
+
+const blocksOf = ({ text, conversation_id, calls }: Question) => [
+  sectionOf(text),
+  ...calls.flatMap(call => {
+    const value = `${conversation_id} ${call.approval_id}`;
+    const button = (action_id: string, label: string, style: string) => ({
+      type: 'button',
+      action_id,
+      style,
+      text: plain(label),
+      value,
+    });
+    const buttons = [button('approve', 'Approve', 'primary'), button('refuse', 'Refuse', 'danger')];
+    return [
+      sectionOf(call.text),
+      call.outcome === undefined
+        ? { type: 'actions', block_id: call.approval_id, elements: buttons }
+        : { type: 'context', elements: [plain(call.outcome)] },
+    ];
+  }),
+];
+
+// An interaction is a form with one field, signed like an event.
+function readPresses(channelId: string, body: Uint8Array): ChannelPress[] {
+  const payload = new URLSearchParams(new TextDecoder().decode(body)).get('payload') ?? '';
+  const json = readJson(new TextEncoder().encode(payload));
+  if (json.type !== 'block_actions' || asText(asObject(json.team).id) !== channelId) return [];
+  const identity = asText(asObject(json.user).id);
+  const channel = asText(asObject(json.channel).id);
+  return asList(json.actions).flatMap(one => {
+    const { action_id, value } = asObject(one);
+    const [conversation_id = '', approval_id = ''] = asText(value).split(' ');
+    if (identity === '' || approval_id === '' || (action_id !== 'approve' && action_id !== 'refuse'))
+      return [];
+    const tellTo = channel === '' ? undefined : { channel, user: identity };
+    return [{ identity, conversation_id, approval_id, approved: action_id === 'approve', tellTo }];
+  });
+}
 
 // Slack reads what is between < and > as a command: an answer could call everybody in the channel.
 const escapeText = (text: string): string =>

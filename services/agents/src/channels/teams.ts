@@ -2,7 +2,7 @@ import { type Clock, createRecentMap } from '@stak/kit';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import type { ChannelKind } from './channel.ts';
+import type { ChannelKind, ChannelPress, Question } from './channel.ts';
 import type { ChannelAddresses } from './provider-addresses.ts';
 import { callJson, judge } from './provider-calls.ts';
 import { asObject, asText, hmacHex, readJson } from './signatures.ts';
@@ -89,6 +89,8 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
       const [from, chat] = [asObject(json.from), asObject(json.conversation)];
       const [id, conversation] = [asText(json.id), asText(chat.id)];
       const identity = asText(from.aadObjectId) || asText(from.id);
+      const press = readPress(json, identity);
+      if (press) return { messages: [], presses: [press] };
       const text = asText(json.text).replace(/<at>[^<]*<\/at>/g, '');
       if (
         json.type !== 'message' ||
@@ -109,25 +111,88 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
       return { messages: [message] };
     },
 
-    async send(
-      service,
-      appId,
-      { app_password = '' },
-      { serviceUrl = '', conversation = '', activity = '' },
-      text,
-    ) {
+    async send(service, appId, { app_password = '' }, replyTo, text) {
       const token = await accessToken(service, appId, app_password);
       if (typeof token !== 'string') return judge(token, () => false);
-      const base = serviceUrl.replace(/\/$/, '');
-      const path = `v3/conversations/${encodeURIComponent(conversation)}/activities/${encodeURIComponent(activity)}`;
-      const called = await callJson(service, `${base}/${path}`, [['authorization', `Bearer ${token}`]], {
-        type: 'message',
-        text,
-        replyToId: activity,
-      });
+      const { activity: replyToId } = replyTo;
+      const called = await callBot(service, token, replyTo, { type: 'message', text, replyToId });
       return judge(called, () => true);
     },
+
+    async ask(service, appId, { app_password = '' }, replyTo, question, shownAs) {
+      const token = await accessToken(service, appId, app_password);
+      if (typeof token !== 'string') return judge(token, () => false);
+      const content = cardOf(question);
+      const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content }];
+      const activity = { type: 'message', attachments };
+      const called = shownAs
+        ? await callBot(service, token, shownAs, { ...activity, id: shownAs.activity }, 'PUT')
+        : await callBot(service, token, replyTo, { ...activity, replyToId: replyTo.activity });
+      const outcome = judge(called, () => true);
+      if (!outcome.ok || 'failed' in called) return outcome;
+      const id = asText(called.json.id) || shownAs?.activity;
+      return id ? { ...outcome, shownAs: { ...replyTo, activity: id } } : outcome;
+    },
+
+    answerPress: ({ body }, text) =>
+      readJson(body).type === 'invoke'
+        ? { statusCode: 200, type: 'application/vnd.microsoft.activity.message', value: text }
+        : undefined,
   };
+}
+
+function callBot(
+  service: Service,
+  token: string,
+  { serviceUrl = '', conversation = '', activity = '' }: Record<string, string>,
+  body: object,
+  method: 'POST' | 'PUT' = 'POST',
+) {
+  const base = serviceUrl.replace(/\/$/, '');
+  const path = `v3/conversations/${encodeURIComponent(conversation)}/activities/${encodeURIComponent(activity)}`;
+  return callJson(service, `${base}/${path}`, [['authorization', `Bearer ${token}`]], body, method);
+}
+
+// Runs of text, not blocks of it: those would be read as Markdown, and a model could write a link.
+const run = (text: string, more: object = {}) => ({
+  type: 'RichTextBlock',
+  inlines: [{ type: 'TextRun', text, ...more }],
+});
+
+function cardOf({ text, conversation_id, calls }: Question) {
+  const action = (approval_id: string, title: string, style: string, approved: boolean) => ({
+    type: 'Action.Execute',
+    verb: approved ? 'approve' : 'refuse',
+    title,
+    style,
+    data: { conversation_id, approval_id, approved },
+    fallback: 'Action.Submit', // of clients that do not know it; the data is the same
+  });
+  const body = calls.flatMap(call => [
+    run(call.text, { fontType: 'Monospace' }),
+    call.outcome === undefined
+      ? {
+          type: 'ActionSet',
+          actions: [
+            action(call.approval_id, 'Approve', 'positive', true),
+            action(call.approval_id, 'Refuse', 'destructive', false),
+          ],
+        }
+      : run(call.outcome, { isSubtle: true }),
+  ]);
+  return { type: 'AdaptiveCard', version: '1.4', body: [run(text, { weight: 'Bolder' }), ...body] };
+}
+
+// An action of a card comes as an `invoke`, from older clients as a message with a value and without a text.
+function readPress(json: Readonly<Record<string, unknown>>, identity: string): ChannelPress | undefined {
+  const value = asObject(json.value);
+  const isInvoke = json.type === 'invoke' && json.name === 'adaptiveCard/action';
+  const isSubmit = json.type === 'message' && asText(json.text).trim() === '';
+  if (!isInvoke && !isSubmit) return undefined;
+  const { conversation_id, approval_id, approved } = asObject(isInvoke ? asObject(value.action).data : value);
+  const ids = { conversation_id: asText(conversation_id), approval_id: asText(approval_id) };
+  if (identity === '' || ids.approval_id === '' || typeof approved !== 'boolean') return undefined;
+  return { identity, ...ids, approved };
 }
 
 // The provider's signing keys, by its own metadata. jose fetches new ones when a token names one it does not know.

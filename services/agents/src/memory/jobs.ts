@@ -101,6 +101,26 @@ export async function findDueJobs(service: Service): Promise<ConversationKey[]> 
   return pages.flatMap(page => page.items.map(keyOfConversation));
 }
 
+// Makes due now what a dead process had begun to summarise, instead of when its lease ends.
+export async function releaseGoneJobs(service: Service): Promise<void> {
+  const nowMs = service.clock.now();
+  const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.memoryLeaseMs } };
+  for (const due_lane of lanes)
+    for await (const { tenant_id, conversation_id } of service.store.all(
+      dueMemoryJobs,
+      { due_lane },
+      range,
+    )) {
+      const key = { tenant_id, conversation_id };
+      const known = await service.store.get(memoryJob, key, { consistent: true });
+      if (known?.fence === undefined || !(await service.owners.isGone(known.fence))) continue;
+      const change = { set: dueJobAt(key, nowMs), remove: ['fence', 'leased_until'] as const };
+      await service.store
+        .update(memoryJob, key, change, { if: { fence: known.fence }, pattern: 'take over a summary' })
+        .catch(ifLost);
+    }
+}
+
 // Once: the job goes in the transaction that remembers what it found. A process that dies leaves the job to another.
 export async function runMemoryJob(service: Service, key: ConversationKey): Promise<void> {
   const job = await claim(service, key);

@@ -20,7 +20,8 @@ export type TurnRun = {
   held: Held;
   waiting: readonly MessageItem[];
   tenant: Entered;
-  replyFor?: (text: string) => string | undefined; // how the state says that a channel has to be told
+  // How the state says that a channel has to be told, or asked about a turn.
+  replyFor?: (text: string, asks?: string) => string | undefined;
   paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it goes on
   isLast?: boolean; // there is no other attempt
 };
@@ -71,7 +72,7 @@ async function answerAll(
     const made = await makeReply(service, asked);
     if ('messages' in made) return commit(service, run, settled, made, progress);
     progress = made.progress;
-    const reply = replyFor?.(sayWaiting(progress.calls));
+    const reply = replyFor?.(sayWaiting(progress.calls), progress.turn_id);
     const needsApproval = progress.calls.some(({ approval_id }) => approval_id !== undefined);
     approvals = await pauseTurn(service, held, progress, { hours, ...(needsApproval && { reply }) });
     if (needsApproval) {

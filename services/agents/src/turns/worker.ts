@@ -1,13 +1,14 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
 import { is, isRefused, isUnavailable } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
+import { showDecisions } from '../approvals/channel-question.ts';
 import { readPaused, settleApprovals } from '../approvals/paused-turn.ts';
 import { replyAddress, sayUnavailable, sendReply, writeReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
 import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { findDueJobs, noteTurns, runMemoryJob } from '../memory/jobs.ts';
+import { findDueJobs, noteTurns, releaseGoneJobs, runMemoryJob } from '../memory/jobs.ts';
 import { forgetSession } from '../memory/memory.ts';
 import { removeVectors } from '../memory/vectors.ts';
 import { conversation, dueStates, state } from '../table.ts';
@@ -65,8 +66,10 @@ export function createMemoryWorker(service: Service): Worker {
     name: 'agents memory',
     async run(signal) {
       const running = new Map<string, Promise<void>>();
+      const gone = watchGone(service.owners, service.memoryNotifier.notify);
       try {
         while (!signal.aborted) {
+          await gone.check(() => releaseGoneJobs(service));
           for (const key of await findDueJobs(service)) {
             const id = `${key.tenant_id}#${key.conversation_id}`;
             if (running.has(id) || running.size >= limits.memoryConcurrency) continue;
@@ -81,6 +84,7 @@ export function createMemoryWorker(service: Service): Worker {
           await service.memoryNotifier.wait(limits.memoryPollMs, signal);
         }
       } finally {
+        gone.stop();
         await Promise.all(running.values());
       }
     },
@@ -128,7 +132,7 @@ async function processConversation(service: Service, key: ConversationKey): Prom
 }
 
 async function deliver(service: Service, held: Held, reply: string): Promise<void> {
-  const retry = await sendReply(service, reply);
+  const retry = await sendReply(service, held.key, reply);
   const nowMs = service.clock.now();
   await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
 }
@@ -140,12 +144,15 @@ async function resume(service: Service, held: Held): Promise<void> {
   if (!progress || waiting.length === 0)
     return giveUp(service, held, waiting, new Error('the turn is gone'), undefined);
   const ready = await settleApprovals(service, held.key, progress);
+  const showing = showDecisions(service, held.key, progress, ready.approvals);
   if (!ready.isReady) {
+    await showing;
     const nowMs = service.clock.now();
     const paused_until = ready.untilMs;
     return release(service, held, current => dueWhenFree(current, nowMs), { paused_until });
   }
-  return attempt(service, held, waiting, { progress, approvals: ready.approvals });
+  await attempt(service, held, waiting, { progress, approvals: ready.approvals });
+  await showing;
 }
 
 async function answer(service: Service, held: Held): Promise<void> {
@@ -178,7 +185,7 @@ async function attempt(
     return giveUp(service, held, waiting, error, undefined); // suspended or deleted since
   }
   try {
-    const replyFor = to && ((text: string) => writeReply(to, text));
+    const replyFor = to && ((text: string, asks?: string) => writeReply(to, text, asks));
     const isLast = (held.state.attempts ?? 0) + 1 >= limits.turnAttempts;
     await runTurn(service, { held, waiting, tenant, replyFor, paused, isLast });
   } catch (error) {

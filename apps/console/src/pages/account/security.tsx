@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { ConnectedApps } from './apps.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { useMe } from './profile.tsx';
@@ -32,6 +33,7 @@ export function Security() {
         )}
       </Loaded>
       <LinkedProviders />
+      <ConnectedApps />
     </Stack>
   );
 }

@@ -1,0 +1,176 @@
+import { Button, Card, Group, Radio, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { complain } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { useMembers } from '../../queries/organisation.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
+import { useMe } from './profile.tsx';
+import { Frame } from './recovery.tsx';
+
+const route = getRouteApi('/mailed/authorize');
+
+type Scope = 'read' | 'write';
+type Asked = {
+  name: string;
+  redirectHost: string;
+  scope: Scope;
+  mostScope: Scope;
+  accountId: string;
+  organisation: string;
+};
+
+const scopeTexts: Record<Scope, string> = { read: 'Read', write: 'Read and write' };
+
+// Where an app sends somebody whose data it wants to use. Nothing is decided before a click.
+export function AuthorizePage() {
+  const { request } = route.useSearch();
+  return (
+    <Frame title="Connect an app">
+      {request === undefined ? (
+        <Text size="sm">A part of the link is missing. Start again in the app.</Text>
+      ) : (
+        <AppRequest key={request} request={request} />
+      )}
+    </Frame>
+  );
+}
+
+function AppRequest({ request }: { request: string }) {
+  const asked = useQuery({
+    queryKey: ['app request', request],
+    queryFn: async () => (await client.accounts.readAppRequest({ body: { request } })).data,
+    retry: false,
+  });
+  return <Loaded query={asked}>{one => <Decision request={request} asked={one} />}</Loaded>;
+}
+
+function Decision({ request, asked }: { request: string; asked: Asked }) {
+  const { name, redirectHost, mostScope, accountId, organisation } = asked;
+  const me = useMe();
+  const [scope, setScope] = useState<Scope>(mostScope);
+  const decide = useMutation({
+    mutationFn: async (approved: boolean) => {
+      const body = { request, accountId, approved, ...(approved && { scope }) };
+      window.location.assign((await client.accounts.decideAppRequest({ body })).data.redirectTo);
+    },
+  });
+  // Also while the browser is on its way to the app.
+  const isDecided = decide.isPending || decide.isSuccess;
+  return (
+    <>
+      <Text size="sm" className="stak-break">
+        <b>{name}</b> asks for access to the organisation <b>{organisation}</b>, in your name
+        {me.data && ` (${me.data.email})`}.
+      </Text>
+      <Text size="sm" className="stak-break">
+        Your answer goes to <b>{redirectHost}</b>. Apps choose their names themselves: go on only if you have
+        just started this in an app that you trust.
+      </Text>
+      {mostScope === 'write' ? (
+        <Radio.Group
+          label="What the app may do"
+          value={scope}
+          onChange={next => setScope(next === 'write' ? 'write' : 'read')}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio value="write" label={scopeTexts.write} />
+            <Radio value="read" label={scopeTexts.read} />
+          </Stack>
+        </Radio.Group>
+      ) : (
+        <Text size="sm">
+          It may read what you can read.
+          {asked.scope === 'write' && ' It asks to write as well, which you may not do here yourself.'}
+        </Text>
+      )}
+      {decide.error !== null && <Failure error={decide.error} />}
+      <Button loading={isDecided} onClick={() => decide.mutate(true)}>
+        Connect
+      </Button>
+      <Button variant="default" disabled={isDecided} onClick={() => decide.mutate(false)}>
+        Refuse
+      </Button>
+      <Text size="sm" c="dimmed">
+        You can disconnect it at any time: Account, Security.
+      </Text>
+    </>
+  );
+}
+
+/** The apps that were let in, each with a way to end it. */
+export function ConnectedApps() {
+  const queries = useQueryClient();
+  const { data: members = [] } = useMembers();
+  const apps = useQuery({
+    queryKey: ['apps'],
+    queryFn: async () => (await client.accounts.listApps({ limit: 100 })).data.data,
+  });
+  const end = useMutation({
+    mutationFn: ({ userId, sessionId }: { userId: string; sessionId: string }) =>
+      client.accounts.endApp({ userId, sessionId }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['apps'] }),
+    onError: complain,
+  });
+  const nameOf = (userId: string): string => {
+    const member = members.find(one => one.userId === userId);
+    return member?.name ?? member?.email ?? userId;
+  };
+  return (
+    <Card withBorder component="section" aria-label="Connected apps">
+      <Stack>
+        <Title order={3} size="h4">
+          Connected apps
+        </Title>
+        <Text size="sm">Assistants that were given access by MCP, without an API key.</Text>
+        <Loaded query={apps}>
+          {rows => (
+            <DataTable
+              label="Connected apps"
+              rows={rows}
+              keyOf={row => row.sessionId}
+              empty="No app is connected."
+              columns={[
+                { label: 'App', show: row => row.name },
+                { label: 'Answered at', show: row => row.redirectHost },
+                { label: 'May', show: row => scopeTexts[row.scope] },
+                { label: 'Connected by', show: row => nameOf(row.userId) },
+                { label: 'Connected', show: row => formatTime(row.createdAt) },
+                { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
+                {
+                  label: '',
+                  show: row => (
+                    <Group justify="end">
+                      <Confirm
+                        title={`Disconnect ${row.name}?`}
+                        text="It loses access at once. To come back, it has to ask again."
+                        button="Disconnect"
+                        onConfirm={() => end.mutate(row)}
+                      >
+                        {ask => (
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            aria-label={`Disconnect ${row.name}`}
+                            onClick={ask}
+                          >
+                            Disconnect
+                          </Button>
+                        )}
+                      </Confirm>
+                    </Group>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Stack>
+    </Card>
+  );
+}

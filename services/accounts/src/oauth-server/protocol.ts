@@ -1,0 +1,60 @@
+import { problemSchema } from '@stak/http';
+import { z } from 'zod';
+
+// The errors that a client of OAuth understands, in the form that it expects (RFC 6749, 5.2; RFC 7591, 3.2.2).
+export type ProtocolErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type';
+
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+  readonly code: ProtocolErrorCode;
+
+  constructor(code: ProtocolErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const protocolErrorSchema = z.strictObject({
+  error: z.string().describe('What is wrong, as the standard names it'),
+  error_description: z.string().describe('What is wrong, for people'),
+});
+
+// Answered by the protocol; what the server itself refuses is a problem as everywhere.
+export const refusals = {
+  description: 'What is wrong with the request; `http.body_refused` if its body broke off',
+  content: {
+    'application/json': { schema: protocolErrorSchema },
+    'application/problem+json': { schema: problemSchema },
+  },
+};
+
+const resourcePath = '/mcp';
+
+/** What tokens of apps are for, by the name that the token's audience has (RFC 8707). */
+export const mcpResource = (publicUrl: string): string => publicUrl + resourcePath;
+
+export const resourceMetadataPath = `/.well-known/oauth-protected-resource${resourcePath}`;
+
+// A form's fields, each once (RFC 6749, 3.2).
+export function parseForm(
+  contentType: string | undefined,
+  body: Uint8Array,
+): Readonly<Record<string, string>> {
+  if (!/^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType ?? ''))
+    throw new ProtocolError('invalid_request', 'Send application/x-www-form-urlencoded.');
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(Buffer.from(body).toString('utf8'))) {
+    if (fields.has(name)) throw new ProtocolError('invalid_request', `Send "${name}" once.`);
+    if (value !== '') fields.set(name, value); // without a value it is as if it was left out (RFC 6749, 3.1)
+  }
+  return Object.fromEntries(fields);
+}

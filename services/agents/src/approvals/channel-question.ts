@@ -1,0 +1,79 @@
+import { isRefused } from '@stak/table';
+import type { Outcome } from '../channels/channel.ts';
+import { openSecrets } from '../channels/secrets.ts';
+import type { ReplyAddress } from '../channels/send-reply.ts';
+import type { Service } from '../deps.ts';
+import { type ConversationKey, keyOfConversation } from '../turns/lease.ts';
+import { type ApprovalItem, type Progress, readApprovals, readPaused } from './paused-turn.ts';
+import { pausedTurn } from './table.ts';
+import { questionOf } from './views.ts';
+
+// The message with the buttons: what the channel calls it, and the statuses that it shows.
+type Shown = Omit<ReplyAddress, 'tenant_id'> & { as: Record<string, string>; statuses: string };
+
+const statusesOf = (approvals: readonly ApprovalItem[]): string =>
+  approvals.map(({ status }) => status).join(' ');
+
+// Shows the question of a paused turn with its buttons. One that has gone on meanwhile asks nothing any more.
+export async function askInChannel(
+  service: Service,
+  key: ConversationKey,
+  turnId: string,
+  { type, channel_id, to, secrets }: ReplyAddress & { secrets: Record<string, string> },
+): Promise<Outcome> {
+  const paused = await readPaused(service, key);
+  const approvals = paused?.turn_id === turnId ? await readApprovals(service, key, paused) : [];
+  if (approvals.length === 0) return { ok: true };
+  const question = questionOf(key.conversation_id, approvals);
+  const outcome = await service.channels[type].ask!(service, channel_id, secrets, to, question);
+  if (outcome.ok && outcome.shownAs)
+    await keepShown(service, key, turnId, {
+      type,
+      channel_id,
+      to,
+      as: outcome.shownAs,
+      statuses: statusesOf(approvals),
+    });
+  return outcome;
+}
+
+// Says in the message what was decided, and takes the buttons away. It is worth one try: a button that stayed is told
+// what was decided when somebody presses it.
+export async function showDecisions(
+  service: Service,
+  key: ConversationKey,
+  { turn_id, shown: text }: Pick<Progress, 'turn_id' | 'shown'>,
+  approvals: readonly ApprovalItem[],
+): Promise<void> {
+  const shown = text === undefined ? undefined : (JSON.parse(text) as Shown);
+  const statuses = statusesOf(approvals);
+  if (!shown || shown.statuses === statuses) return;
+  const { type, channel_id, to, as } = shown;
+  try {
+    const opened = await openSecrets(service, { type, channel_id });
+    if (opened?.tenant_id !== key.tenant_id) return;
+    const question = questionOf(key.conversation_id, approvals);
+    const outcome = await service.channels[type].ask?.(service, channel_id, opened.secrets, to, question, as);
+    if (outcome?.ok) await keepShown(service, key, turn_id, { ...shown, statuses });
+    else service.log.warn({ ...key, type, reason: outcome?.reason }, 'a question was not updated');
+  } catch (error) {
+    service.log.warn({ err: error, ...key }, 'a question was not updated');
+  }
+}
+
+const keepShown = (
+  { store }: Service,
+  key: ConversationKey,
+  turn_id: string,
+  shown: Shown,
+): Promise<unknown> =>
+  store
+    .update(
+      pausedTurn,
+      keyOfConversation(key),
+      { set: { shown: JSON.stringify(shown) } },
+      { if: { turn_id }, pattern: 'keep where a question is shown' },
+    )
+    .catch(error => {
+      if (!isRefused(error)) throw error; // the turn is over
+    });
