@@ -39,6 +39,7 @@ export { countCheckpoint } from './count-tables.ts';
 export type { AccountPlan, EventShare, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
 export type { Emit, StakEvent } from './ingest/emit.ts';
+export { catchUpMs } from './limits.ts';
 export { type Alert, ferryhookMain } from './main-table.ts';
 export { webhookOwners } from './storage-owners.ts';
 export { ferryhookEvents } from './tables.ts';

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '@stak/client';
+import { catchUpMs } from '@stak/webhooks';
 
 // What customers do all day, by the API of a running server. Each is done in several ways: all in the same place, which
 // shows how fast that place can be, and each in a place of its own, which shows how fast all of them together can be.
@@ -61,6 +63,7 @@ function webhooks({ client, signUp }: Visitor, destinationUrl: string): Flow {
         own.push(await open(client));
         others.push(await open(await signUp()));
       }
+      await sleep(Math.max(...catchUpMs) + 1000); // what new connections may have missed has been looked for
     },
     ways: [
       { place: 'one source', act: () => receive(own[0]!) },
