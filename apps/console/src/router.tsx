@@ -69,7 +69,7 @@ const resetPassword = createRoute({
 
 const signUpMailed = createRoute({
   getParentRoute: () => root,
-  path: '/mailed',
+  path: '/sign-up-mailed',
   component: latePage(() => import('./pages/account/recovery.tsx'), 'SignUpMailedPage'),
 });
 const finishSignUp = createRoute({

@@ -128,6 +128,33 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
+  it('begins in the mailbox where the server wants it', async () => {
+    const variables = { STAK_SMTP_URL: pathToFileURL(folder).href, STAK_SIGN_UP_BY_MAIL: 'true' };
+    const strict = await openTestServer(variables);
+    try {
+      const { page, failures } = await openPage(browser!);
+      await page.goto(`${strict.url}/console/sign-in`);
+      await page.getByRole('button', { name: 'Make an account' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('New Person');
+      await page.getByRole('textbox', { name: 'E-mail' }).fill('new-person@example.com');
+      await page.getByLabel('Password').first().fill('eleven blue lampposts');
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+      await page.goto(await linkTo('new-person@example.com', 'Finish'));
+      await page.getByRole('heading', { name: 'Finish your sign-up' }).waitFor();
+      await expectUsable(page, 'finishing a sign-up');
+      await page.getByLabel('Password').first().fill('the one of somebody else');
+      await page.getByRole('button', { name: 'Make the account' }).click();
+      await page.getByText('This is not the password that you signed up with').waitFor();
+      await page.getByLabel('Password').first().fill('eleven blue lampposts');
+      await page.getByRole('button', { name: 'Make the account' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      expect(failures).toEqual([]);
+    } finally {
+      await strict.close();
+    }
+  });
+
   it('verifies its address, changes it from both sides, and its name', async () => {
     const { page, email, password, client, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account',

@@ -257,7 +257,24 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByLabel('Colour of buttons and links').fill('#e03131');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('banner').getByText('Books & more').waitFor();
+    for (const [label, text] of [
+      ['Issuer', 'http://127.0.0.1:65533'],
+      ['Client id', 'portal'],
+      ['Client secret', 'a secret'],
+      ['Domains of addresses', 'example.com, example.org'],
+    ] as const)
+      await page.getByLabel(label).fill(text);
+    await page.getByRole('button', { name: 'Set the provider' }).click();
+    await page.getByText(`/v1/portal/${tenant_id}/provider/callback`).waitFor();
+    await page.getByRole('button', { name: 'Test it' }).click();
+    await page.getByRole('status').getByText('does not answer as it should').waitFor();
     await expectUsable(page, 'settings');
+    const { page: door } = await openPage(browser!, { viewport: phone });
+    await door.goto(`${url}/portal/${tenant_id}#refused=tenants.sign_in_refused`);
+    await door.getByRole('alert').getByText('You have no access here').waitFor();
+    const way = door.getByRole('link', { name: 'Sign in with your organisation' });
+    expect(await way.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
+    await expectUsable(door, 'signing in with a provider');
     await open(page, 'Channels');
     await page.getByLabel('Team id').fill('T0123');
     await page.getByRole('button', { name: 'Connect' }).click();

@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createLogger } from '@stak/kit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
-import { type Finished, killAll, stakWith } from './command.ts';
+import { type Finished, killAll, stakWith, startWith } from './command.ts';
 
 // The commands that talk to a server, as a person types them.
 
@@ -31,6 +32,31 @@ const good = async (...args: string[]): Promise<string> => {
   expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
   return stdout.trim();
 };
+
+test('signing up goes through a mail where the server wants it', async () => {
+  const mails = await mkdtemp(join(tmpdir(), 'stak-mails-'));
+  const variables = { STAK_SMTP_URL: pathToFileURL(mails).href, STAK_SIGN_UP_BY_MAIL: 'true' };
+  const strict = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, variables), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  onTestFinished(async () => {
+    await strict.stop();
+    await rm(mails, { recursive: true });
+  });
+  const login = startWith(
+    { input: 'seven green umbrellas\n', isInputOpen: true, env: { XDG_CONFIG_HOME: home } },
+    ...['login', '--url', strict.url, '--email', 'bea@example.com', '--signup'],
+  );
+  const link = await vi.waitFor(async () => {
+    const [name] = (await readdir(mails)).filter(one => one.endsWith('.eml'));
+    const text = (await readFile(join(mails, name!), 'utf8')).replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    return /http\S+finish-sign-up#token=\S+/.exec(text)![0];
+  }, 30_000);
+  login.child.stdin!.end(`${link}\n`);
+  expect(await login.code, login.stderr).toBe(0);
+  expect(login.stdout).toContain(`Signed in to ${strict.url} as bea@example.com`);
+}, 60_000);
 
 test('from signing up to the token of an end user, and out again', async () => {
   const early = await run(undefined, 'keys', 'list', '--url', server.url);

@@ -11,7 +11,12 @@ const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };
 export type Finished = { stdout: string; stderr: string; code: number | null };
-export type Given = { input?: string; env?: Record<string, string>; cwd?: string };
+export type Given = {
+  input?: string;
+  isInputOpen?: boolean; // more follows, on `child.stdin`
+  env?: Record<string, string>;
+  cwd?: string;
+};
 
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
@@ -19,13 +24,14 @@ export function killAll(): void {
 
 export const start = (...args: string[]): Run => startWith({}, ...args);
 
-export function startWith({ input, env, cwd }: Given, ...args: string[]): Run {
+export function startWith({ input, isInputOpen, env, cwd }: Given, ...args: string[]): Run {
   const child = spawn(process.execPath, [bin, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...process.env, STAK_WORKERS: '1', ...env }, // one process, unless a test is about several
     cwd,
   });
-  child.stdin?.end(input);
+  if (isInputOpen) child.stdin?.write(input ?? '');
+  else child.stdin?.end(input);
   const run: Run = { child, stdout: '', stderr: '', code: once(child, 'close').then(([code]) => code) };
   running.add(child);
   child.on('close', () => running.delete(child));

@@ -1,21 +1,15 @@
-import { type ApiTypes, StakError } from '@stak/client';
+import type { ApiTypes } from '@stak/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
-import { providerKey } from '../queries.ts';
+import { providerKey, readMe } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 
 const tenant_id = tenantId;
 type Known = ApiTypes['tenants.getPortalProvider']['data'];
 
-const readProvider = async (): Promise<Known | null> => {
-  try {
-    return (await client.tenants.getPortalProvider({ tenant_id })).data;
-  } catch (error) {
-    if (error instanceof StakError && error.code === 'tenants.provider_not_found') return null;
-    throw error;
-  }
-};
+const readProvider = async (): Promise<Known | null> =>
+  (await readMe()).portal.provider ? (await client.tenants.getPortalProvider({ tenant_id })).data : null;
 
 export function Provider() {
   const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
@@ -87,11 +81,11 @@ function Form({ known }: { known: Known | null }) {
       </label>
       {known && <p className="dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>}
       {known?.matches_addresses && (
-        <p className="dim">Addresses find users now. Saving this form switches that off.</p>
+        <p className="dim">Addresses find users now. Setting the provider here switches that off.</p>
       )}
       <div className="bar">
         <button type="submit" className="main" disabled={save.isPending}>
-          Save the provider
+          Set the provider
         </button>
         {known && (
           <>

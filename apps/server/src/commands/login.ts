@@ -84,7 +84,8 @@ async function signUpByMail(
   { email, password, name }: { email: string; password: string; name: string },
 ) {
   await accounts.requestSignUp({ body: { email, password, name } });
-  const link = await ask(`A mail with a link is on its way to ${email}. Paste the link here: `);
+  console.error(`A mail with a link is on its way to ${email}.`);
+  const link = await ask('The link: ');
   const token = link.trim().replace(/^.*#token=/, '');
   return accounts.finishSignUp({ body: { token, password, cookie: false } });
 }

@@ -52,7 +52,7 @@ export function createNotices(deps: NoticeDeps): Notices {
         accountId,
         noticeKey,
         mailId: ids.next('mal'),
-        expiresAt: inSeconds(clock.now()) + limits.noticeS,
+        expiresAt: expiryOf(clock.now()),
       },
       { ifAbsent: true },
     );
@@ -74,6 +74,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       more: isFull ? more + 1 : more,
       dueAtMs,
       mailedAtMs,
+      expiresAt: expiryOf(nowMs),
     };
     return {
       'the notice': claim(accountId, key),
@@ -144,12 +145,15 @@ export function createNotices(deps: NoticeDeps): Notices {
 
 type Digest = ItemOf<typeof failureDigest>;
 
+const expiryOf = (nowMs: number): number => inSeconds(nowMs) + limits.noticeS;
+
 const onlyAfter = (found: Digest | undefined) =>
   found ? { ifVersion: found.version } : { ifAbsent: true as const };
 
 async function takeDigest({ store, clock }: NoticeDeps, accountId: string) {
   const found = await store.get(failureDigest, { accountId }, { consistent: true });
-  const taken = { accountId, lines: [], more: 0, mailedAtMs: clock.now() };
+  const nowMs = clock.now();
+  const taken = { accountId, lines: [], more: 0, mailedAtMs: nowMs, expiresAt: expiryOf(nowMs) };
   const { lines = [], more = 0 } = found ?? {};
   return { lines, more, steps: { 'the digest': write.put(failureDigest, taken, onlyAfter(found)) } };
 }

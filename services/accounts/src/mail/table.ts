@@ -52,6 +52,7 @@ export const failureDigest = entity(ferryhookKeys, {
     more: z.int().describe('How many there are besides the lines'),
     dueAtMs: z.int().optional().describe('When a worker turns it into mails; absent if none is asked to'),
     mailedAtMs: z.int().optional(),
+    expiresAt: z.int().describe('The second after which it is forgotten'),
     version: z.int(),
   }),
   key: { partition: 'USER#{accountId}', sort: 'DIGEST' },

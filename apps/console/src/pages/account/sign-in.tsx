@@ -49,7 +49,7 @@ export function SignInPage() {
     try {
       const outcome = await signIn();
       setError(undefined);
-      await (outcome === 'mailed' ? navigate({ to: '/mailed' }) : navigate({ href: to }));
+      await (outcome === 'mailed' ? navigate({ to: '/sign-up-mailed' }) : navigate({ href: to }));
     } catch (caught) {
       setError(caught);
     } finally {
