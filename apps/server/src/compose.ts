@@ -165,12 +165,7 @@ export function composeServices(deps: ComposeDeps): Services {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
   };
-  const audit: Audit = ({ account_id, actor, person: by, action, target, address, request_id }) => {
-    const at = actor.indexOf(':');
-    const [via, credentialId] = [actor.slice(0, at), actor.slice(at + 1)];
-    const origin = { address, requestId: request_id };
-    return accounts.audit.record(account_id, { action, target, by, via, credentialId, ...origin });
-  };
+  const audit: Audit = accounts.audit.record;
   const tenants = createTenants({
     ...base,
     mintEndUserToken,

@@ -181,7 +181,9 @@ export const auditEntry = entity(ferryhookKeys, {
     by: z.string().optional().describe('The person; of a key, who made it'),
     via: z
       .string()
-      .describe('session, api_key, app, password, passkey, github, google, organisation, stripe or system'),
+      .describe(
+        'session, api_key, app, password, passkey, github, google, organisation, mail, stripe or system; of a tenant also end_user, invitation or openid',
+      ),
     credentialId: z.string().optional(),
     address: z.string().optional(),
     requestId: z.string().optional(),

@@ -1,6 +1,6 @@
 import type { AccountPrincipal, AnyEndpoint, EndUserPrincipal } from '@stak/http';
 import { manageScope } from './access/admins.ts';
-import type { Service } from './deps.ts';
+import type { AuditRecord, Service } from './deps.ts';
 
 type Manager = AccountPrincipal | EndUserPrincipal;
 type ManagerContext = {
@@ -25,8 +25,9 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: Audit
     const handle = one.handler as unknown as Handle;
     const handler: Handle = async c => {
       const response = await handle(c);
-      await record(deps, c, {
-        ...(await actorOf(deps, c.get('principal'))),
+      const { accountId, ...actor } = await actorOf(deps, c.get('principal'));
+      await record(deps, c, accountId, {
+        ...actor,
         action: route.operationId!,
         // What was created has a place of its own.
         target: (response.status === 201 && response.headers.get('location')) || c.req.path,
@@ -41,31 +42,29 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: Audit
 async function actorOf(
   { payerOf }: AuditDeps,
   principal: Manager,
-): Promise<Pick<Action, 'account_id' | 'actor' | 'person'>> {
+): Promise<Pick<Action, 'via' | 'credentialId' | 'by'> & { accountId: string }> {
   if (principal.kind === 'endUser') {
     const { tenantId, userId } = principal;
-    return { account_id: (await payerOf(tenantId)) ?? '', actor: `end_user:${tenantId}/${userId}` };
+    const accountId = (await payerOf(tenantId)) ?? '';
+    return { accountId, via: 'end_user', credentialId: `${tenantId}/${userId}` };
   }
-  const { accountId, userId, via, credentialId } = principal;
-  return {
-    account_id: accountId,
-    actor: `${via}:${credentialId}`,
-    ...(userId !== undefined && { person: userId }),
-  };
+  const { accountId, userId: by, via, credentialId } = principal;
+  return { accountId, via, credentialId, ...(by !== undefined && { by }) };
 }
 
-type Action = { account_id: string; actor: string; person?: string; action: string; target: string };
+type Action = Omit<AuditRecord, 'address' | 'requestId'>;
 type Where = { get(name: 'address' | 'requestId'): string | undefined };
 
 export async function record(
   { audit, log }: Pick<Service, 'audit' | 'log'>,
   c: Where,
+  accountId: string,
   action: Action,
 ): Promise<void> {
-  const entry = { ...action, address: c.get('address'), request_id: c.get('requestId') };
+  const entry = { ...action, address: c.get('address'), requestId: c.get('requestId') };
   try {
-    await audit(entry);
+    await audit(accountId, entry);
   } catch (error) {
-    log.error({ err: error, ...entry }, 'the audit trail could not be written');
+    log.error({ err: error, account_id: accountId, ...entry }, 'the audit trail could not be written');
   }
 }

@@ -65,16 +65,17 @@ export type PortalDeps = {
   listInboxes(tenantId: string): Promise<readonly { inbox_key: string; title: string }[]>;
 };
 
-export type AuditEntry = {
-  account_id: string;
-  actor: string; // the credential: `session:…`, `api_key:…`, `invitation:…`, `end_user:…`
-  person?: string; // who signed in, or made the key
+// What was done, as the audit trail of an account keeps it.
+export type AuditRecord = {
   action: string; // the operation: `tenants.create_user`
   target: string; // the path of what was changed
+  via: string; // the kind of credential: session, api_key, invitation, end_user or openid
+  credentialId: string;
+  by?: string; // who signed in, or made the key
   address?: string;
-  request_id?: string;
+  requestId?: string;
 };
-export type Audit = (entry: AuditEntry) => Promise<void>;
+export type Audit = (accountId: string, entry: AuditRecord) => Promise<void>;
 
 export type TenantsDeps = {
   store: Store;

@@ -31,7 +31,7 @@ export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
 export { auditChanges } from './audit.ts';
-export type { Audit, AuditEntry, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
+export type { Audit, AuditRecord, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { PortalPage } from './portal/branding.ts';

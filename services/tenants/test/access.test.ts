@@ -38,7 +38,8 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect(user).toMatchObject({ email: 'new@example.com', role: 'admin', display_name: 'New' });
       expect((await fixture.call('GET', at('invitations'))).body.data).toEqual([]);
       expect(fixture.audited.at(-1)).toMatchObject({
-        account_id: 'usr_ann',
+        accountId: 'usr_ann',
+        via: 'invitation',
         action: 'tenants.acceptInvitation',
       });
     });

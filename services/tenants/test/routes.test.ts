@@ -141,14 +141,14 @@ describe('every route', () => {
     await fixture.call('GET', '/v1/tenants/anns/users');
     await fixture.call('DELETE', '/v1/tenants/anns/users/noted', { as: 'ann-write' });
     const from = {
-      account_id: 'usr_ann',
+      accountId: 'usr_ann',
       address: '203.0.113.7',
-      request_id: expect.stringMatching(/^req_/),
+      requestId: expect.stringMatching(/^req_/),
     };
     const target = '/v1/tenants/anns/users/noted';
     expect(fixture.audited).toEqual([
-      { ...from, actor: 'session:ann-admin', action: 'tenants.createUser', target },
-      { ...from, actor: 'api_key:ann-write', action: 'tenants.deleteUser', target },
+      { ...from, via: 'session', credentialId: 'ann-admin', action: 'tenants.createUser', target },
+      { ...from, via: 'api_key', credentialId: 'ann-write', action: 'tenants.deleteUser', target },
     ]);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import {
-  type AuditEntry,
+  type AuditRecord,
   createTenants,
   type Eraser,
   type TenantMail,
@@ -67,13 +67,15 @@ type Answer = { status: number; body: any; etag: string; headers: Headers };
 
 type SentMail = Parameters<TenantMail['steps']>[0];
 
+type Audited = AuditRecord & { accountId: string };
+
 export type Fixture = {
   tenants: Tenants;
   mails: SentMail[]; // that are owed, in the order they were asked for
   mailTried: { email: string; address: string | undefined }[];
   clock: ManualClock;
   target: Target;
-  audited: AuditEntry[];
+  audited: Audited[];
   lines: string[];
   erasers: Eraser[];
   routes: ReturnType<typeof createApi>['routes'];
@@ -87,7 +89,7 @@ export function openProcess(
   given: { clock?: ManualClock; client?: DynamoClient; owners?: Owners } = {},
 ): Fixture {
   const { clock = manualClock(), client = target.client, owners } = given;
-  const audited: AuditEntry[] = [];
+  const audited: Audited[] = [];
   const lines: string[] = [];
   const erasers: Eraser[] = [];
   const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
@@ -101,7 +103,7 @@ export function openProcess(
     ids: createIds({ clock }),
     log,
     owners,
-    audit: async entry => void audited.push(entry),
+    audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
     erasers: () => erasers,
     accountSkills: () => ['webhook_health'],
     portal: {

@@ -227,9 +227,9 @@ export const createAccessRoutes = (deps: Service) =>
     endpoint(routes.accept, async c => {
       const { user, invitation, account_id } = await acceptInvitation(deps, c.req.valid('json'));
       const location = `/v1/tenants/${user.tenant_id}/users/${encodeURIComponent(user.user_id)}`;
-      await record(deps, c, {
-        account_id,
-        actor: `invitation:${invitation.invitation_id}`,
+      await record(deps, c, account_id, {
+        via: 'invitation',
+        credentialId: invitation.invitation_id,
         action: routes.accept.operationId,
         target: location,
       });

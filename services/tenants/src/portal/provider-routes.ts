@@ -182,9 +182,9 @@ export function createProviderSignInRoutes(deps: Deps) {
         });
         cookies.set(c, tenant_id, session.cookie, session.cookieS);
         if (isNew)
-          await record(deps, c, {
-            account_id,
-            actor: `openid:${user_id}`,
+          await record(deps, c, account_id, {
+            via: 'openid',
+            credentialId: user_id,
             action: routes.callback.operationId,
             target: `/v1/tenants/${tenant_id}/users/${encodeURIComponent(user_id)}`,
           });

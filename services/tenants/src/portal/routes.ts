@@ -204,9 +204,9 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       if (!body.token.startsWith(`${tenant_id}.`)) throw noInvitationHere();
       await openDoor(deps, tenant_id);
       const { user, invitation, account_id } = await acceptInvitation(deps, body);
-      await record(deps, c, {
-        account_id,
-        actor: `invitation:${invitation.invitation_id}`,
+      await record(deps, c, account_id, {
+        via: 'invitation',
+        credentialId: invitation.invitation_id,
         action: routes.join.operationId,
         target: `/v1/tenants/${tenant_id}/users/${encodeURIComponent(user.user_id)}`,
       });
