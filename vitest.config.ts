@@ -11,7 +11,7 @@ const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbo
 // Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console
 // and the portal in a real browser; npm run test:programs, the command as it is built, several processes, the guides
 // word for word, and a walk through every operation with every kind of credential.
-const pages = ['apps/console/test/!(curl).test.ts', 'apps/portal/test/*.test.ts'];
+const pages = ['apps/console/test/!(curl|permissions).test.ts', 'apps/portal/test/*.test.ts'];
 const programs = [
   'apps/server/test/**/*-command?(s).test.ts',
   'apps/server/test/{demo,server-file,stak,start,store-check,workers}.test.ts',

@@ -1,14 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
+import { type MailFolder, openMailFolder } from './mail-folder.ts';
 import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 import { expectUsable } from './usability.ts';
@@ -17,38 +14,24 @@ import { expectUsable } from './usability.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
-let folder: string;
+let mails: MailFolder;
 let github: Awaited<ReturnType<typeof openGithub>>;
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 beforeAll(async () => {
   if (!browser) return;
-  folder = await mkdtemp(join(tmpdir(), 'stak-console-mail-'));
+  mails = await openMailFolder();
   github = await openGithub();
-  server = await openTestServer({ STAK_SMTP_URL: pathToFileURL(folder).href }, { github: github.settings });
+  server = await openTestServer({ STAK_SMTP_URL: mails.url }, { github: github.settings });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
   await server?.close();
   github?.close();
-  if (folder) await rm(folder, { recursive: true });
+  await mails?.close();
 });
 
-// The link of the newest mail with this subject to somebody, when it has come.
-const linkTo = (email: string, subject: string): Promise<string> =>
-  vi.waitFor(async () => {
-    const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
-    const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
-    const found = texts.findLast(
-      text => text.includes(`To: ${email}`) && text.includes(`Subject: ${subject}`),
-    );
-    const link = found
-      ?.replaceAll('=\r\n', '')
-      .replaceAll('=3D', '=')
-      .match(/^http\S+#token=\S+$/m)?.[0];
-    expect(link, `${subject} to ${email}`).toBeDefined();
-    return link!;
-  }, 15_000);
+const linkTo = (email: string, subject: string) => mails.linkTo(email, subject);
 
 // Stands in for GitHub: everybody who signs in is this person.
 async function openGithub() {
@@ -100,7 +83,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const { page, email, failures } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await page.getByRole('heading', { name: 'Forgotten your password?' }).waitFor();
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
     await expectUsable(page, 'forgotten password');
     await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
     await page.getByRole('button', { name: 'Send the link' }).click();
@@ -180,7 +163,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await form.getByText('This is not your password.').waitFor();
     await form.getByLabel('Your password').first().fill(password);
     await form.getByRole('button', { name: 'Change the address' }).click();
-    await form.getByText('Look into your mail').waitFor();
+    await form.getByText('Check your e-mail').waitFor();
     await page.goto(await linkTo(email, 'Confirm the change'));
     await page.getByRole('button', { name: 'Confirm the change' }).click();
     await page.getByRole('heading', { name: 'One more to go' }).waitFor();
@@ -241,7 +224,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await theirs.goto(await linkTo(invited.email, 'Join'));
     await theirs.getByText('Sample invites').waitFor();
     await expectUsable(theirs, 'join');
-    await theirs.getByRole('button', { name: 'Make an account' }).click();
+    await theirs.getByRole('button', { name: 'Create an account' }).click();
     await theirs.getByRole('textbox', { name: 'Name' }).fill('Gus');
     await expect.poll(() => theirs.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(invited.email);
     await theirs.getByLabel('Password').first().fill(invited.password);
@@ -312,7 +295,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const { page } = await openPage(browser!);
     const { name, email } = newAccount();
     await page.goto(`${server.url}/console/sign-in`);
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create an account' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
     await page.getByLabel('Password').first().fill('1234567890');

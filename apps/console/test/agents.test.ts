@@ -319,7 +319,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await field('Name').fill('opening_hours');
     await field('What it does').fill('Tells when the shop is open.');
     await field('Address').fill(destination.url);
-    await field('Words that call it').fill('opening hours');
+    await field('Trigger phrases').fill('opening hours');
     await field('Arguments').fill('[]');
     const register = page.getByRole('button', { name: 'Register', exact: true });
     await register.click();
@@ -345,7 +345,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('row', { name: /Knows the hours.*opening hours/ }).waitFor();
     await choose(page, 'opening_hours', 'Remove…');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('There is none yet').waitFor();
+    await page.getByText('There are none yet').waitFor();
     expect((await settings()).custom_skills).toEqual([]);
     expect(failures).toEqual([]);
   });
@@ -363,7 +363,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
       Memory: 'this conversation',
       Users: 'no e-mail',
       Channels: 'There is no channel yet',
-      Skills: 'There is none yet',
+      Skills: 'There are none yet',
       Settings: 'Save settings',
     };
     for (const [tab, text] of Object.entries(ready)) {

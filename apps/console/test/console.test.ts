@@ -28,7 +28,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const { page, failures } = await openPage(browser!);
     const { name, email, password } = newAccount();
     await page.goto(`${server.url}/console/`);
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create an account' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
     await page.getByLabel('Password').first().fill(password);

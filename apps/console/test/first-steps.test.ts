@@ -28,7 +28,7 @@ describe.skipIf(!browser)(
           .getByRole('link', { name: section, exact: true })
           .click();
       await page.goto(`${server.url}/console/`);
-      await page.getByRole('button', { name: 'Make an account' }).click();
+      await page.getByRole('button', { name: 'Create an account' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill(name);
       await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
       await page.getByLabel('Password').first().fill(password);

@@ -58,7 +58,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('button', { name: 'Create tenant' }).click();
     await page.getByRole('textbox', { name: 'Title' }).fill('News');
     await page.getByRole('button', { name: 'Create inbox' }).click();
-    await page.getByText('Nobody to look at yet').waitFor();
+    await page.getByText('No users yet').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
     await page.getByRole('button', { name: 'Add user' }).click();
     await isLive(page);

@@ -9,14 +9,11 @@ const here = import.meta.dirname;
 const root = join(here, '../../..');
 const [folder = join(here, '../dist')] = process.argv.slice(2);
 
-function youngest(path: string): number {
-  const found = statSync(path);
-  if (!found.isDirectory()) return found.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map(name => youngest(join(path, name))));
-}
+const changedMs = (path: string): number =>
+  Math.max(...readdirSync(path, { recursive: true }).map(name => statSync(join(path, String(name))).mtimeMs));
 
 const builtMs = statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-if (Math.max(youngest(join(root, 'docs')), youngest(here)) > builtMs) {
+if (Math.max(changedMs(join(root, 'docs')), changedMs(here)) > builtMs) {
   console.log('Building the documentation…');
   const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { homepage: string };
   const files = await makeSite(join(root, 'docs'), homepage);

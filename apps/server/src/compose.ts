@@ -43,6 +43,7 @@ import {
   tellStorage,
   withdrawApproval,
 } from './notices.ts';
+import { permissionsEndpoint } from './permissions.ts';
 import { skillPorts } from './skill-ports.ts';
 import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
 import { type SystemDeps, systemEndpoints } from './system.ts';
@@ -322,30 +323,32 @@ export function composeServices(deps: ComposeDeps): Services {
     { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
     ...(lake ? [gated(lake)] : []),
   ];
+  const ownEndpoints: readonly AnyEndpoint[] = [
+    // For as long as an access token, and no longer than the session or the key that it was asked for with.
+    ...ownInboxEndpoints(
+      grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant }),
+      inbox.operations,
+    ),
+    downloadEndpoint({ store, client: deps.client, sealer, clock, accounts }),
+    ...systemEndpoints({
+      ...base,
+      ...deps.system,
+      subscriptions: [
+        ...all.flatMap(service => (service === lake ? [] : service.subscriptions)),
+        ...(lake?.consumers ?? []),
+      ],
+      isOperator: caller => explorer?.isOperator(caller) ?? false,
+    }),
+    ...(explorer?.api ?? []),
+    permissionsEndpoint(() => [...ownEndpoints, ...all.flatMap(service => service.api)]),
+  ];
   return {
     all,
     storage,
     portalPageOf: tenants.portalPageOf,
     onAlarm: alarm => lake?.onAlarm(alarm),
     lakeConsumers: lake?.consumers ?? [],
-    ownEndpoints: [
-      // For as long as an access token, and no longer than the session or the key that it was asked for with.
-      ...ownInboxEndpoints(
-        grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant }),
-        inbox.operations,
-      ),
-      downloadEndpoint({ store, client: deps.client, sealer, clock, accounts }),
-      ...systemEndpoints({
-        ...base,
-        ...deps.system,
-        subscriptions: [
-          ...all.flatMap(service => (service === lake ? [] : service.subscriptions)),
-          ...(lake?.consumers ?? []),
-        ],
-        isOperator: caller => explorer?.isOperator(caller) ?? false,
-      }),
-      ...(explorer?.api ?? []),
-    ],
+    ownEndpoints,
     ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
     prepare: async () => void (await Promise.all([accounts.prepare(), webhooks.prepare()])),

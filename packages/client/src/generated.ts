@@ -2070,6 +2070,8 @@ export type ApiTypes = {
       views: Array<{ name: string; description: string; columns: Array<{ name: string; type: string }> }>;
     };
   };
+  /** List the operations that you may call. For: session, scope read. */
+  'system.permissions': { args: Record<never, never>; data: { operations: Array<string> } };
   /** How far the effects of changes are behind, and what runs. For: session, scope read. */
   'system.status': {
     args: Record<never, never>;
@@ -3649,6 +3651,7 @@ export const operations = {
   'lake.icebergTables': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}/tables' },
   'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
+  'system.permissions': { method: 'GET', path: '/v1/permissions' },
   'system.status': { method: 'GET', path: '/v1/system/status' },
   'tables.changes': { method: 'GET', path: '/v1/tables/{table}/changes', isStream: true },
   'tables.get': { method: 'GET', path: '/v1/tables/{table}' },

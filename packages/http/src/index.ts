@@ -38,6 +38,7 @@ export {
   type EndUserPrincipal,
   type EndUserScope,
   holdsScope,
+  isPermitted,
   type Principal,
   type PrincipalOf,
   type ProviderPrincipal,

@@ -86,17 +86,34 @@ export const unauthenticated = (hadToken: boolean) =>
     headers: { 'WWW-Authenticate': `Bearer realm="stak"${hadToken ? ', error="invalid_token"' : ''}` },
   });
 
+type Refusal = {
+  code: 'http.principal_refused' | 'http.scope_missing' | 'http.role_missing';
+  missing: string;
+};
+
 export function checkPrincipal(principal: Principal, needs: Needs): void {
-  if (!isFor(principal, needs.auth))
-    throw refuse('http.principal_refused', `This is not for ${describe(principal)}.`);
-  const missing = missingScope(principal, needs);
-  if (missing !== undefined)
-    throw refuse('http.scope_missing', `This needs the scope "${missing}".`, {
-      headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${missing}"` },
-    });
+  const refusal = refusalOf(principal, needs);
+  if (!refusal) return;
+  const { code, missing } = refusal;
+  if (code === 'http.principal_refused') throw refuse(code, `This is not for ${missing}.`);
+  if (code === 'http.role_missing')
+    throw refuse(code, `This needs the role "${missing}" in the organisation.`);
+  throw refuse(code, `This needs the scope "${missing}".`, {
+    headers: { 'WWW-Authenticate': `Bearer realm="stak", error="insufficient_scope", scope="${missing}"` },
+  });
+}
+
+/** Whether a caller may call a route at all. What they may call it for is the service's to say. */
+export const isPermitted = (principal: Principal, needs: Needs): boolean =>
+  needs.auth === 'public' || refusalOf(principal, needs) === undefined;
+
+function refusalOf(principal: Principal, needs: Needs): Refusal | undefined {
+  if (!isFor(principal, needs.auth)) return { code: 'http.principal_refused', missing: describe(principal) };
+  const scope = missingScope(principal, needs);
+  if (scope !== undefined) return { code: 'http.scope_missing', missing: scope };
   // A principal that says nothing of a role has none.
-  if (needs.role !== undefined && !(principal.kind === 'account' && principal.role === needs.role))
-    throw refuse('http.role_missing', `This needs the role "${needs.role}" in the organisation.`);
+  const hasRole = needs.role === undefined || (principal.kind === 'account' && principal.role === needs.role);
+  return hasRole ? undefined : { code: 'http.role_missing', missing: needs.role! };
 }
 
 function missingScope(principal: Principal, { scope, isOwn, endUserScope }: Needs): string | undefined {

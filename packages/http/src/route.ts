@@ -83,11 +83,12 @@ export function route<const R extends RouteSpec>(spec: R): R {
   const complain = (what: string): never => {
     throw new TypeError(`${routeId(spec)}: ${what}`);
   };
-  if (spec.auth === undefined) complain('says not whom it is for');
+  if (spec.auth === undefined) complain('does not say whom it is for');
   const isScoped = !['public', 'provider', 'person'].includes(spec.auth);
-  if (isScoped && spec.scope === undefined) complain('says not which scope it needs');
+  if (isScoped && spec.scope === undefined) complain('does not say which scope it needs');
   const isForEndUsers = spec.auth === 'user' || spec.auth === 'endUser';
-  if (isForEndUsers && spec.endUserScope === undefined) complain('says not which scope an end user needs');
+  if (isForEndUsers && spec.endUserScope === undefined)
+    complain('does not say which scope an end user needs');
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
   // Strangers would share their keys, and with them their answers.
   if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');
@@ -99,7 +100,7 @@ export function route<const R extends RouteSpec>(spec: R): R {
   const declared = Object.keys(spec.request?.params?.shape ?? {});
   const named = parametersOf(spec.path);
   if (named.length !== declared.length || named.some(name => !declared.includes(name)))
-    complain('the path and its parameters do not name the same');
+    complain('the path and its parameters differ');
 
   const schema = jsonSchemaOf(spec);
   if (schema && spec.method === 'any') complain('what takes any method takes any body');

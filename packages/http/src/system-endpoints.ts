@@ -35,7 +35,7 @@ const health = route({
   method: 'get',
   path: '/healthz',
   auth: 'public',
-  summary: 'Whether the process runs',
+  summary: 'Check that the process runs',
   tags,
   limits: uncounted,
   responses: { 200: json(z.strictObject({ status: z.literal('ok') })) },
@@ -48,7 +48,7 @@ const readiness = z.strictObject({
     .strictObject({ p50_ms: z.number(), p99_ms: z.number(), max_ms: z.number() })
     .optional()
     .describe(
-      'How late the thread that answers was in the last ten to twenty seconds; of several processes, /metrics has the worst',
+      'How late the serving thread was in the last ten to twenty seconds. With several processes, /metrics reports the worst.',
     ),
 });
 
@@ -56,7 +56,7 @@ const ready = route({
   method: 'get',
   path: '/readyz',
   auth: 'public',
-  summary: 'Whether it can take requests',
+  summary: 'Check whether the server can take requests',
   tags,
   limits: uncounted,
   responses: { 200: json(readiness), 503: json(readiness, 'Not now') },
@@ -66,7 +66,7 @@ const openapi = route({
   method: 'get',
   path: '/openapi.json',
   auth: 'public',
-  summary: 'This document',
+  summary: 'Get this document',
   tags,
   responses: { 200: json(z.looseObject({ openapi: z.string() })) },
 });
@@ -75,11 +75,11 @@ const metricsRoute = route({
   method: 'get',
   path: '/metrics',
   auth: 'public',
-  summary: 'Counters, for Prometheus',
+  summary: 'Get metrics for Prometheus',
   tags,
   limits: uncounted,
   problems: ['http.unauthenticated'],
-  responses: { 200: text('Counters') },
+  responses: { 200: text('Metrics') },
 });
 
 export function systemEndpoints({

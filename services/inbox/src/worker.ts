@@ -1,7 +1,8 @@
 import { type Worker, watchGone } from '@stak/kit';
 import type { Deps } from './deps.ts';
-import { releaseGoneCategoryErasures, runCategoryErasures } from './inboxes/category-erasure.ts';
-import { releaseGoneErasures, runErasures } from './inboxes/inbox-erasure.ts';
+import { categoryErasures } from './inboxes/category-erasure.ts';
+import { releaseGoneErasures, runDueErasures } from './inboxes/erasure-job.ts';
+import { inboxErasures } from './inboxes/inbox-erasure.ts';
 import * as limits from './limits.ts';
 import { releaseGoneSends, runDue } from './sends/send-worker.ts';
 import { dueCategoryErasures, dueErasures, dueSends } from './tables.ts';
@@ -17,8 +18,8 @@ export const createWorker = (deps: Deps): Worker => ({
       while (!signal.aborted) {
         await gone.check(async () => {
           await releaseGoneSends(deps);
-          await releaseGoneErasures(deps);
-          await releaseGoneCategoryErasures(deps);
+          await releaseGoneErasures(deps, inboxErasures);
+          await releaseGoneErasures(deps, categoryErasures);
         });
         await runAll(deps, signal);
         await deps.due.wait(await untilNext(deps), signal);
@@ -47,7 +48,7 @@ async function untilNext({ store, clock }: Deps): Promise<number> {
 // Returns how many sends it looked at.
 export async function runAll(deps: Deps, signal?: AbortSignal): Promise<number> {
   const looked = await runDue(deps, signal);
-  await runErasures(deps, signal);
-  await runCategoryErasures(deps, signal);
+  await runDueErasures(deps, inboxErasures, signal);
+  await runDueErasures(deps, categoryErasures, signal);
   return looked;
 }

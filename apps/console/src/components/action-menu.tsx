@@ -1,12 +1,14 @@
 import { ActionIcon, type ActionIconProps, Menu } from '@mantine/core';
 import { IconDots, type IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
+import { type OperationId, useMay } from '../queries/permissions.ts';
 import { ConfirmDialog, type Question } from './confirm.tsx';
 
 type Action = {
   label: string;
   icon?: typeof IconPencil;
   question?: Question; // asked before it is done
+  needs?: OperationId; // only those see it who may call this
   onClick: () => void;
 };
 
@@ -16,8 +18,11 @@ type Props = Pick<ActionIconProps, 'variant' | 'size'> & {
 };
 
 // What can be done with one thing, behind three dots. The dialogs stand outside of the menu, which closes at a click.
-export function ActionMenu({ label, actions, variant = 'subtle', size }: Props) {
+export function ActionMenu({ label, actions: all, variant = 'subtle', size }: Props) {
   const [asked, setAsked] = useState<string>();
+  const may = useMay();
+  const actions = all.filter(({ needs }) => needs === undefined || may(needs));
+  if (actions.length === 0) return null;
   return (
     <>
       <Menu position="bottom-end">

@@ -1,8 +1,19 @@
 import { StakError } from '@stak/client';
-import { QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { permissionsKey } from './permissions.ts';
 
 // What is shown may be seconds old, because event streams announce changes. A lost connection is worth another try; an
 // answer that refuses is not.
 const retry = (failures: number, error: unknown) =>
   failures < 1 && !(error instanceof StakError && error.status < 500);
-export const queries = new QueryClient({ defaultOptions: { queries: { staleTime: 5_000, retry } } });
+
+export const queries: QueryClient = new QueryClient({
+  defaultOptions: { queries: { staleTime: 5_000, retry } },
+  // Somebody's role may change while their page is open.
+  mutationCache: new MutationCache({
+    onError: error => {
+      if (error instanceof StakError && error.status === 403)
+        void queries.invalidateQueries({ queryKey: permissionsKey });
+    },
+  }),
+});

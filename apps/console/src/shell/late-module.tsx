@@ -95,7 +95,7 @@ async function loadNextAhead(): Promise<void> {
   isBusy = false;
 }
 
-function PageLoading() {
+export function PageLoading() {
   return (
     <Stack gap="md" role="status" aria-busy="true" aria-label="Loading">
       <Skeleton h={32} w={220} />

@@ -13,6 +13,7 @@ import { type LinkProps, useLinkProps, useRouterState } from '@tanstack/react-ro
 import type { ComponentProps } from 'react';
 import { type AccountTab, accountTabs } from '../pages/account/address.ts';
 import { useHasTables } from '../pages/tables/queries.ts';
+import { useMay } from '../queries/permissions.ts';
 
 type To = NonNullable<LinkProps['to']>;
 export type PageLink = { to: To; label: string; search?: Record<string, string> };
@@ -74,10 +75,10 @@ function isAt({ to, search }: PageLink, path: string, tab: string | undefined): 
 /** Sections and their pages, as far as this account may see them. */
 export function useSections(): readonly Section[] {
   const hasTables = useHasTables();
-  return sections.map(one => ({
-    ...one,
-    ...(one.pages && { pages: one.pages.filter(({ to }) => to !== '/tables' || hasTables) }),
-  }));
+  const may = useMay();
+  const isOpen = ({ to, search }: PageLink) =>
+    (to !== '/tables' || hasTables) && (search?.tab !== 'audit' || may('accounts.listAudit'));
+  return sections.map(one => ({ ...one, ...(one.pages && { pages: one.pages.filter(isOpen) }) }));
 }
 
 /** Every page by itself, with the name of its section: "Webhooks: Events". */

@@ -90,7 +90,7 @@ function NewOrganisation() {
         <TextInput name="name" label="Name" required maxLength={100} error={complaint} data-autofocus />
         <Group justify="end">
           <Button type="submit" loading={make.isPending}>
-            Make it
+            Create
           </Button>
         </Group>
       </Stack>

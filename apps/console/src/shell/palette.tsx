@@ -7,6 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { complain } from '../components/complaint.ts';
 import { client } from '../queries/api.ts';
+import { type OperationId, useMay } from '../queries/permissions.ts';
 import { kindOfId } from '../text/ids.ts';
 import type { PageLink } from './navigation.tsx';
 
@@ -97,14 +98,19 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
         },
       ]
     : [];
-  const creations: Action[] = [
-    { id: 'new-task', label: 'New task', go: () => navigate({ to: '/tasks', search: { view: 'board' } }) },
+  const may = useMay();
+  const creations: (Action & { id: OperationId })[] = [
     {
-      id: 'new-source',
+      id: 'tasks.create',
+      label: 'New task',
+      go: () => navigate({ to: '/tasks', search: { view: 'board' } }),
+    },
+    {
+      id: 'webhooks.createSource',
       label: 'New webhook source',
       go: () => navigate({ to: '/webhooks', search: { create: true } }),
     },
-    { id: 'new-key', label: 'New API key', go: () => navigate({ to: '/account' }) },
+    { id: 'accounts.createKey', label: 'New API key', go: () => navigate({ to: '/account' }) },
   ];
   return [
     { label: 'By id', actions: found },
@@ -114,7 +120,7 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
         .filter(({ label }) => matches(label))
         .map(({ to, label, search = {} }) => ({ id: label, label, go: () => navigate({ to, search }) })),
     },
-    { label: 'Create', actions: creations.filter(({ label }) => matches(label)) },
+    { label: 'Create', actions: creations.filter(({ id, label }) => may(id) && matches(label)) },
     {
       label: 'Sources',
       actions: (text === '' ? [] : (sources.data ?? []))

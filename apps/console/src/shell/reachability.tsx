@@ -86,8 +86,8 @@ export function Reachability() {
   if (isThere) return null;
   return (
     <Alert color="orange" mb="md" role="status" title="The server cannot be reached">
-      You may be looking at old data. The console reconnects by itself, and then sends the changes you make
-      meanwhile.
+      You may be looking at old data. The console reconnects by itself and then sends the changes you made in
+      the meantime.
     </Alert>
   );
 }

@@ -16,8 +16,9 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { complain } from '../components/complaint.ts';
 import { session } from '../queries/api.ts';
+import { usePermissions } from '../queries/permissions.ts';
 import { EnvironmentBadge, HelpMenu, PersonMenu } from './header-menus.tsx';
-import { loadPagesAhead } from './late-module.tsx';
+import { loadPagesAhead, PageLoading } from './late-module.tsx';
 import { Navigation, pagesOf, useSections } from './navigation.tsx';
 import { OrganisationSwitcher } from './organisation-switcher.tsx';
 import { Reachability } from './reachability.tsx';
@@ -28,6 +29,7 @@ export function Shell() {
   const sections = useSections();
   const { openPalette, openHelp, dialogs } = useShortcuts(pagesOf(sections));
   useEffect(loadPagesAhead, []);
+  const permissions = usePermissions(); // before a page shows: no button comes or goes once it is there
   return (
     <AppShell
       header={{ height: 56 }}
@@ -85,7 +87,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main>
         <Reachability />
-        <Outlet />
+        {permissions.isPending ? <PageLoading /> : <Outlet />}
         {dialogs}
       </AppShell.Main>
     </AppShell>

@@ -21,5 +21,6 @@ export const lakeSteps: readonly Step[] = [
   { operation: 'lake.status', stranger: everybody },
   { operation: 'insights.list', stranger: everybody },
   { operation: 'system.status', stranger: 'own' },
+  { operation: 'system.permissions', stranger: 'own' },
   { operation: 'insights.read', path: { name: 'tasks-activity' }, stranger: 'own' },
 ];

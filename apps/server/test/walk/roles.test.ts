@@ -60,6 +60,12 @@ const plainRequest = ({ method, path }: Operation): Request => ({
 const ask = (operation: Operation, role: string) =>
   send(world.server.url, { ...plainRequest(operation), token: sessions.get(role)! });
 
+// What the server says that they may call.
+const permissionsOf = async (role: string): Promise<string[]> => {
+  const member = createClient({ baseUrl: world.server.url, token: sessions.get(role)! });
+  return (await member.system.permissions()).data.operations;
+};
+
 const ranks = ['read', 'write', 'admin'];
 const isScoped = ({ auth, scope }: Operation) => scope !== undefined && auth !== 'endUser';
 
@@ -72,7 +78,9 @@ it.each([
     one => isScoped(one) && !one.isOwn && (ranks.indexOf(one.scope!) > ranks.indexOf(scope) || one.role),
   );
   expect(above.length).toBeGreaterThan(role === 'admin' ? 2 : 20);
+  const permitted = await permissionsOf(role);
   for (const operation of above) {
+    expect(permitted, operation.id).not.toContain(operation.id);
     const answer = await ask(operation, role);
     expect(answer.status, `${operation.id} by ${role}: ${answer.text}`).toBe(403);
     expect((answer.json as { code: string }).code).toMatch(/^http\.(scope|role)_missing$/);
@@ -81,7 +89,9 @@ it.each([
 
 it('lets a viewer read, and reads change nothing', async () => {
   const read = world.operations.filter(one => isScoped(one) && one.scope === 'read');
+  const permitted = await permissionsOf('viewer');
   for (const operation of read.filter(one => one.method === 'GET')) {
+    expect(permitted).toContain(operation.id);
     const answer = await ask(operation, 'viewer');
     // An operator is a person, and none of these.
     expect(answer.status, `${operation.id}: ${answer.text}`).not.toBe(403);

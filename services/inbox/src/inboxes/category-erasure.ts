@@ -1,4 +1,4 @@
-import { done, type ItemOf, ignoreConflict, isConflict, write } from '@stak/table';
+import { done, type ItemOf, isConflict, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from '../deps.ts';
 import { categoryNotFound, inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
@@ -9,6 +9,7 @@ import { redactUnseen } from '../sends/redaction.ts';
 import { runSend } from '../sends/send-worker.ts';
 import { broadcast, categoryErasure, dueCategoryErasures, inboxCategories } from '../tables.ts';
 import { withoutCategory } from './categories.ts';
+import { type ErasureKind, finishedJob, isQuiet, leaseEnd, quietSince } from './erasure-job.ts';
 import { readInbox } from './settings.ts';
 
 export type CategoryErasure = ItemOf<typeof categoryErasure>;
@@ -78,67 +79,51 @@ export async function readCategoryErasure(
   return found;
 }
 
-// Run by the worker. A job is leased like a send: a worker that lost its lease writes nothing.
-export async function runCategoryErasures(deps: Deps, signal?: AbortSignal): Promise<void> {
-  const to = { dueat: deps.clock.now() };
-  const due = await deps.store.query(dueCategoryErasures, { shard: 0 }, { to, limit: limits.dueSends });
-  for (const { tenant_key, inbox_key, category } of due.items) {
-    if (signal?.aborted) return;
-    const inbox = { tenant_key, inbox_key, category };
-    await runCategoryErasure(deps, inbox, signal).catch(error => {
-      if (!isConflict(error))
-        deps.log.error({ err: error, ...inbox }, 'could not continue deleting a category');
-    });
-  }
-}
-
-export async function releaseGoneCategoryErasures(deps: Deps): Promise<void> {
-  const { store, clock, owners } = deps;
-  const nowMs = clock.now();
-  const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
-  for await (const { tenant_key, inbox_key, category } of store.all(
-    dueCategoryErasures,
-    { shard: 0 },
-    range,
-  )) {
-    const key = { tenant_key, inbox_key, category };
-    const fence = (await store.get(categoryErasure, key, { consistent: true }))?.fence;
-    if (fence !== undefined && (await owners.isGone(fence)))
-      await updateJob(deps, key, { fence }, { dueat: nowMs }).catch(ignoreConflict);
-  }
-}
-
-async function runCategoryErasure(deps: Deps, key: CategoryId, signal?: AbortSignal): Promise<void> {
-  const { store, clock, owners } = deps;
-  const { category, ...inbox } = key;
-  const job = await store.get(categoryErasure, key, { consistent: true });
-  if (job?.dueat === undefined || job.dueat > clock.now()) return;
-  const fence = owners.next();
-  const leased = () => clock.now() + limits.leaseMs;
-  let leasedJob = await updateJob(deps, key, { dueat: job.dueat }, { fence, dueat: leased() });
-  const { head } = await readHead(deps, inbox);
-  if (!head?.deleting?.includes(category) || head.erasing) {
-    await store.delete(categoryErasure, key, { if: { fence } }); // the whole inbox was deleted
-    return;
-  }
-  let [looked, found, erased] = [0, 0, 0];
-  for await (const one of walkSends(deps, inbox, { pageItems: limits.sendsTogether, consistent: true })) {
-    if (signal?.aborted) return;
-    if (one.taxonomy?.category === category && !closed.has(one.status)) {
-      found += 1;
-      if (await takeBack(deps, inbox, one.id)) erased += 1;
+export const categoryErasures: ErasureKind<CategoryId, CategoryErasure> = {
+  what: 'a category',
+  async *listDue({ store }, range, limit) {
+    const due =
+      limit === undefined
+        ? store.all(dueCategoryErasures, { shard: 0 }, range)
+        : (await store.query(dueCategoryErasures, { shard: 0 }, { ...range, limit })).items;
+    for await (const { tenant_key, inbox_key, category } of due) yield { tenant_key, inbox_key, category };
+  },
+  read: ({ store }, key) => store.get(categoryErasure, key, { consistent: true }),
+  update: ({ store }, key, guard, set) =>
+    store.update(
+      categoryErasure,
+      key,
+      { set: { ...set, shard: 0 } },
+      { if: guard, pattern: 'erase a category' },
+    ),
+  async run(deps, key, job, signal) {
+    const { category, ...inbox } = key;
+    const { fence } = job;
+    const { head } = await readHead(deps, inbox);
+    if (!head?.deleting?.includes(category) || head.erasing) {
+      await deps.store.delete(categoryErasure, key, { if: { fence } }); // the whole inbox was deleted
+      return;
     }
-    if (++looked % limits.sendsTogether > 0) continue;
-    leasedJob = await updateJob(deps, key, { fence }, { erased: leasedJob.erased + erased, dueat: leased() });
-    erased = 0;
-  }
-  const isQuiet = leasedJob.quietat !== undefined && clock.now() >= leasedJob.quietat + limits.quietMs;
-  if (found === 0 && isQuiet) return finish(deps, leasedJob);
-  // Requests that were running when the category was deleted have written by then, and that is redacted too.
-  const quietat = found > 0 ? clock.now() : (leasedJob.quietat ?? clock.now());
-  const dueat = quietat + limits.quietMs;
-  await updateJob(deps, key, { fence }, { erased: leasedJob.erased + erased, quietat, dueat });
-}
+    let current: CategoryErasure = job;
+    let [looked, found, erased] = [0, 0, 0];
+    const add = async (set: { dueat: number; quietat?: number }) => {
+      const sum = current.erased + erased;
+      current = await categoryErasures.update(deps, key, { fence }, { erased: sum, ...set });
+      erased = 0;
+    };
+    for await (const one of walkSends(deps, inbox, { pageItems: limits.sendsTogether, consistent: true })) {
+      if (signal?.aborted) return;
+      if (one.taxonomy?.category === category && !closed.has(one.status)) {
+        found += 1;
+        if (await takeBack(deps, inbox, one.id)) erased += 1;
+      }
+      if (++looked % limits.sendsTogether === 0) await add({ dueat: leaseEnd(deps) });
+    }
+    if (found === 0 && isQuiet(deps, current)) return finish(deps, current);
+    const quietat = quietSince(deps, current, found);
+    await add({ quietat, dueat: quietat + limits.quietMs });
+  },
+};
 
 const closed: ReadonlySet<Send['status']> = new Set(['redacted', 'cancelled']);
 
@@ -154,19 +139,6 @@ async function takeBack(deps: Deps, inbox: InboxId, id: string): Promise<boolean
   }
 }
 
-const updateJob = (
-  { store }: Deps,
-  key: CategoryId,
-  guard: { dueat?: number; fence?: string },
-  set: Partial<Pick<CategoryErasure, 'fence' | 'dueat' | 'erased' | 'quietat'>>,
-): Promise<CategoryErasure> =>
-  store.update(
-    categoryErasure,
-    key,
-    { set: { ...set, shard: 0 } },
-    { if: guard, pattern: 'erase a category' },
-  );
-
 const finish = (deps: Deps, { tenant_key, inbox_key, category, fence }: CategoryErasure) =>
   retry<void>(deps, async () => {
     const { store } = deps;
@@ -177,13 +149,11 @@ const finish = (deps: Deps, { tenant_key, inbox_key, category, fence }: Category
     const known = await store.get(inboxCategories, inbox, { consistent: true });
     const { head, broadcasts } = await readHead(deps, inbox);
     const nowS = secondsNow(deps);
-    const set = { status: 'erased', finishedat: nowS, expiredat: nowS + limits.erasureKeptS } as const;
-    const remove = ['shard', 'dueat', 'fence', 'quietat'] as const;
     const others = (names: readonly string[] = []) => names.filter(one => one !== category);
     const live = liveOf(broadcasts, nowS);
     await store.transact(
       [
-        ['job', write.update(categoryErasure, key, { set, remove }, { if: { fence } })],
+        ['job', write.update(categoryErasure, key, finishedJob(deps), { if: { fence } })],
         ...(known ? [withoutCategory(known, category)] : []),
         ...headSteps(deps, inbox, head, { deleting: others(head?.deleting) }, live),
       ],

@@ -1,4 +1,4 @@
-import { done, type ItemOf, ignoreConflict, isConflict, write } from '@stak/table';
+import { done, type ItemOf, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from '../deps.ts';
 import { inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
@@ -13,6 +13,7 @@ import {
   publicStats,
 } from '../tables.ts';
 import { eraseSome } from './eraser.ts';
+import { type ErasureKind, finishedJob, isQuiet, leaseEnd, quietSince } from './erasure-job.ts';
 
 export type InboxErasure = ItemOf<typeof inboxErasure>;
 
@@ -47,69 +48,42 @@ export async function readErasure({ store }: Deps, inbox: InboxId): Promise<Inbo
   return found;
 }
 
-// Run by the worker. A job is leased like a send: a worker that lost its lease writes nothing.
-export async function runErasures(deps: Deps, signal?: AbortSignal): Promise<void> {
-  const to = { dueat: deps.clock.now() };
-  const { items } = await deps.store.query(dueErasures, { shard: 0 }, { to, limit: limits.dueSends });
-  for (const { tenant_key, inbox_key } of items) {
-    if (signal?.aborted) return;
-    await runErasure(deps, { tenant_key, inbox_key }, signal).catch(error => {
-      if (!isConflict(error))
-        deps.log.error({ err: error, tenant_key, inbox_key }, 'could not continue erasing an inbox');
-    });
-  }
-}
+export const inboxErasures: ErasureKind<InboxId, InboxErasure> = {
+  what: 'an inbox',
+  async *listDue({ store }, range, limit) {
+    const due =
+      limit === undefined
+        ? store.all(dueErasures, { shard: 0 }, range)
+        : (await store.query(dueErasures, { shard: 0 }, { ...range, limit })).items;
+    for await (const { tenant_key, inbox_key } of due) yield { tenant_key, inbox_key };
+  },
+  read: ({ store }, inbox) => store.get(inboxErasure, inbox, { consistent: true }),
+  update: ({ store }, inbox, guard, set) =>
+    store.update(
+      inboxErasure,
+      inbox,
+      { set: { ...set, shard: 0 } },
+      { if: guard, pattern: 'erase an inbox' },
+    ),
+  async run(deps, inbox, job, signal) {
+    const { fence } = job;
+    let current: InboxErasure = job;
+    while (!signal?.aborted) {
+      const erased = await eraseSome(deps, inbox);
+      if (erased === 0 && isQuiet(deps, current)) return finish(deps, inbox, fence);
+      const quietat = quietSince(deps, current, erased);
+      const dueat = erased > 0 ? leaseEnd(deps) : quietat + limits.quietMs;
+      const set = { erased: current.erased + erased, quietat, dueat };
+      current = await inboxErasures.update(deps, inbox, { fence }, set);
+      if (erased === 0) return;
+    }
+  },
+};
 
-export async function releaseGoneErasures(deps: Deps): Promise<void> {
-  const { store, clock, owners } = deps;
-  const nowMs = clock.now();
-  const range = { after: { dueat: nowMs }, to: { dueat: nowMs + limits.leaseMs } };
-  for await (const { tenant_key, inbox_key } of store.all(dueErasures, { shard: 0 }, range)) {
-    const inbox = { tenant_key, inbox_key };
-    const fence = (await store.get(inboxErasure, inbox, { consistent: true }))?.fence;
-    if (fence !== undefined && (await owners.isGone(fence)))
-      await updateJob(deps, inbox, { fence }, { dueat: nowMs }).catch(ignoreConflict);
-  }
-}
-
-async function runErasure(deps: Deps, inbox: InboxId, signal?: AbortSignal): Promise<void> {
-  const { store, clock, owners } = deps;
-  const found = await store.get(inboxErasure, inbox, { consistent: true });
-  if (found?.dueat === undefined || found.dueat > clock.now()) return;
-  const fence = owners.next();
-  let job = await updateJob(
-    deps,
-    inbox,
-    { dueat: found.dueat },
-    { fence, dueat: clock.now() + limits.leaseMs },
-  );
-  while (!signal?.aborted) {
-    const erased = await eraseSome(deps, inbox);
-    const isQuiet = job.quietat !== undefined && clock.now() >= job.quietat + limits.quietMs;
-    if (erased === 0 && isQuiet) return finish(deps, inbox, job);
-    // Requests that were running when the inbox was deleted have written by then, and that is removed too.
-    const quietat = erased > 0 ? clock.now() : (job.quietat ?? clock.now());
-    const dueat = erased > 0 ? clock.now() + limits.leaseMs : quietat + limits.quietMs;
-    job = await updateJob(deps, inbox, { fence }, { erased: job.erased + erased, quietat, dueat });
-    if (erased === 0) return;
-  }
-}
-
-const updateJob = (
-  { store }: Deps,
-  inbox: InboxId,
-  guard: { dueat?: number; fence?: string },
-  set: Partial<Pick<InboxErasure, 'fence' | 'dueat' | 'erased' | 'quietat'>>,
-): Promise<InboxErasure> =>
-  store.update(inboxErasure, inbox, { set: { ...set, shard: 0 } }, { if: guard, pattern: 'erase an inbox' });
-
-async function finish({ store, clock }: Deps, inbox: InboxId, { fence }: InboxErasure): Promise<void> {
-  const nowS = Math.floor(clock.now() / 1000);
-  const set = { status: 'erased', finishedat: nowS, expiredat: nowS + limits.erasureKeptS } as const;
-  const remove = ['shard', 'dueat', 'fence', 'quietat'] as const;
-  await store.transact(
+async function finish(deps: Deps, inbox: InboxId, fence: string): Promise<void> {
+  await deps.store.transact(
     [
-      ['job', write.update(inboxErasure, inbox, { set, remove }, { if: { fence } })],
+      ['job', write.update(inboxErasure, inbox, finishedJob(deps), { if: { fence } })],
       ['config', write.delete(inboxConfig, inbox)],
       ['head', write.delete(publicStats, inbox)],
       ['members', write.delete(memberTotal, inbox)],

@@ -1,5 +1,7 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { Permitted } from '../../components/permitted.tsx';
+import { useMay } from '../../queries/permissions.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { AuditTrail } from './audit.tsx';
 import { Billing } from './billing.tsx';
@@ -14,6 +16,7 @@ const route = getRouteApi('/inside/account');
 export function AccountPage() {
   const { tab = 'keys' } = route.useSearch();
   const navigate = route.useNavigate();
+  const may = useMay();
   return (
     <Stack>
       <Title order={2}>Account</Title>
@@ -30,7 +33,7 @@ export function AccountPage() {
           <Tabs.Tab value="profile">Profile</Tabs.Tab>
           <Tabs.Tab value="security">Security</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-          <Tabs.Tab value="audit">Audit trail</Tabs.Tab>
+          {may('accounts.listAudit') && <Tabs.Tab value="audit">Audit trail</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="keys" pt="md">
           <ApiKeys />
@@ -44,7 +47,9 @@ export function AccountPage() {
         <Tabs.Panel value="profile" pt="md">
           <Stack>
             <Profile />
-            <Download />
+            <Permitted to="accounts.download">
+              <Download />
+            </Permitted>
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="security" pt="md">
@@ -54,7 +59,12 @@ export function AccountPage() {
           <Sessions />
         </Tabs.Panel>
         <Tabs.Panel value="audit" pt="md">
-          <AuditTrail />
+          <Permitted
+            to="accounts.listAudit"
+            otherwise={<Text c="dimmed">Admins and owners see the audit trail.</Text>}
+          >
+            <AuditTrail />
+          </Permitted>
         </Tabs.Panel>
       </Tabs>
     </Stack>

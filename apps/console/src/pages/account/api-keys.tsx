@@ -1,16 +1,20 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { useStepUp } from './step-up.tsx';
 
 type Scope = 'read' | 'write' | 'admin';
-type NewKey = Parameters<typeof client.accounts.createKey>[0]['body'];
+type Key = ApiTypes['accounts.listKeys']['data']['data'][number];
+type NewKeyBody = ApiTypes['accounts.createKey']['args']['body'];
 
 const day = 24 * 60 * 60 * 1000;
 const lives = [
@@ -21,34 +25,39 @@ const lives = [
 ];
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(part => part !== '');
 
-export function ApiKeys() {
-  const queries = useQueryClient();
-  const { guard, dialog } = useStepUp();
-  const [shown, setShown] = useState<string>();
-  const [scope, setScope] = useState<Scope>('write');
-  const [days, setDays] = useState('');
-  const refresh = () => queries.invalidateQueries({ queryKey: ['keys'] });
+const keysKey = ['keys'];
 
+export function ApiKeys() {
+  const [shown, setShown] = useState<string>();
   const keys = useQuery({
-    queryKey: ['keys'],
+    queryKey: keysKey,
     queryFn: async () => (await client.accounts.listKeys()).data.data,
   });
+  return (
+    <Stack>
+      <Permitted to="accounts.createKey">
+        <NewKey onMade={setShown} />
+      </Permitted>
+      {shown !== undefined && <OneTimeSecret value={shown} onClose={() => setShown(undefined)} />}
+      <Loaded query={keys}>{rows => <KeyTable rows={rows} />}</Loaded>
+    </Stack>
+  );
+}
+
+function NewKey({ onMade }: { onMade: (key: string) => void }) {
+  const queries = useQueryClient();
+  const { guard, dialog } = useStepUp();
+  const [scope, setScope] = useState<Scope>('write');
+  const [days, setDays] = useState('');
   const create = useMutation({
-    mutationFn: (body: NewKey) => guard(() => client.accounts.createKey({ body })),
+    mutationFn: (body: NewKeyBody) => guard(() => client.accounts.createKey({ body })),
     onSuccess: ({ data }) => {
-      setShown(data.key);
-      return refresh();
+      onMade(data.key);
+      return queries.invalidateQueries({ queryKey: keysKey });
     },
     onError: complain,
   });
-  const revoke = useMutation({
-    mutationFn: (keyId: string) => client.accounts.deleteKey({ keyId }),
-    onSuccess: refresh,
-    onError: complain,
-  });
-
   const complaints = fieldComplaints(create.error);
-
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -66,9 +75,8 @@ export function ApiKeys() {
       { onSuccess: () => form.reset() },
     );
   };
-
   return (
-    <Stack>
+    <>
       <form onSubmit={submit}>
         <Group align="end">
           <TextInput name="name" label="New key" placeholder="Production" required maxLength={100} />
@@ -101,42 +109,48 @@ export function ApiKeys() {
         </Group>
       </form>
       {dialog}
-      {shown !== undefined && <OneTimeSecret value={shown} onClose={() => setShown(undefined)} />}
-      <Loaded query={keys}>
-        {rows => (
-          <DataTable
-            label="API keys"
-            rows={rows}
-            keyOf={row => row.keyId}
-            empty="There is no key yet. Create one for your backend."
-            columns={[
-              { label: 'Name', show: row => row.name },
-              { label: 'Key', show: row => <span className="stak-mono">{row.keyPrefix}…</span> },
-              { label: 'Scope', show: row => row.permissions },
-              { label: 'Created', show: row => formatTime(row.createdAt) },
-              { label: 'Expires', show: row => (row.expiresAt ? formatTime(row.expiresAt) : 'never') },
-              {
-                label: 'Only',
-                show: row => [...(row.tenants ?? []), ...(row.addresses ?? [])].join(', ') || '–',
-              },
-              { label: 'Last used', show: row => (row.lastUsedAt ? formatAgo(row.lastUsedAt) : 'never') },
-              {
-                label: '',
-                show: row => (
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    aria-label={`Revoke ${row.name}`}
-                    onClick={() => revoke.mutate(row.keyId)}
-                  >
-                    Revoke
-                  </Button>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Stack>
+    </>
+  );
+}
+
+function KeyTable({ rows }: { rows: Key[] }) {
+  const queries = useQueryClient();
+  const may = useMay();
+  const revoke = useMutation({
+    mutationFn: (keyId: string) => client.accounts.deleteKey({ keyId }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keysKey }),
+    onError: complain,
+  });
+  return (
+    <DataTable
+      label="API keys"
+      rows={rows}
+      keyOf={row => row.keyId}
+      empty={`There is no key yet.${may('accounts.createKey') ? ' Create one for your backend.' : ''}`}
+      columns={[
+        { label: 'Name', show: row => row.name },
+        { label: 'Key', show: row => <span className="stak-mono">{row.keyPrefix}…</span> },
+        { label: 'Scope', show: row => row.permissions },
+        { label: 'Created', show: row => formatTime(row.createdAt) },
+        { label: 'Expires', show: row => (row.expiresAt ? formatTime(row.expiresAt) : 'never') },
+        { label: 'Only', show: row => [...(row.tenants ?? []), ...(row.addresses ?? [])].join(', ') || '–' },
+        { label: 'Last used', show: row => (row.lastUsedAt ? formatAgo(row.lastUsedAt) : 'never') },
+        {
+          label: '',
+          show: row => (
+            <Permitted to="accounts.deleteKey">
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`Revoke ${row.name}`}
+                onClick={() => revoke.mutate(row.keyId)}
+              >
+                Revoke
+              </Button>
+            </Permitted>
+          ),
+        },
+      ]}
+    />
   );
 }

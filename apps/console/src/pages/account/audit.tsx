@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
@@ -31,9 +32,11 @@ export function AuditTrail() {
       {rows => (
         <Stack>
           <Group justify="end">
-            <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
-              Download all of it
-            </Button>
+            <Permitted to="accounts.exportAudit">
+              <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+                Download all of it
+              </Button>
+            </Permitted>
           </Group>
           <DataTable
             label="Audit trail"

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { complain } from '../../components/complaint.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
-import { useOrganisation } from '../../queries/organisation.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 
 const route = getRouteApi('/inside/account');
@@ -40,7 +40,7 @@ export function Billing() {
     queryKey: ['plans'],
     queryFn: async () => (await client.accounts.listPlans()).data.data,
   });
-  const organisation = useOrganisation();
+  const may = useMay();
   return (
     <Stack>
       {checkout === 'done' && (
@@ -54,14 +54,14 @@ export function Billing() {
             <PlanCard
               plan={usage.data?.plan ?? billed?.plan ?? ''}
               billed={billed}
-              isOwner={organisation.data?.role === 'owner'}
+              mayChange={may('accounts.openBillingPortal')}
             />
           )}
         </Loaded>
       </SimpleGrid>
       {billing.data && (
         <Loaded query={plans}>
-          {all => <Offers plans={all} billed={billing.data!} isOwner={organisation.data?.role === 'owner'} />}
+          {all => <Offers plans={all} billed={billing.data!} mayBuy={may('accounts.startCheckout')} />}
         </Loaded>
       )}
     </Stack>
@@ -131,7 +131,7 @@ const statusTexts: Readonly<Record<string, string>> = {
   trialing: 'In its trial period.',
 };
 
-function PlanCard({ plan, billed, isOwner }: { plan: string; billed: Billed | null; isOwner: boolean }) {
+function PlanCard({ plan, billed, mayChange }: { plan: string; billed: Billed | null; mayChange: boolean }) {
   const portal = useMutation({
     mutationFn: async () => {
       const { data } = await client.accounts.openBillingPortal({ body: { return_to: back } });
@@ -151,7 +151,7 @@ function PlanCard({ plan, billed, isOwner }: { plan: string; billed: Billed | nu
           <Badge size="lg">{plan}</Badge>
         </Group>
         {warning !== undefined && <Alert color={status === 'past_due' ? 'red' : undefined}>{warning}</Alert>}
-        {billed === null && <Text size="sm">This server sells no plans: those who run it set yours.</Text>}
+        {billed === null && <Text size="sm">This server sells no plans. Its operator sets yours.</Text>}
         {currentPeriodEnd !== undefined && (
           <Text size="sm">
             {cancelAtPeriodEnd
@@ -159,10 +159,10 @@ function PlanCard({ plan, billed, isOwner }: { plan: string; billed: Billed | nu
               : `Paid until ${formatTime(currentPeriodEnd)}, and renewed then.`}
           </Text>
         )}
-        {billed !== null && !isOwner && (
-          <Text size="sm">Owners of the organisation change what is paid.</Text>
+        {billed !== null && !mayChange && (
+          <Text size="sm">Only owners of the organisation can change the plan.</Text>
         )}
-        {status !== undefined && isOwner && (
+        {status !== undefined && mayChange && (
           <Group justify="end">
             <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
               Change, cancel, see invoices
@@ -176,7 +176,7 @@ function PlanCard({ plan, billed, isOwner }: { plan: string; billed: Billed | nu
 
 const numberOr = (value: number | null): string => (value === null ? 'no limit' : formatNumber(value));
 
-function Offers({ plans, billed, isOwner }: { plans: readonly Plan[]; billed: Billed; isOwner: boolean }) {
+function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Billed; mayBuy: boolean }) {
   const buy = useMutation({
     mutationFn: async (plan: Billed['plansSold'][number]) => {
       const { data } = await client.accounts.startCheckout({ body: { plan, return_to: back } });
@@ -201,7 +201,7 @@ function Offers({ plans, billed, isOwner }: { plans: readonly Plan[]; billed: Bi
             <Text size="sm">kept for {formatNumber(Math.round(retentionSeconds / 86_400))} days</Text>
             <Text size="sm">{numberOr(seats)} members</Text>
             <Text size="sm">{storageBytes === null ? 'no limit of' : formatBytes(storageBytes)} storage</Text>
-            {billed.status === undefined && isOwner && (
+            {billed.status === undefined && mayBuy && (
               <Button
                 loading={buy.isPending && buy.variables === name}
                 onClick={() => buy.mutate(name)}

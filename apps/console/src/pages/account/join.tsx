@@ -42,7 +42,7 @@ function SignInFirst({ email }: { email: string }) {
   const go = (isNew: boolean) => navigate({ to: '/sign-in', search: { to, email, isNew } });
   return (
     <>
-      <Button onClick={() => go(true)}>Make an account</Button>
+      <Button onClick={() => go(true)}>Create an account</Button>
       <Button variant="default" onClick={() => go(false)}>
         I have one: sign in
       </Button>

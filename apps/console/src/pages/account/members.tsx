@@ -7,8 +7,10 @@ import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
 import { OwnPassword } from './own-password.tsx';
@@ -41,15 +43,19 @@ export function Members() {
       {found => (
         <Stack>
           <Seats {...found} />
-          {found.manages.length > 0 && (
-            <>
-              <InviteForm manages={found.manages} />
-              <Rename key={found.name} name={found.name} />
-            </>
-          )}
+          <Permitted to="accounts.invite">
+            <InviteForm manages={found.manages} />
+          </Permitted>
+          <Permitted to="accounts.renameOrganisation">
+            <Rename key={found.name} name={found.name} />
+          </Permitted>
           <MemberList {...found} />
-          {found.manages.length > 0 && <Pending />}
-          {found.role === 'owner' && <OrganisationProvider />}
+          <Permitted to="accounts.listInvitations">
+            <Pending />
+          </Permitted>
+          <Permitted to="accounts.changeOrganisationProvider">
+            <OrganisationProvider />
+          </Permitted>
         </Stack>
       )}
     </Loaded>
@@ -138,11 +144,12 @@ function Rename({ name }: { name: string }) {
   );
 }
 
-function MemberList({ accountId, role: ownRole, manages }: Organisation) {
+function MemberList({ accountId, manages }: Organisation) {
   const members = useMembers();
   const { data: me } = useMe();
   const { data: organisations = [] } = useOrganisations();
   const [heir, setHeir] = useState<Member>();
+  const may = useMay();
   const change = useChange(
     ({ userId, role }: Pick<Member, 'userId' | 'role'>) =>
       client.accounts.changeMemberRole({ userId, body: { role } }),
@@ -173,9 +180,14 @@ function MemberList({ accountId, role: ownRole, manages }: Organisation) {
       ];
     if (!manages.includes(row.role)) return [];
     return [
-      ...(ownRole === 'owner' ? [{ label: 'Hand over to them', onClick: () => setHeir(row) }] : []),
+      {
+        label: 'Transfer ownership',
+        needs: 'accounts.transferOwnership' as const,
+        onClick: () => setHeir(row),
+      },
       {
         label: 'Remove',
+        needs: 'accounts.removeMember' as const,
         question: {
           title: `Remove ${name}?`,
           text: 'Their sessions in this organisation end at once, and so do the keys that they made for it.',
@@ -201,7 +213,9 @@ function MemberList({ accountId, role: ownRole, manages }: Organisation) {
               {
                 label: 'Role',
                 show: row =>
-                  manages.includes(row.role) && row.userId !== me?.userId ? (
+                  may('accounts.changeMemberRole') &&
+                  manages.includes(row.role) &&
+                  row.userId !== me?.userId ? (
                     <Select
                       aria-label={`Role of ${nameOf(row)}`}
                       size="xs"
@@ -250,7 +264,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
     transfer.mutate(password, { onSuccess: onClose });
   };
   return (
-    <form onSubmit={submit} aria-label="Hand the organisation over">
+    <form onSubmit={submit} aria-label="Transfer the organisation">
       <Stack gap="xs">
         <Text size="sm">
           <b>{name}</b> becomes an owner, and you an admin.
@@ -258,7 +272,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
         <Group align="start">
           {me?.hasPassword && <OwnPassword w={240} error={transfer.error} />}
           <Button type="submit" color="red" mt={25} loading={transfer.isPending}>
-            Hand over
+            Transfer
           </Button>
           <Button variant="default" mt={25} onClick={onClose}>
             Cancel
@@ -305,8 +319,16 @@ function Pending() {
                   <ActionMenu
                     label={`Actions for the invitation of ${row.email}`}
                     actions={[
-                      { label: 'Send again', onClick: () => resend.mutate(row.invitationId) },
-                      { label: 'Withdraw', onClick: () => withdraw.mutate(row.invitationId) },
+                      {
+                        label: 'Send again',
+                        needs: 'accounts.resendInvitation',
+                        onClick: () => resend.mutate(row.invitationId),
+                      },
+                      {
+                        label: 'Withdraw',
+                        needs: 'accounts.withdrawInvitation',
+                        onClick: () => withdraw.mutate(row.invitationId),
+                      },
                     ]}
                   />
                 ),

@@ -45,8 +45,8 @@ export function OrganisationProvider() {
           Single sign-on
         </Title>
         <Text size="sm">
-          Your people sign in through your OpenID Connect provider and become members. Those who have an
-          account already link it themselves: an address never opens somebody’s account.
+          Members sign in through your OpenID Connect provider. People who already have an account link it
+          themselves; an e-mail address alone never opens an account.
         </Text>
         <Loaded query={settings}>
           {found => (
@@ -94,7 +94,7 @@ function Current({ settings }: { settings: Settings }) {
         </Button>
         <Confirm
           title="Remove single sign-on?"
-          text="Nobody signs in through the provider any more. Members stay members."
+          text="Nobody can sign in through the provider any more. Members stay members."
           button="Remove"
           onConfirm={() => remove.mutate()}
         >
@@ -160,14 +160,14 @@ function ProviderForm({ settings }: { settings: Settings | null }) {
         <PasswordInput
           name="clientSecret"
           label="Client secret"
-          description={settings ? 'The one of before, unless you enter another' : undefined}
+          description={settings ? 'Leave empty to keep the present one' : undefined}
           required={settings === null}
           autoComplete="off"
           error={complaints.clientSecret}
         />
         <TextInput
           name="domains"
-          label="Domains of addresses that may come in"
+          label="E-mail domains that may sign in"
           placeholder="example.com, example.org"
           required
           defaultValue={settings?.domains.join(', ')}

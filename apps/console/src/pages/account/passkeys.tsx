@@ -29,8 +29,8 @@ export function Passkeys({ hasPassword, onCodes }: Props) {
           Passkeys
         </Title>
         <Text size="sm">
-          Sign in with your phone, this device or a security key, without a password. With one, a password
-          alone does not open your account.
+          Sign in with your phone, this device or a security key, without a password. Once you have one, a
+          password alone no longer opens your account.
         </Text>
         <Loaded query={passkeys}>
           {rows =>

@@ -152,7 +152,7 @@ function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean
       <Text size="sm" className="stak-break">
         You sign in with {email}. Both addresses get a mail to confirm the change.
       </Text>
-      {change.isSuccess && <Alert title="Look into your mail">Confirm the change from both addresses.</Alert>}
+      {change.isSuccess && <Alert title="Check your e-mail">Confirm the change from both addresses.</Alert>}
       <TextInput name="email" type="email" label="New address" required error={complaints.email} />
       {hasPassword && <OwnPassword error={change.error} />}
     </FormCard>

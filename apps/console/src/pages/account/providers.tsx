@@ -1,8 +1,10 @@
 import { Badge, Button, Card, Divider, Group, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { complain } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
@@ -17,7 +19,7 @@ const about = {
 type Name = keyof typeof about;
 
 // Those that this server is set up for.
-const useProviders = () =>
+export const useProviders = () =>
   useQuery({
     queryKey: ['providers'],
     queryFn: async () => (await client.accounts.listProviders()).data.data,
@@ -51,13 +53,18 @@ export function ProviderButtons({ to }: { to: string }) {
   );
 }
 
-// The page that an organisation gives to its people leads to the organisation's own provider.
-export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
-  const found = useQuery({
+/** The provider of an organisation, by which its people sign in; without an id there is none. */
+export const useOrganisationSignIn = (accountId = '') =>
+  useQuery({
     queryKey: ['organisation-sign-in', accountId],
     queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
+    enabled: accountId !== '',
     retry: false,
   });
+
+// The page that an organisation gives to its people leads to the organisation's own provider.
+export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
+  const found = useOrganisationSignIn(accountId);
   if (found.error !== null) return <Failure error={found.error} />;
   if (!found.data) return null;
   const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
@@ -78,12 +85,7 @@ export function OrganisationButton({ accountId, to }: { accountId: string; to: s
 export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
   const { data: organisation } = useOrganisation();
   const accountId = organisation?.accountId ?? '';
-  const provider = useQuery({
-    queryKey: ['organisation-sign-in', accountId],
-    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
-    enabled: accountId !== '',
-    retry: false,
-  });
+  const provider = useOrganisationSignIn(accountId);
   const link = useMutation({
     mutationFn: async (password: string) => {
       const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
@@ -91,25 +93,44 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
       window.location.assign(data.url);
     },
   });
+  const unlink = useMutation({
+    mutationFn: () => client.accounts.unlinkOrganisationProvider({ accountId }),
+    onSuccess: () =>
+      notifications.show({ message: `Your account is not linked to ${provider.data?.name} any more.` }),
+    onError: complain,
+  });
   const isWrong = isWrongPassword(link.error);
   if (!provider.data) return null;
+  const { name } = provider.data;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
   };
   return (
     <Card withBorder component="section" aria-label="Single sign-on" maw={520}>
-      <form onSubmit={submit} aria-label={`Link ${provider.data.name}`}>
+      <form onSubmit={submit} aria-label={`Link ${name}`}>
         <Stack>
           <Title order={3} size="h4">
-            Single sign-on of {provider.data.name}
+            Single sign-on of {name}
           </Title>
-          <Text size="sm">Link it once, and sign in to this organisation through its provider.</Text>
+          <Text size="sm">Link it once, then sign in to this organisation through its provider.</Text>
           {link.error !== null && !isWrong && <Failure error={link.error} />}
           {hasPassword && <OwnPassword error={link.error} />}
           <Group justify="end">
+            <Confirm
+              title={`Unlink ${name}?`}
+              text="You sign in without the provider from now on. You stay a member of the organisation."
+              button="Unlink"
+              onConfirm={() => unlink.mutate()}
+            >
+              {ask => (
+                <Button variant="default" loading={unlink.isPending} onClick={ask}>
+                  Unlink {name}
+                </Button>
+              )}
+            </Confirm>
             <Button type="submit" variant="default" loading={link.isPending}>
-              Link {provider.data.name}
+              Link {name}
             </Button>
           </Group>
         </Stack>

@@ -56,9 +56,9 @@ export function ForgotPasswordPage() {
   };
   if (email !== undefined)
     return (
-      <Frame title="Look into your mail">
+      <Frame title="Check your e-mail">
         <Text size="sm" className="stak-break">
-          If <b>{email}</b> has an account, a mail with a link is on its way. The link works for an hour.
+          If <b>{email}</b> has an account, an e-mail with a link is on its way. The link works for one hour.
         </Text>
         <NewestMail />
         <TextLink to="/sign-in">Back to sign in</TextLink>
@@ -66,9 +66,9 @@ export function ForgotPasswordPage() {
     );
   const complaints = fieldComplaints(request.error);
   return (
-    <Frame title="Forgotten your password?">
+    <Frame title="Forgot your password?">
       <Text size="sm" c="dimmed">
-        We send you a link with which you choose a new one.
+        We’ll send you a link to choose a new one.
       </Text>
       {request.error !== null && complaints.email === undefined && <Failure error={request.error} />}
       <form onSubmit={submit}>
@@ -188,8 +188,8 @@ function FinishSignUp({ token }: { token: string }) {
 
 function BrokenLink() {
   return (
-    <Frame title="A part of the link is missing">
-      <Text size="sm">Copy the whole of it from the mail into the address bar.</Text>
+    <Frame title="Part of the link is missing">
+      <Text size="sm">Copy the whole link from the e-mail into the address bar.</Text>
     </Frame>
   );
 }
@@ -232,7 +232,9 @@ function ConfirmEmail({ token }: { token: string }) {
   if (confirm.data === 'waiting')
     return (
       <Frame title="One more to go">
-        <Text size="sm">The other address has to confirm the change, too. Open the link that it got.</Text>
+        <Text size="sm">
+          The other address has to confirm the change too. Open the link that was sent to it.
+        </Text>
       </Frame>
     );
   return (

@@ -91,7 +91,7 @@ function Setup({ hasPassword, onCodes }: Props) {
         <Title order={3} size="h4">
           Authenticator app
         </Title>
-        <Text size="sm">With one, a password alone does not open your account.</Text>
+        <Text size="sm">Once you have one, a password alone no longer opens your account.</Text>
         {begin.error !== null && !isWrong && <Failure error={begin.error} />}
         {begin.data === undefined ? (
           <form onSubmit={event => begin.mutate(textOf(event, 'password'))}>
@@ -145,7 +145,7 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
           <Title order={3} size="h4">
             Authenticator app
           </Title>
-          <Text size="sm">Signing in with your password needs a code of your app.</Text>
+          <Text size="sm">Signing in with your password needs a code from your app.</Text>
           {remove.error !== null && !isWrong && <Failure error={remove.error} />}
           {hasPassword && <OwnPassword label="Your password, to remove the app" error={remove.error} />}
           <Group justify="end">

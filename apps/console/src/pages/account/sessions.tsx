@@ -30,7 +30,7 @@ export function Sessions() {
       <Group justify="end">
         <Confirm
           title="Sign out everywhere?"
-          text="All sessions end, on every device and also here. API keys go on."
+          text="All sessions end on every device, including this one. API keys keep working."
           button="Sign out everywhere"
           onConfirm={() => endAll.mutate()}
         >

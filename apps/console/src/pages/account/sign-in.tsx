@@ -21,7 +21,7 @@ import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { readDemo } from './demo.ts';
-import { OrganisationButton, ProviderButtons } from './providers.tsx';
+import { OrganisationButton, ProviderButtons, useOrganisationSignIn, useProviders } from './providers.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -34,7 +34,9 @@ export function SignInPage() {
   const hash = useLocation({ select: location => location.hash });
   const [usedHash, setUsedHash] = useState<string>();
   const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
-  const { data: isDemoHere } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+  const { data: isDemoHere, isLoading: isDemoLoading } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
+  const areProvidersLoading = useProviders().isLoading;
+  const isOrganisationLoading = useOrganisationSignIn(organisation).isLoading;
 
   const failed = error instanceof StakError ? error.code : undefined;
   const needsCode = !isNew && (failed === 'accounts.code_required' || failed === 'accounts.code_wrong');
@@ -70,13 +72,15 @@ export function SignInPage() {
     );
   };
 
+  // All ways in at once: a button that came later would push away the field that somebody is about to click.
+  if (isDemoLoading || areProvidersLoading || isOrganisationLoading) return null;
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="xl" w={400} maw="100%">
         <Stack>
           <div>
             <Title order={1} size="h2">
-              {isNew ? 'Make an account' : 'Sign in to Stak'}
+              {isNew ? 'Create an account' : 'Sign in to Stak'}
             </Title>
             <Text c="dimmed" size="sm">
               Webhooks, inboxes, tasks and agents of your SaaS
@@ -112,25 +116,7 @@ export function SignInPage() {
           )}
           <form onSubmit={submit}>
             <Stack>
-              {isNew && (
-                <TextInput name="name" label="Name" required autoComplete="name" error={complaints.name} />
-              )}
-              <TextInput
-                name="email"
-                type="email"
-                label="E-mail"
-                required
-                autoComplete="email"
-                defaultValue={email}
-                error={complaints.email}
-              />
-              <PasswordInput
-                name="password"
-                label="Password"
-                required
-                autoComplete={isNew ? 'new-password' : 'current-password'}
-                error={complaints.password}
-              />
+              <Credentials isNew={isNew} email={email} complaints={complaints} />
               {needsCode && (
                 <TextInput
                   name="code"
@@ -153,7 +139,7 @@ export function SignInPage() {
             </TextLink>
           )}
           <Text size="sm" ta="center">
-            {isNew ? 'There is one already?' : 'New here?'}{' '}
+            {isNew ? 'Have an account already?' : 'New here?'}{' '}
             <Anchor
               component="button"
               type="button"
@@ -162,7 +148,7 @@ export function SignInPage() {
                 setError(undefined);
               }}
             >
-              {isNew ? 'Sign in' : 'Make an account'}
+              {isNew ? 'Sign in' : 'Create an account'}
             </Anchor>
           </Text>
         </Stack>
@@ -171,8 +157,36 @@ export function SignInPage() {
   );
 }
 
+type CredentialsProps = {
+  isNew: boolean;
+  email: string | undefined;
+  complaints: Readonly<Record<string, string>>;
+};
+
+const Credentials = ({ isNew, email, complaints }: CredentialsProps) => (
+  <>
+    {isNew && <TextInput name="name" label="Name" required autoComplete="name" error={complaints.name} />}
+    <TextInput
+      name="email"
+      type="email"
+      label="E-mail"
+      required
+      autoComplete="email"
+      defaultValue={email}
+      error={complaints.email}
+    />
+    <PasswordInput
+      name="password"
+      label="Password"
+      required
+      autoComplete={isNew ? 'new-password' : 'current-password'}
+      error={complaints.password}
+    />
+  </>
+);
+
 // What a code may be of, by what the account has. Which one it has stands in the answer to the right password.
 const codeHint = (factors: readonly string[]): string =>
   factors.includes('passkey') && !factors.includes('app')
     ? 'A recovery code; or sign in with your passkey, above'
-    : 'Of your authenticator app, or a recovery code';
+    : 'From your authenticator app, or a recovery code';

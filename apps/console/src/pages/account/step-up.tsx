@@ -57,7 +57,7 @@ function StepUp({ onShown }: { onShown: () => void }) {
   const hasPasskey = (me?.passkeys ?? 0) > 0 && canUsePasskeys();
   return (
     <Stack>
-      <Text size="sm">This needs a factor that was shown within ten minutes.</Text>
+      <Text size="sm">This needs a second factor used within the last ten minutes.</Text>
       {show.error !== null && !isWrong && <Failure error={show.error} />}
       {hasPasskey && (
         <Button loading={show.isPending} onClick={() => show.mutate(undefined)} data-autofocus>
@@ -69,7 +69,7 @@ function StepUp({ onShown }: { onShown: () => void }) {
           <TextInput
             name="code"
             label="Code"
-            description="Of your authenticator app, or a recovery code"
+            description="From your authenticator app, or a recovery code"
             required
             autoComplete="one-time-code"
             error={isWrong && messageOf(show.error)}

@@ -25,7 +25,7 @@ const TenantTable = ({ rows }: { rows: Tenant[] }) => (
     rows={rows}
     keyOf={row => row.tenant_id}
     minWidth={300}
-    empty="There is no tenant yet. Make one, and talk to its agent."
+    empty="There is no tenant yet. Create one and talk to its agent."
     columns={[
       {
         label: 'Name',

@@ -95,7 +95,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
               <Stat
                 label="Model answers"
                 value={formatNumber(total.model_turns)}
-                note="the others cost nothing"
+                note="the rest cost nothing"
               />
               <Stat
                 label="Tokens"

@@ -18,6 +18,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { formatTime } from '../../text/format.ts';
@@ -65,107 +66,110 @@ export function Compose({
   return (
     <Card withBorder component="section" aria-label="Compose">
       <form onSubmit={submit}>
-        <Stack gap="sm">
-          <Title order={3} size="h4">
-            Compose
-          </Title>
-          <SegmentedControl
-            aria-label="To"
-            data={[
-              { value: 'users', label: 'Some users' },
-              { value: 'everyone', label: 'Everyone' },
-            ]}
-            value={draft.audience}
-            onChange={value => edit({ audience: value as Draft['audience'] })}
-          />
-          {draft.audience === 'users' ? (
-            <TagsInput
-              label="Users"
-              error={complaints.uids}
-              description="Ids of your own; press Enter after each."
-              placeholder={draft.uids.length === 0 ? 'ann' : undefined}
-              data={users.data?.map(one => one.user_id) ?? []}
-              value={draft.uids}
-              onChange={uids => edit({ uids })}
-              acceptValueOnBlur
-              clearable
-              clearButtonProps={{ 'aria-label': 'Remove all users' }}
+        <PermittedFields to="inbox.publish">
+          <Stack gap="sm">
+            <Title order={3} size="h4">
+              Compose
+            </Title>
+            <SegmentedControl
+              aria-label="To"
+              data={[
+                { value: 'users', label: 'Some users' },
+                { value: 'everyone', label: 'Everyone' },
+              ]}
+              value={draft.audience}
+              onChange={value => edit({ audience: value as Draft['audience'] })}
             />
-          ) : (
-            <Text size="sm" c="dimmed">
-              Everyone in this inbox, also those who come later. It is one write, however many they are.
-            </Text>
-          )}
-          <TextInput
-            label="Title"
-            required
-            maxLength={500}
-            value={draft.title}
-            onChange={event => edit({ title: event.currentTarget.value })}
-          />
-          <Textarea
-            label="Text"
-            autosize
-            minRows={3}
-            maxRows={12}
-            value={draft.body}
-            onChange={event => edit({ body: event.currentTarget.value })}
-          />
-          {hasSchema && (
-            <Switch
-              label="The text is JSON"
-              description="This inbox has a schema for what is in a message."
-              checked={draft.isJson}
-              onChange={event => edit({ isJson: event.currentTarget.checked })}
-            />
-          )}
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <Autocomplete
-              label="Category"
-              error={complaints.taxonomy}
-              placeholder="None"
-              data={categories}
-              value={draft.category}
-              onChange={category => edit({ category })}
-            />
+            {draft.audience === 'users' ? (
+              <TagsInput
+                label="Users"
+                error={complaints.uids}
+                description="Your users’ ids. Press Enter after each."
+                placeholder={draft.uids.length === 0 ? 'ann' : undefined}
+                data={users.data?.map(one => one.user_id) ?? []}
+                value={draft.uids}
+                onChange={uids => edit({ uids })}
+                acceptValueOnBlur
+                clearable
+                clearButtonProps={{ 'aria-label': 'Remove all users' }}
+              />
+            ) : (
+              <Text size="sm" c="dimmed">
+                Everyone in this inbox, including users who join later. It is one write, however many there
+                are.
+              </Text>
+            )}
             <TextInput
-              label="Link"
-              error={complaints.message}
-              type="url"
-              placeholder="https://"
-              value={draft.link}
-              onChange={event => edit({ link: event.currentTarget.value })}
+              label="Title"
+              required
+              maxLength={500}
+              value={draft.title}
+              onChange={event => edit({ title: event.currentTarget.value })}
             />
-            <TextInput
-              label="Expires after"
-              error={complaints.ttl}
-              placeholder="As the settings say"
-              description="30d, 12h or 300m"
-              pattern="[1-9][0-9]*[dhms]"
-              value={draft.ttl}
-              onChange={event => edit({ ttl: event.currentTarget.value })}
+            <Textarea
+              label="Text"
+              autosize
+              minRows={3}
+              maxRows={12}
+              value={draft.body}
+              onChange={event => edit({ body: event.currentTarget.value })}
             />
-            <TextInput
-              label="Send later"
-              error={complaints.send_at}
-              type="datetime-local"
-              description="Empty is now"
-              value={draft.sendAt}
-              onChange={event => edit({ sendAt: event.currentTarget.value })}
-            />
-          </SimpleGrid>
-          <MessagePreview draft={draft} />
-          {send.error && <Failure error={send.error} />}
-          <Group justify="end">
-            <Button
-              type="submit"
-              loading={send.isPending}
-              disabled={draft.audience === 'users' && draft.uids.length === 0}
-            >
-              {draft.sendAt ? 'Schedule' : 'Send'}
-            </Button>
-          </Group>
-        </Stack>
+            {hasSchema && (
+              <Switch
+                label="The text is JSON"
+                description="This inbox checks message bodies against a schema."
+                checked={draft.isJson}
+                onChange={event => edit({ isJson: event.currentTarget.checked })}
+              />
+            )}
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+              <Autocomplete
+                label="Category"
+                error={complaints.taxonomy}
+                placeholder="None"
+                data={categories}
+                value={draft.category}
+                onChange={category => edit({ category })}
+              />
+              <TextInput
+                label="Link"
+                error={complaints.message}
+                type="url"
+                placeholder="https://"
+                value={draft.link}
+                onChange={event => edit({ link: event.currentTarget.value })}
+              />
+              <TextInput
+                label="Expires after"
+                error={complaints.ttl}
+                placeholder="As in the settings"
+                description="30d, 12h or 300m"
+                pattern="[1-9][0-9]*[dhms]"
+                value={draft.ttl}
+                onChange={event => edit({ ttl: event.currentTarget.value })}
+              />
+              <TextInput
+                label="Send later"
+                error={complaints.send_at}
+                type="datetime-local"
+                description="Leave empty to send now"
+                value={draft.sendAt}
+                onChange={event => edit({ sendAt: event.currentTarget.value })}
+              />
+            </SimpleGrid>
+            <MessagePreview draft={draft} />
+            {send.error && <Failure error={send.error} />}
+            <Group justify="end">
+              <Button
+                type="submit"
+                loading={send.isPending}
+                disabled={draft.audience === 'users' && draft.uids.length === 0}
+              >
+                {draft.sendAt ? 'Schedule' : 'Send'}
+              </Button>
+            </Group>
+          </Stack>
+        </PermittedFields>
       </form>
     </Card>
   );

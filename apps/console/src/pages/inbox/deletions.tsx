@@ -1,15 +1,15 @@
 import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { complain } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { client, messageOf } from '../../queries/api.ts';
+import { Permitted } from '../../components/permitted.tsx';
+import { client } from '../../queries/api.ts';
 import { formatNumber, formatTime } from '../../text/format.ts';
 import { categoriesKey, type InboxPath, inboxesKey, publicCountsKey, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed
-const complain = (error: unknown) => notifications.show({ color: 'red', message: messageOf(error) });
 
 // The categories that have messages. One can be deleted with all of them.
 export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
@@ -41,12 +41,12 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
             label="Categories"
             rows={all}
             keyOf={row => row.category}
-            empty="No message has a category. One that is sent with a category makes it."
+            empty="No message has a category yet. Sending one with a category creates it."
             minWidth={320}
             columns={[
               { label: 'Name', show: row => row.category },
               {
-                label: 'Has messages until',
+                label: 'Messages until',
                 show: row => (row.until === null || row.deleting ? '–' : formatTime(row.until * 1000)),
               },
               {
@@ -55,24 +55,26 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
                   deleting ? (
                     <CategoryProgress inboxPath={inboxPath} category={category} />
                   ) : (
-                    <Confirm
-                      title={`Delete ${category}?`}
-                      text="All its messages are gone at once from every inbox, and so are their counts. This cannot be undone. Until they are removed, for half a minute at least, nothing can be sent in this category."
-                      button="Delete category"
-                      keep="Keep it"
-                      onConfirm={() => remove.mutate(category)}
-                    >
-                      {ask => (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          aria-label={`Delete ${category}`}
-                          onClick={ask}
-                        >
-                          Delete
-                        </Button>
-                      )}
-                    </Confirm>
+                    <Permitted to="inbox.deleteCategory">
+                      <Confirm
+                        title={`Delete ${category}?`}
+                        text="All its messages disappear from every inbox at once, and so do their counts. This cannot be undone. Until they are removed, which takes at least half a minute, nothing can be sent in this category."
+                        button="Delete category"
+                        keep="Keep it"
+                        onConfirm={() => remove.mutate(category)}
+                      >
+                        {ask => (
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            aria-label={`Delete ${category}`}
+                            onClick={ask}
+                          >
+                            Delete
+                          </Button>
+                        )}
+                      </Confirm>
+                    </Permitted>
                   ),
               },
             ]}
@@ -120,10 +122,10 @@ export function DeleteInbox({
         <Title order={3} size="h4">
           Delete this inbox
         </Title>
-        <Text size="sm">Everything in it goes: messages, what users did with them, and its settings.</Text>
+        <Text size="sm">This deletes all of it: messages, what users did with them, and its settings.</Text>
         <Confirm
           title={`Delete ${title}?`}
-          text="It is gone at once for all its users, with everything in it. This cannot be undone."
+          text="It disappears at once for all its users, with everything in it. This cannot be undone."
           button="Delete inbox"
           keep="Keep it"
           onConfirm={() => remove.mutate()}

@@ -12,7 +12,7 @@ export function NewTenant() {
         Your first tenant
       </Title>
       <Text c="dimmed" size="sm" mb="md">
-        A tenant is one of your customers. Inboxes and users belong to it, and nobody else sees them.
+        A tenant is one of your customers. Its inboxes and users are visible to nobody else.
       </Text>
       <TenantForm />
     </Card>
@@ -29,10 +29,10 @@ export function NewUser({ tenant_id }: { tenant_id: string }) {
   return (
     <Card withBorder>
       <Title order={3} size="h4">
-        Nobody to look at yet
+        No users yet
       </Title>
       <Text c="dimmed" size="sm" mb="md">
-        Add a user of this tenant, and their inbox is here, as they see it. Your backend does the same when
+        Add a user of this tenant to see their inbox here as they see it. Your backend does the same when
         somebody signs up.
       </Text>
       <NamedForm

@@ -1,8 +1,9 @@
 import '@stak/inbox-react/styles.css';
 import './inbox.css';
-import { Group, Select, SimpleGrid, Stack, Tabs, Title } from '@mantine/core';
+import { Group, Select, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { useTenants } from '../../queries/tenants.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { Compose } from './compose.tsx';
@@ -29,7 +30,12 @@ export function InboxPage() {
       <Loaded query={tenants}>
         {all => {
           const tenant = all.find(one => one.tenant_id === search.tenant) ?? all[0];
-          if (!tenant) return <NewTenant />;
+          if (!tenant)
+            return (
+              <Permitted to="tenants.create" otherwise={<Text c="dimmed">There is no tenant yet.</Text>}>
+                <NewTenant />
+              </Permitted>
+            );
           return (
             <TenantInboxes
               key={tenant.tenant_id}
@@ -88,11 +94,16 @@ function TenantInboxes({
             <>
               {progress}
               <Group>{chooseTenant}</Group>
-              <NewInbox
-                tenant_id={tenant_id}
-                isFirst
-                onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
-              />
+              <Permitted
+                to="inbox.writeInbox"
+                otherwise={<Text c="dimmed">This tenant has no inbox yet.</Text>}
+              >
+                <NewInbox
+                  tenant_id={tenant_id}
+                  isFirst
+                  onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
+                />
+              </Permitted>
             </>
           );
         const inboxPath = { tenant_id, inbox_key: inbox.inbox_key };
@@ -110,10 +121,12 @@ function TenantInboxes({
                 maw={240}
                 onChange={key => key !== null && go({ ...search, tenant: tenant_id, inbox: key })}
               />
-              <NewInbox
-                tenant_id={tenant_id}
-                onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
-              />
+              <Permitted to="inbox.writeInbox">
+                <NewInbox
+                  tenant_id={tenant_id}
+                  onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
+                />
+              </Permitted>
             </Group>
             <InboxTabs
               key={`${tenant_id}/${inbox.inbox_key}`}
@@ -169,11 +182,13 @@ function InboxTabs({
           <Stack>
             <TenantSettings tenant_id={inboxPath.tenant_id} />
             <Categories inboxPath={inboxPath} />
-            <DeleteInbox
-              inboxPath={inboxPath}
-              title={title}
-              onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
-            />
+            <Permitted to="inbox.deleteInbox">
+              <DeleteInbox
+                inboxPath={inboxPath}
+                title={title}
+                onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
+              />
+            </Permitted>
           </Stack>
         </SimpleGrid>
       </Tabs.Panel>

@@ -17,6 +17,7 @@ import { type FormEvent, useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { CategoryTtls } from './category-ttls.tsx';
 import { type InboxPath, inboxesKey } from './queries.ts';
@@ -65,7 +66,7 @@ const writeConfig = async (inboxPath: InboxPath, body: () => Body, etag: string 
   client.inbox.writeInbox({ ...inboxPath, body: body() }, etag === undefined ? {} : { ifMatch: etag });
 
 const lateChoices = [
-  { value: 'all', label: 'Everything sent to everyone before' },
+  { value: 'all', label: 'Everything sent to everyone so far' },
   { value: 'last', label: 'The last few' },
   { value: 'none', label: 'Nothing from before' },
 ];
@@ -106,68 +107,70 @@ function ConfigForm({
 
   return (
     <form onSubmit={submit}>
-      <Stack gap="sm">
-        <TextInput name="title" label="Title" required maxLength={500} defaultValue={config.title} />
-        <TextInput
-          name="description"
-          label="Description"
-          maxLength={2000}
-          defaultValue={config.description}
-        />
-        <CategoryTtls ttl={ttl} onChange={setTtl} complaint={complaints.ttl} />
-        <Group align="end">
-          <Select
-            label="Who comes later sees"
-            data={lateChoices}
-            value={late}
-            allowDeselect={false}
-            onChange={value => setLate(value ?? 'all')}
-            flex={1}
-            miw={220}
+      <PermittedFields to="inbox.writeInbox">
+        <Stack gap="sm">
+          <TextInput name="title" label="Title" required maxLength={500} defaultValue={config.title} />
+          <TextInput
+            name="description"
+            label="Description"
+            maxLength={2000}
+            defaultValue={config.description}
           />
-          {late === 'last' && (
-            <NumberInput
-              label="How many"
-              min={1}
-              max={1000}
-              value={last}
-              onChange={setLast}
-              w={110}
-              required
+          <CategoryTtls ttl={ttl} onChange={setTtl} complaint={complaints.ttl} />
+          <Group align="end">
+            <Select
+              label="New users see"
+              data={lateChoices}
+              value={late}
+              allowDeselect={false}
+              onChange={value => setLate(value ?? 'all')}
+              flex={1}
+              miw={220}
             />
-          )}
-        </Group>
-        <Switch
-          label="Your own ids are unique"
-          description="The same host_system_id again is the same message."
-          checked={isUnique}
-          onChange={event => setIsUnique(event.currentTarget.checked)}
-        />
-        <TextInput
-          name="cta_schemes"
-          label="Schemes of links"
-          error={complaints.cta_schemes}
-          description="Of your own apps, like acme-app; https, http and mailto are always allowed."
-          defaultValue={(config.cta_schemes ?? []).join(', ')}
-        />
-        <Textarea
-          name="schema"
-          label="Schema of message bodies"
-          error={complaints.schema}
-          description="A JSON Schema; empty takes anything."
-          autosize
-          minRows={2}
-          maxRows={12}
-          classNames={{ input: 'stak-mono' }}
-          spellCheck={false}
-          defaultValue={config.schema ? JSON.stringify(config.schema, null, 2) : ''}
-        />
-        <Group>
-          <Button type="submit" loading={isBusy}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
+            {late === 'last' && (
+              <NumberInput
+                label="How many"
+                min={1}
+                max={1000}
+                value={last}
+                onChange={setLast}
+                w={110}
+                required
+              />
+            )}
+          </Group>
+          <Switch
+            label="Your own ids are unique"
+            description="A second message with the same host_system_id is not sent again."
+            checked={isUnique}
+            onChange={event => setIsUnique(event.currentTarget.checked)}
+          />
+          <TextInput
+            name="cta_schemes"
+            label="Schemes of links"
+            error={complaints.cta_schemes}
+            description="Schemes of your own apps, such as acme-app. https, http and mailto are always allowed."
+            defaultValue={(config.cta_schemes ?? []).join(', ')}
+          />
+          <Textarea
+            name="schema"
+            label="Schema of message bodies"
+            error={complaints.schema}
+            description="A JSON Schema. Leave empty to allow anything."
+            autosize
+            minRows={2}
+            maxRows={12}
+            classNames={{ input: 'stak-mono' }}
+            spellCheck={false}
+            defaultValue={config.schema ? JSON.stringify(config.schema, null, 2) : ''}
+          />
+          <Group>
+            <Button type="submit" loading={isBusy}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </PermittedFields>
     </form>
   );
 }

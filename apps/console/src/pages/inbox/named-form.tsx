@@ -42,7 +42,7 @@ export function NamedForm({
         />
         <TextInput
           label="Key"
-          description="Stands in addresses and stays as it is."
+          description="Part of addresses. It cannot be changed later."
           required
           maxLength={63}
           value={key}

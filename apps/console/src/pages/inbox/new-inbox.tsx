@@ -44,10 +44,10 @@ export function NewInbox({
     return (
       <Card withBorder maw={560}>
         <Title order={3} size="h4">
-          The first inbox of this tenant
+          This tenant’s first inbox
         </Title>
         <Text c="dimmed" size="sm" mb="md">
-          Messages are sent to an inbox, and each user of the tenant reads them there. Most need one.
+          Messages are sent to an inbox, where each user of the tenant reads them. Most tenants need one.
         </Text>
         {form}
       </Card>

@@ -1,12 +1,13 @@
 import { Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { complain } from '../../components/complaint.ts';
 import { Confirm, type Question } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { client, messageOf } from '../../queries/api.ts';
+import { Permitted } from '../../components/permitted.tsx';
+import { client } from '../../queries/api.ts';
 import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
 import { PublicCounts } from './public-counts.tsx';
 import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
@@ -32,7 +33,7 @@ export function Sends({ inboxPath }: { inboxPath: InboxPath }) {
         ? client.inbox.cancel({ ...inboxPath, id })
         : client.inbox.redact({ ...inboxPath, id }),
     onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(inboxPath) }),
-    onError: error => notifications.show({ color: 'red', message: messageOf(error) }),
+    onError: complain,
   });
 
   const [shown, setShown] = useState<Send>();
@@ -84,7 +85,7 @@ function SendTable({
       label="Sent messages"
       rows={rows}
       keyOf={row => row.id}
-      empty="Nothing was sent to this inbox. Write the first message under Messages."
+      empty="Nothing has been sent to this inbox yet. Write the first message under Messages."
       columns={[
         { label: 'Title', show: showTitle },
         { label: 'To', show: nameAudience },
@@ -115,18 +116,20 @@ function SendTable({
                     Receipts
                   </Button>
                 )}
-                <Confirm {...questionOf(row)} onConfirm={() => onTakeBack(row)}>
-                  {ask => (
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
-                      onClick={ask}
-                    >
-                      {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
-                    </Button>
-                  )}
-                </Confirm>
+                <Permitted to={row.status === 'scheduled' ? 'inbox.cancel' : 'inbox.redact'}>
+                  <Confirm {...questionOf(row)} onConfirm={() => onTakeBack(row)}>
+                    {ask => (
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        aria-label={`${row.status === 'scheduled' ? 'Cancel' : 'Redact'} ${row.title}`}
+                        onClick={ask}
+                      >
+                        {row.status === 'scheduled' ? 'Cancel' : 'Redact'}
+                      </Button>
+                    )}
+                  </Confirm>
+                </Permitted>
               </Group>
             ),
         },

@@ -6,6 +6,7 @@ import type { FormEvent } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 
 const nobodySaid = { data: { title: '', ttl: undefined, version: 0 }, etag: undefined };
@@ -37,28 +38,30 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
         All inboxes of this tenant
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        Where an inbox says nothing, this holds.
+        These apply where an inbox does not say otherwise.
       </Text>
       <Loaded query={settings}>
         {({ data, etag }) => (
           <form key={data.version} onSubmit={event => submit(event, etag)}>
-            <Stack gap="sm">
-              <TextInput name="title" label="Title" required maxLength={500} defaultValue={data.title} />
-              <TextInput
-                name="ttl"
-                label="Messages expire after"
-                error={fieldComplaints(save.error).ttl}
-                description="30d, 12h or 300m; at most 720d. Empty means 30d."
-                pattern="[1-9][0-9]*[dhms]"
-                defaultValue={data.ttl ?? ''}
-              />
-              {save.error && <Failure error={save.error} />}
-              <Group>
-                <Button type="submit" loading={save.isPending}>
-                  Save
-                </Button>
-              </Group>
-            </Stack>
+            <PermittedFields to="inbox.writeSettings">
+              <Stack gap="sm">
+                <TextInput name="title" label="Title" required maxLength={500} defaultValue={data.title} />
+                <TextInput
+                  name="ttl"
+                  label="Messages expire after"
+                  error={fieldComplaints(save.error).ttl}
+                  description="30d, 12h or 300m; at most 720d. Empty means 30d."
+                  pattern="[1-9][0-9]*[dhms]"
+                  defaultValue={data.ttl ?? ''}
+                />
+                {save.error && <Failure error={save.error} />}
+                <Group>
+                  <Button type="submit" loading={save.isPending}>
+                    Save
+                  </Button>
+                </Group>
+              </Stack>
+            </PermittedFields>
           </form>
         )}
       </Loaded>

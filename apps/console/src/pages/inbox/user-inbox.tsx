@@ -1,7 +1,8 @@
-import { Badge, Group, Select, Stack, Title } from '@mantine/core';
+import { Badge, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
@@ -22,7 +23,15 @@ export function UserInbox({
     <Loaded query={users}>
       {all => {
         const chosen = all.find(one => one.user_id === user) ?? all[0];
-        if (!chosen) return <NewUser tenant_id={inboxPath.tenant_id} />;
+        if (!chosen)
+          return (
+            <Permitted
+              to="tenants.createUser"
+              otherwise={<Text c="dimmed">This tenant has no user yet.</Text>}
+            >
+              <NewUser tenant_id={inboxPath.tenant_id} />
+            </Permitted>
+          );
         return (
           <Stack gap="sm">
             <Select
@@ -33,12 +42,17 @@ export function UserInbox({
               searchable
               onChange={value => value !== null && onUser(value)}
             />
-            <OneUser
-              key={chosen.user_id}
-              inboxPath={inboxPath}
-              user_id={chosen.user_id}
-              name={chosen.display_name}
-            />
+            <Permitted
+              to="tenants.mintToken"
+              otherwise={<Text c="dimmed">Your role does not let you look into the inboxes of users.</Text>}
+            >
+              <OneUser
+                key={chosen.user_id}
+                inboxPath={inboxPath}
+                user_id={chosen.user_id}
+                name={chosen.display_name}
+              />
+            </Permitted>
           </Stack>
         );
       }}

@@ -6,8 +6,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { CodeField } from '../../components/code-field.tsx';
 import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
+import { SavedMenu } from '../../components/saved-menu.tsx';
 import { client, messageOf } from '../../queries/api.ts';
-import { SavedQueries } from './saved-queries.tsx';
 import { adviseOn } from './sql-advice.ts';
 import { examples } from './sql-examples.ts';
 import { type SqlAnswer, SqlResult } from './sql-result.tsx';
@@ -78,11 +78,18 @@ export default function SqlBox() {
             <Kbd size="xs">Ctrl</Kbd>
             <Kbd size="xs">Enter</Kbd>
             <Text size="sm" c="dimmed">
-              runs it. It only reads, in DuckDB’s language.
+              runs it. Queries can only read, in DuckDB’s dialect.
             </Text>
           </Group>
           <Group gap="xs">
-            <SavedQueries sql={sql} onPick={pick} />
+            <SavedMenu
+              kind="queries"
+              what="query"
+              label="Saved queries"
+              saveLabel="Save this query"
+              value={sql.trim() === '' ? undefined : sql}
+              onPick={pick}
+            />
             <Button
               leftSection={<IconPlayerPlay size={16} />}
               loading={query.isPending}

@@ -37,5 +37,5 @@ from messages
 group by 1
 order by 2 desc`,
   },
-  { label: 'Which tables there are', sql: 'show tables' },
+  { label: 'List the tables', sql: 'show tables' },
 ];

@@ -57,7 +57,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
       </Group>
       {truncated && (
         <Alert color="orange" mb="xs">
-          There were more rows than an answer holds. Narrow the query, or group the rows.
+          There are more rows than one answer holds. Narrow the query or group the rows.
         </Alert>
       )}
       {rows.length === 0 ? (

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 
 type Progressed = {
   address: string | undefined; // of the first source
@@ -104,18 +105,27 @@ const Command = ({ text }: { text: string }) => (
   </Group>
 );
 
-// What to try first. Each step ticks itself off; the card goes once all are done, or at a click.
-export function FirstSteps() {
-  const [isHidden, setIsHidden] = useLocalStorage({ key: 'stak-first-steps-hidden', defaultValue: false });
-  const { data } = useQuery({
+// For those who can take the steps, until they are done or hidden. The page waits for the answer: the card stands above
+// everything else, and would push it down.
+export function useFirstSteps() {
+  const [isHidden, setIsHidden] = useLocalStorage({
+    key: 'stak-first-steps-hidden',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  const isWanted = useMay()('webhooks.createSource') && !isHidden;
+  const { data, isLoading } = useQuery({
     queryKey: ['first-steps'],
     queryFn: readProgress,
-    enabled: !isHidden,
+    enabled: isWanted,
     refetchInterval: ({ state }) =>
       state.data && stepsOf(state.data).every(one => one.isDone) ? false : 5_000,
   });
-  if (isHidden || !data) return null;
-  const steps = stepsOf(data);
+  return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
+}
+
+// What to try first. Each step ticks itself off; the card goes once all are done, or at a click.
+export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: () => void }) {
   const done = steps.filter(one => one.isDone).length;
   if (done === steps.length) return null;
   return (
@@ -124,7 +134,7 @@ export function FirstSteps() {
         <Title order={3} size="h4">
           First steps
         </Title>
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setIsHidden(true)}>
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={onHide}>
           Hide
         </Button>
       </Group>

@@ -4,10 +4,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { DaySpan } from '../../components/day-span.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { lastDays } from '../../queries/insights.ts';
+import { PageLoading } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { useReachable, watchedFetch } from '../../shell/reachability.tsx';
 import { AgentsCard } from './agents-card.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { InboxCard } from './inbox-card.tsx';
 import { Numbers } from './numbers.tsx';
 import { System } from './system.tsx';
@@ -22,13 +23,15 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const setSpan = (count: number) => void navigate({ search: { days: count }, replace: true });
   const days = lastDays(span);
+  const { isLoading, steps, hide } = useFirstSteps();
+  if (isLoading) return <PageLoading />;
   return (
     <Stack>
       <Group justify="space-between">
         <Title order={2}>Overview</Title>
         <Health />
       </Group>
-      <FirstSteps />
+      <FirstSteps steps={steps} onHide={hide} />
       <Numbers />
       <Group justify="space-between">
         <Title order={3} size="h4">

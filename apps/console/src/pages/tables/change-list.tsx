@@ -55,7 +55,7 @@ export function ChangeList({ table, live, onClear }: Props) {
       </Group>
       {live.hasGap && (
         <Alert color="orange" role="status" title="Some changes are missing here">
-          The connection was away for too long to go on where it was. The table itself has everything.
+          The connection was lost for too long to resume. The table itself has everything.
         </Alert>
       )}
       {changes.length === 0 ? (

@@ -76,7 +76,7 @@ function EntityDesign({ entity, table }: { entity: Entity; table: TableDetails }
         label={`Attributes of ${entity.name}`}
         rows={entity.attributes}
         keyOf={row => row.name}
-        empty="It has no attributes besides its keys."
+        empty="It has no attributes other than its keys."
         columns={[
           { label: 'Attribute', show: row => <span className="stak-mono">{row.name}</span> },
           { label: 'Type', show: row => `${row.type}${row.is_optional ? ', or absent' : ''}` },
@@ -115,7 +115,7 @@ function IndexDesign({ index, entities }: { index: Index; entities: Entity[] }) 
           label={`Entities in ${index.name}`}
           rows={rows}
           keyOf={row => row.entity}
-          empty="No entity is in it."
+          empty="It holds no entities."
           columns={[
             { label: 'Entity', show: row => <EntityName entity={row.entity} entities={entities} /> },
             { label: index.keys.partition, show: row => <TemplateText text={row.partition} /> },

@@ -48,7 +48,7 @@ export function Patterns({ table }: { table: TableDetails }) {
           label="Access patterns"
           rows={rows}
           keyOf={row => row.name}
-          empty="Nothing was read or written here yet."
+          empty="Nothing has been read or written here yet."
           columns={[
             { label: 'Pattern', show: row => <PatternName pattern={row} /> },
             {

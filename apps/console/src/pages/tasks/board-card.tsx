@@ -1,6 +1,7 @@
 import { useDraggable, useDroppable } from '@dnd-kit/core';
 import { ActionIcon, Card, Group, Stack } from '@mantine/core';
 import { IconGripVertical } from '@tabler/icons-react';
+import { useMay } from '../../queries/permissions.ts';
 import type { DropData } from './board-sensors.ts';
 import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import type { Task } from './task-queries.ts';
@@ -11,7 +12,11 @@ export function BoardCard({ task, isOrdered, onOpen }: Props) {
   const { task_id: id, status, title } = task;
   const data: DropData = { kind: 'card', status };
   const droppable = useDroppable({ id, data, disabled: !isOrdered });
-  const { attributes, listeners, setNodeRef, setActivatorNodeRef, isDragging } = useDraggable({ id });
+  const isFixed = !useMay()('tasks.move');
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, isDragging } = useDraggable({
+    id,
+    disabled: isFixed,
+  });
   // The whole card is dragged by a pointer; keys work on its handle, which is a button.
   const { onKeyDown, ...pointers } = listeners ?? {};
   return (
@@ -22,17 +27,19 @@ export function BoardCard({ task, isOrdered, onOpen }: Props) {
     >
       <Card ref={setNodeRef} withBorder padding="xs" opacity={isDragging ? 0.4 : 1} {...pointers}>
         <Group wrap="nowrap" gap={6} align="start">
-          <ActionIcon
-            ref={setActivatorNodeRef}
-            variant="subtle"
-            color="gray"
-            size="sm"
-            {...attributes}
-            aria-label={`Move ${title}`}
-            onKeyDown={onKeyDown as React.KeyboardEventHandler}
-          >
-            <IconGripVertical size={14} />
-          </ActionIcon>
+          {!isFixed && (
+            <ActionIcon
+              ref={setActivatorNodeRef}
+              variant="subtle"
+              color="gray"
+              size="sm"
+              {...attributes}
+              aria-label={`Move ${title}`}
+              onKeyDown={onKeyDown as React.KeyboardEventHandler}
+            >
+              <IconGripVertical size={14} />
+            </ActionIcon>
+          )}
           <Stack gap={4} miw={0}>
             <TaskTitle task={task} onOpen={onOpen} />
             <TaskMarks task={task} />

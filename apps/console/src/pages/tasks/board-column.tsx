@@ -1,7 +1,8 @@
 import { useDroppable } from '@dnd-kit/core';
 import { Badge, Group, Text } from '@mantine/core';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
+import { useMay } from '../../queries/permissions.ts';
 import { formatNumber } from '../../text/format.ts';
 import { BoardCard } from './board-card.tsx';
 import type { DropData } from './board-sensors.ts';
@@ -31,16 +32,19 @@ const aheadCards = 20; // how close to the end of what is loaded the next page i
 // Only the cards in sight are in the page, whatever the column holds; the next ones load as it is scrolled.
 export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }: Props) {
   const { tasks, hasMore, isLoading, loadMore } = column;
+  const may = useMay();
   const data: DropData = { kind: 'column', status };
   const { setNodeRef, isOver, over } = useDroppable({ id: status, data });
   const isAbove = heldId !== undefined && (over?.data.current as DropData | undefined)?.status === status;
   const scroller = useRef<HTMLDivElement>(null);
   const heldAt = tasks.findIndex(one => one.task_id === heldId);
+  // Another function for each letter that is typed elsewhere would have all cards measured anew.
+  const getItemKey = useCallback((index: number) => tasks[index]!.task_id, [tasks]);
   const cards = useVirtualizer({
     count: tasks.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => cardPx,
-    getItemKey: index => tasks[index]!.task_id,
+    getItemKey,
     gap: gapPx,
     paddingStart: 8, // room for the mark of a card that is held above the first
     paddingEnd: 8,
@@ -87,7 +91,7 @@ export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }
         </div>
         {tasks.length === 0 && (
           <Text size="sm" c="dimmed">
-            {isLoading ? 'Loading…' : 'No tasks. Drop one here to move it.'}
+            {isLoading ? 'Loading…' : `No tasks.${may('tasks.move') ? ' Drop one here to move it.' : ''}`}
           </Text>
         )}
       </div>

@@ -1,4 +1,5 @@
 import { useDraggable } from '@dnd-kit/core';
+import { useMay } from '../../queries/permissions.ts';
 import { isLate } from './task-card.tsx';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
@@ -15,7 +16,10 @@ export function chipMarks(task: Task, today: string) {
 
 export function CalendarChip({ task, onOpen }: { task: Task; onOpen: (task: Task) => void }) {
   const today = useToday();
-  const { attributes, listeners, setNodeRef, isDragging } = useDraggable({ id: task.task_id });
+  const { attributes, listeners, setNodeRef, isDragging } = useDraggable({
+    id: task.task_id,
+    disabled: !useMay()('tasks.update'),
+  });
   const state = task.status === 'completed' ? ', done' : isLate(task, today) ? ', late' : '';
   return (
     <button
@@ -27,6 +31,7 @@ export function CalendarChip({ task, onOpen }: { task: Task; onOpen: (task: Task
       {...chipMarks(task, today)}
       {...attributes}
       {...listeners}
+      aria-disabled={false} // it opens, even where it cannot be moved
       aria-label={`${task.title}${state}`}
       onClick={() => onOpen(task)}
     >

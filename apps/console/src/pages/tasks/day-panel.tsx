@@ -3,18 +3,21 @@ import { IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatDay } from '../../text/days.ts';
 import { dayFormat } from './month-grid.tsx';
 import { parseQuickTask } from './quick-task.ts';
 import { TaskMarks, TaskTitle } from './task-card.tsx';
-import { type Task, useTaskActions } from './task-queries.ts';
+import { type Task, taskMutationKey, useTaskActions } from './task-queries.ts';
 
 type Props = { day: string; tasks: readonly Task[]; onOpen: (task: Task) => void };
 
 // The day that is chosen: all of its tasks, and one more.
 export function DayPanel({ day, tasks, onOpen }: Props) {
   const { update } = useTaskActions();
+  const may = useMay();
   const name = formatDay(day, dayFormat);
   return (
     <Card withBorder component="section" aria-label={name}>
@@ -28,6 +31,7 @@ export function DayPanel({ day, tasks, onOpen }: Props) {
               mt={2}
               aria-label={`${task.title} is done`}
               checked={task.status === 'completed'}
+              disabled={!may('tasks.update')}
               onChange={event =>
                 update({
                   task_id: task.task_id,
@@ -46,18 +50,21 @@ export function DayPanel({ day, tasks, onOpen }: Props) {
             Nothing is due on this day.
           </Text>
         )}
-        <AddOn key={day} day={day} />
+        <Permitted to="tasks.create">
+          <AddOn key={day} day={day} />
+        </Permitted>
       </Stack>
     </Card>
   );
 }
 
 function AddOn({ day }: { day: string }) {
-  const { refresh } = useTaskActions();
+  const { showAnswer } = useTaskActions();
   const [text, setText] = useState('');
   const add = useMutation({
+    mutationKey: taskMutationKey,
     mutationFn: (line: string) => client.tasks.create({ body: { ...parseQuickTask(line), due_date: day } }),
-    onSuccess: refresh,
+    onSuccess: ({ data }) => showAnswer('add', data),
     onError: (error, line) => {
       setText(now => now || line);
       complain(error);

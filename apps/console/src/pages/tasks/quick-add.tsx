@@ -6,13 +6,13 @@ import { complain } from '../../components/complaint.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import { describeRule, parseQuickTask, type QuickTask } from './quick-task.ts';
-import { useTaskActions } from './task-queries.ts';
+import { taskMutationKey, useTaskActions } from './task-queries.ts';
 import { useToday } from './today.ts';
 
 const loadReader = async () => (await import('./date-words.ts')).readDate;
 
 export function QuickAdd() {
-  const { refresh } = useTaskActions();
+  const { showAnswer } = useTaskActions();
   const today = useToday();
   const [text, setText] = useState('');
   const reader = useQuery({
@@ -23,9 +23,10 @@ export function QuickAdd() {
   });
   const now = () => new Date(`${today}T${new Date().toTimeString().slice(0, 5)}`);
   const add = useMutation({
+    mutationKey: taskMutationKey,
     mutationFn: async (line: string) =>
       client.tasks.create({ body: parseQuickTask(line, now(), await loadReader()) }),
-    onSuccess: refresh,
+    onSuccess: ({ data }) => showAnswer('add', data),
     // A line that was refused can be mended, unless the next one is being typed already.
     onError: (error, line) => {
       setText(current => current || line);

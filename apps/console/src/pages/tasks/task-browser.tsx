@@ -2,7 +2,9 @@ import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { Failure } from '../../components/failure.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { messageOf } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { useAddressText } from '../../text/address-text.ts';
 import type { TasksSearch } from './address.ts';
 import type { ColumnTasks } from './board-column.tsx';
@@ -28,20 +30,25 @@ const sorts: { value: Sort; label: string }[] = [
   { value: 'created', label: 'Created' },
 ];
 
+const none: readonly Task[] = [];
+
+// One by one: a card that is opened is in the address too, and changes nothing here.
+const useTaskQuery = (): TaskQuery => ({
+  q: route.useSearch({ select: ({ q = '' }) => q }),
+  filter: route.useSearch({ select: ({ filter = '' }) => filter }),
+  sort: route.useSearch({ select: ({ sort = 'position' }) => sort }),
+});
+
 // The tasks that match a search or a filter, as a board or as a list.
 export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (task: Task) => void }) {
-  const { q = '', filter = '', sort = 'position' } = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = (part: TasksSearch) =>
-    void navigate({ search: before => ({ ...before, ...part }), replace: true });
-  const [search, setSearch] = useAddressText(q, text => change({ q: text }));
-  const [filterText, setFilterText] = useAddressText(filter, text => change({ filter: text }), 400);
-  const query = { q, filter, sort };
+  const query = useTaskQuery();
+  const { q, filter, sort } = query;
   const isByColumn = isBoard && q === '';
   const board = useBoard(query, isByColumn);
   const list = useTasks(query, undefined, !isByColumn);
   const { update, drop, remove } = useTaskActions();
-  const rows = list.data?.pages.flatMap(page => page.data) ?? [];
+  const may = useMay();
+  const rows = list.data ?? none;
   const error = isByColumn ? board.error : list.error;
   const isPending = isByColumn ? board.isPending : list.isPending;
   const byStatus = isByColumn ? board.byStatus : splitByStatus(rows);
@@ -50,41 +57,14 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
     : rows.length === 0;
   const empty =
     q === '' && filter === ''
-      ? 'There is no task yet. Add one above.'
+      ? `There is no task yet.${may('tasks.create') ? ' Add one above.' : ''}`
       : 'No task matches. Change the filter.';
   return (
     <Stack gap="sm">
-      <QuickAdd />
-      <Group align="start" gap="xs">
-        <TextInput
-          aria-label="Search"
-          placeholder="Search"
-          data-search
-          leftSection={<IconSearch size={16} />}
-          value={search}
-          onChange={event => setSearch(event.currentTarget.value)}
-          flex="1 1 10rem"
-        />
-        <TextInput
-          aria-label="Filter"
-          placeholder="is:overdue priority>=high -label:someday"
-          leftSection={<IconFilter size={16} />}
-          value={filterText}
-          onChange={event => setFilterText(event.currentTarget.value)}
-          error={filter !== '' && q === '' && error ? messageOf(error) : undefined}
-          disabled={q !== ''}
-          flex="3 1 16rem"
-        />
-        <Select
-          aria-label="Order"
-          data={sorts}
-          value={sort}
-          allowDeselect={false}
-          onChange={value => change({ sort: value as Sort })}
-          disabled={q !== ''}
-          w={140}
-        />
-      </Group>
+      <Permitted to="tasks.create">
+        <QuickAdd />
+      </Permitted>
+      <FilterBar complaint={filter !== '' && q === '' && error ? messageOf(error) : undefined} />
       {error && filter === '' && (
         <Failure error={error} onRetry={() => (isByColumn ? board.refetch() : list.refetch())} />
       )}
@@ -114,6 +94,48 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
   );
 }
 
+// A component of its own, so that the cards are not drawn again for every letter.
+function FilterBar({ complaint }: { complaint: string | undefined }) {
+  const { q, filter, sort } = useTaskQuery();
+  const navigate = route.useNavigate();
+  const change = (part: TasksSearch) =>
+    void navigate({ search: before => ({ ...before, ...part }), replace: true });
+  const [search, setSearch] = useAddressText(q, text => change({ q: text }));
+  const [filterText, setFilterText] = useAddressText(filter, text => change({ filter: text }), 400);
+  return (
+    <Group align="start" gap="xs">
+      <TextInput
+        aria-label="Search"
+        placeholder="Search"
+        data-search
+        leftSection={<IconSearch size={16} />}
+        value={search}
+        onChange={event => setSearch(event.currentTarget.value)}
+        flex="1 1 10rem"
+      />
+      <TextInput
+        aria-label="Filter"
+        placeholder="is:overdue priority>=high -label:someday"
+        leftSection={<IconFilter size={16} />}
+        value={filterText}
+        onChange={event => setFilterText(event.currentTarget.value)}
+        error={complaint}
+        disabled={q !== ''}
+        flex="3 1 16rem"
+      />
+      <Select
+        aria-label="Order"
+        data={sorts}
+        value={sort}
+        allowDeselect={false}
+        onChange={value => change({ sort: value as Sort })}
+        disabled={q !== ''}
+        w={140}
+      />
+    </Group>
+  );
+}
+
 // Each column is a list of its own, because a page of all tasks may hold none of a column's.
 function useBoard(query: TaskQuery, isWanted: boolean) {
   const pending = useTasks(query, 'pending', isWanted);
@@ -123,7 +145,7 @@ function useBoard(query: TaskQuery, isWanted: boolean) {
   const counts = useTaskCounts().data?.by_status;
   const all = [pending, inProgress, completed, cancelled];
   const columnOf = (status: TaskStatus, list: typeof pending): ColumnTasks => {
-    const tasks = list.data?.pages.flatMap(page => page.data) ?? [];
+    const tasks = list.data ?? none;
     const counted = query.filter === '' ? counts?.[status] : undefined;
     return {
       tasks,

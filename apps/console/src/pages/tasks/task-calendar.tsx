@@ -85,7 +85,7 @@ export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void 
       </div>
       {due.data?.isCut && (
         <Text size="sm" c="dimmed">
-          There are more tasks than are shown: the list has them all.
+          Not all tasks fit here. The list shows them all.
         </Text>
       )}
       <ZoneNote />
@@ -125,7 +125,7 @@ function ZoneNote() {
   return (
     <Text size="sm" c="dimmed">
       Days in {showZone(zone)}.{' '}
-      {zone !== browserZone && (
+      {moveTo && zone !== browserZone && (
         <Anchor
           component="button"
           type="button"

@@ -94,7 +94,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
           note={`in ${days.length} days`}
         />
         <Stat
-          label="From created to done"
+          label="From creation to completion"
           value={finished === 0 ? '–' : formatHours(hours / finished)}
           note="on average"
         />
@@ -125,7 +125,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
           <Shares shares={byPriority} />
         </Chart>
       </SimpleGrid>
-      <Chart title="Hours from created to done" isEmpty={finished === 0}>
+      <Chart title="Hours from creation to completion" isEmpty={finished === 0}>
         <LateLine
           label="Average hours from creation to completion, by the day of completion"
           rows={days.map(day => ({ day, hours: hoursOn.get(day) ?? null }))}

@@ -2,6 +2,8 @@ import { ActionIcon, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Permitted } from '../../components/permitted.tsx';
+import { useMay } from '../../queries/permissions.ts';
 import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
@@ -73,11 +75,13 @@ export function TaskList({ tasks, empty, hasMore, isLoading, onMore, ...actions 
 // What it is and what it is about stand below each other, so that a phone has room for both.
 function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) {
   const isDone = task.status === 'completed';
+  const may = useMay();
   return (
     <Group wrap="nowrap" gap="sm" px="md" py="xs">
       <Checkbox
         aria-label={`${task.title} is done`}
         checked={isDone}
+        disabled={!may('tasks.update')}
         onChange={event => onMove(task, event.currentTarget.checked ? 'completed' : 'pending')}
       />
       <Stack gap={2} miw={0} flex={1}>
@@ -90,14 +94,16 @@ function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) 
       <Text size="sm" c="dimmed" className="stak-nowrap" visibleFrom="xs">
         {columns.find(({ status }) => status === task.status)?.label}
       </Text>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Delete ${task.title}`}
-        onClick={() => onRemove(task)}
-      >
-        <IconTrash size={16} />
-      </ActionIcon>
+      <Permitted to="tasks.delete">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Delete ${task.title}`}
+          onClick={() => onRemove(task)}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
+      </Permitted>
     </Group>
   );
 }

@@ -9,11 +9,14 @@ import {
 } from '@tanstack/react-query';
 import { complain } from '../../components/complaint.ts';
 import { client } from '../../queries/api.ts';
-import { type Drop, reorder } from './board-drop.ts';
+import type { Drop } from './board-drop.ts';
+import { deleted, rememberWrite } from './own-writes.ts';
+import { editList, joinPages, type TaskEdit } from './task-edits.ts';
 
 export type Task = ApiTypes['tasks.list']['data']['data'][number];
 export type TaskStatus = Task['status'];
 export type Sort = NonNullable<ApiTypes['tasks.list']['args']['sort']>;
+type WholeTask = ApiTypes['tasks.create']['data'];
 type Page = { data: Task[]; next_cursor: string | null };
 
 export const columns: readonly { status: TaskStatus; label: string }[] = [
@@ -26,9 +29,13 @@ export const columns: readonly { status: TaskStatus; label: string }[] = [
 const listKey = ['tasks', 'list'];
 const dueKey = ['tasks', 'due'];
 const countsKey = ['tasks', 'counts'];
+export const taskMutationKey = ['tasks'];
 
 export type TaskQuery = { q: string; filter: string; sort: Sort };
-type ListKey = TaskQuery & { status?: TaskStatus };
+export type ListKey = TaskQuery & { status?: TaskStatus };
+
+// The same function each time, so that thousands of tasks are joined once for each answer and not for each letter typed.
+const joined = ({ pages }: InfiniteData<Page>): Task[] => joinPages(pages);
 
 // Search results come best match first; otherwise the filter and the order apply.
 export function useTasks({ q, filter, sort }: TaskQuery, status?: TaskStatus, isWanted = true) {
@@ -43,6 +50,7 @@ export function useTasks({ q, filter, sort }: TaskQuery, status?: TaskStatus, is
       return (await client.tasks.list({ filter: terms, sort, ...page })).data;
     },
     getNextPageParam: page => page.next_cursor ?? undefined,
+    select: joined,
     placeholderData: keepPreviousData,
     retry: false, // a filter that is refused once is refused again
     enabled: isWanted,
@@ -77,57 +85,79 @@ export function useTasksDue(from: string, to: string) {
   });
 }
 
-export function useTaskActions() {
+// What is shown of the tasks: it follows an edit at once, and is read again where that is not certain.
+function useShownTasks() {
   const queries = useQueryClient();
   const refresh = () => {
     void queries.invalidateQueries({ queryKey: ['insights'] });
     return queries.invalidateQueries({ queryKey: ['tasks'] });
   };
-  // The change shows at once where it was made; the server's answer replaces it a moment later.
-  const foresee = async (change: (tasks: Task[], column?: TaskStatus) => Task[]) => {
+  // The edit shows at once where it was made. Returns the lists that have to be read again.
+  const show = async (edit: TaskEdit): Promise<ReadonlySet<string>> => {
+    const lists = queries.getQueryCache().findAll({ queryKey: listKey });
+    // What is stopped now would have brought somebody else's change.
+    const inDoubt = new Set(
+      lists.filter(one => one.state.fetchStatus === 'fetching').map(one => one.queryHash),
+    );
     await queries.cancelQueries({ queryKey: listKey });
     await queries.cancelQueries({ queryKey: dueKey });
-    for (const { queryKey } of queries.getQueryCache().findAll({ queryKey: listKey }))
+    for (const { queryKey, queryHash } of lists)
       queries.setQueryData<InfiniteData<Page>>(queryKey, held => {
-        if (!held) return held;
-        const [first, ...more] = held.pages;
-        // All of them stand in the first page until they are read again: a task may move from page to page.
-        const data = change(
-          held.pages.flatMap(page => page.data),
-          (queryKey[2] as ListKey).status,
-        );
-        return (
-          first && { ...held, pages: [{ ...first, data }, ...more.map(page => ({ ...page, data: [] }))] }
-        );
+        const [first, ...more] = held?.pages ?? [];
+        if (!held || !first) return held;
+        const isWhole = held.pages.at(-1)!.next_cursor === null;
+        const edited = editList(joinPages(held.pages), queryKey[2] as ListKey, edit, isWhole);
+        if (!edited.isExact) inDoubt.add(queryHash);
+        // All of them stand in the first page: a task may move from page to page.
+        const pages = [{ ...first, data: edited.tasks }, ...more.map(page => ({ ...page, data: [] }))];
+        return { ...held, pages };
       });
-    queries.setQueriesData<DueTasks>(
-      { queryKey: dueKey },
-      held => held && { ...held, tasks: change(held.tasks) },
-    );
+    queries.setQueriesData<DueTasks>({ queryKey: dueKey }, held => {
+      const key: ListKey = { q: '', filter: '', sort: 'due_date' };
+      return held && { ...held, tasks: editList(held.tasks, key, edit, false).tasks };
+    });
+    return inDoubt;
   };
-  const after = { onError: complain, onSettled: refresh };
+  const readAgain = (inDoubt: ReadonlySet<string>) => {
+    void queries.invalidateQueries({ queryKey: ['insights'] });
+    const isList = (key: readonly unknown[]) => key[1] === listKey[1];
+    return queries.invalidateQueries({
+      queryKey: ['tasks'],
+      predicate: query => !isList(query.queryKey) || !query.isActive() || inDoubt.has(query.queryHash),
+    });
+  };
+  return { show, readAgain, refresh };
+}
+
+export function useTaskActions() {
+  const queries = useQueryClient();
+  const { show, readAgain, refresh } = useShownTasks();
+  const fail = (error: unknown) => {
+    complain(error);
+    return refresh();
+  };
   const update = useMutation({
+    mutationKey: taskMutationKey,
     mutationFn: ({ task_id, ...body }: { task_id: string } & TaskChange) =>
       client.tasks.update({ task_id, body }),
     onMutate: ({ task_id, status, due_date }) =>
-      foresee((tasks, column) =>
-        tasks
-          .map(task =>
-            task.task_id === task_id
-              ? { ...task, ...(status && { status }), ...(due_date && { due_date }) }
-              : task,
-          )
-          .filter(task => column === undefined || task.status === column),
-      ),
-    ...after,
+      show({ kind: 'update', task_id, set: { ...(status && { status }), ...(due_date && { due_date }) } }),
+    onSuccess: ({ data }, _, inDoubt) => {
+      rememberWrite(data.task_id, data.version);
+      return readAgain(inDoubt);
+    },
+    onError: fail,
   });
   const drop = useMutation({
+    mutationKey: taskMutationKey,
     mutationFn: async ({ task: { task_id, status: before }, status, position }: Drop) => {
-      if (status !== before) await client.tasks.update({ task_id, body: { status } });
-      if (position) await client.tasks.move({ task_id, body: position });
+      const changed =
+        status === before ? undefined : await client.tasks.update({ task_id, body: { status } });
+      const moved = position && (await client.tasks.move({ task_id, body: position }));
+      return (moved ?? changed)?.data.version ?? 0;
     },
     onMutate: async move => {
-      await foresee((tasks, column) => reorder(tasks, move, column));
+      const inDoubt = await show({ kind: 'move', drop: move });
       const { task, status } = move;
       queries.setQueryData<TaskCounts>(countsKey, counts => {
         const by = counts?.by_status;
@@ -135,9 +165,28 @@ export function useTaskActions() {
         const moved = { [task.status]: by[task.status]! - 1, [status]: by[status]! + 1 };
         return { ...counts, by_status: { ...by, ...moved } };
       });
+      return inDoubt;
     },
-    ...after,
+    onSuccess: (version, { task }, inDoubt) => {
+      rememberWrite(task.task_id, version);
+      return readAgain(inDoubt);
+    },
+    onError: fail,
   });
-  const remove = useMutation({ mutationFn: (task_id: string) => client.tasks.delete({ task_id }), ...after });
-  return { update: update.mutate, drop: drop.mutate, remove: remove.mutate, refresh };
+  const remove = useMutation({
+    mutationKey: taskMutationKey,
+    mutationFn: (task_id: string) => client.tasks.delete({ task_id }),
+    onMutate: task_id => show({ kind: 'remove', task_id }),
+    onSuccess: (_, task_id, inDoubt) => {
+      rememberWrite(task_id, deleted);
+      return readAgain(inDoubt);
+    },
+    onError: fail,
+  });
+  // After an answer: what was added, or changed in a form.
+  const showAnswer = async (kind: 'add' | 'update', task: WholeTask) => {
+    rememberWrite(task.task_id, task.version);
+    await readAgain(await show(kind === 'add' ? { kind, task } : { kind, task_id: task.task_id, set: task }));
+  };
+  return { update: update.mutate, drop: drop.mutate, remove: remove.mutate, showAnswer, refresh };
 }

@@ -4,6 +4,7 @@ import { complain } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
@@ -31,25 +32,27 @@ export function TaskTrash() {
         <Stack gap="sm">
           <Group justify="space-between">
             <Text c="dimmed" size="sm">
-              What is here is gone after 30 days.
+              Tasks here are deleted after 30 days.
             </Text>
-            <Confirm
-              title="Empty the trash?"
-              text="Everything in it is gone for good."
-              button="Empty the trash"
-              onConfirm={() => empty.mutate()}
-            >
-              {ask => (
-                <Button
-                  variant="default"
-                  disabled={rows.length === 0}
-                  loading={empty.isPending}
-                  onClick={ask}
-                >
-                  Empty the trash
-                </Button>
-              )}
-            </Confirm>
+            <Permitted to="tasks.emptyTrash">
+              <Confirm
+                title="Empty the trash?"
+                text="Everything in it is deleted for good."
+                button="Empty the trash"
+                onConfirm={() => empty.mutate()}
+              >
+                {ask => (
+                  <Button
+                    variant="default"
+                    disabled={rows.length === 0}
+                    loading={empty.isPending}
+                    onClick={ask}
+                  >
+                    Empty the trash
+                  </Button>
+                )}
+              </Confirm>
+            </Permitted>
           </Group>
           <Card withBorder>
             <DataTable
@@ -63,14 +66,16 @@ export function TaskTrash() {
                 {
                   label: '',
                   show: row => (
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={`Restore ${row.title}`}
-                      onClick={() => restore.mutate(row.task_id)}
-                    >
-                      Restore
-                    </Button>
+                    <Permitted to="tasks.restore">
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        aria-label={`Restore ${row.title}`}
+                        onClick={() => restore.mutate(row.task_id)}
+                      >
+                        Restore
+                      </Button>
+                    </Permitted>
                   ),
                 },
               ]}

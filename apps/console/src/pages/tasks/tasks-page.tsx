@@ -1,16 +1,14 @@
 import './tasks.css';
 import { Modal, Skeleton, Stack, Tabs, Title } from '@mantine/core';
-import { useThrottledCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { client } from '../../queries/api.ts';
-import { useLive } from '../../queries/live.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { type View, views } from './address.ts';
 import { TaskBrowser } from './task-browser.tsx';
+import { useTaskEvents } from './task-events.ts';
 import { TaskForm } from './task-form.tsx';
-import { type Task, useTaskActions } from './task-queries.ts';
+import type { Task } from './task-queries.ts';
 import { TaskTrash } from './task-trash.tsx';
 import { Today, useTodayIn, useZone } from './today.ts';
 
@@ -27,21 +25,13 @@ const labels: Readonly<Record<View, string>> = {
 };
 
 export function TasksPage() {
-  const { view = 'board', task: openId } = route.useSearch();
+  const view = route.useSearch({ select: ({ view: chosen = 'board' }) => chosen });
   const navigate = route.useNavigate();
   usePageTitle(labels[view], 'Tasks');
   const open = (task: Task) => void navigate({ search: before => ({ ...before, task: task.task_id }) });
-  const close = () => void navigate({ search: ({ task: _, ...rest }) => rest });
-  const { refresh } = useTaskActions();
-  // Many changes at once are one reason to read the lists again.
-  const refreshOnce = useThrottledCallback(() => void refresh(), 500);
   const { zone } = useZone();
   const today = useTodayIn(zone);
-  useLive(
-    'tasks',
-    options => client.tasks.events({}, options),
-    () => refreshOnce(),
-  );
+  useTaskEvents();
   const panels: Readonly<Record<View, ReactNode>> = {
     board: <TaskBrowser isBoard onOpen={open} />,
     list: <TaskBrowser isBoard={false} onOpen={open} />,
@@ -70,10 +60,20 @@ export function TasksPage() {
             </Tabs.Panel>
           ))}
         </Tabs>
-        <Modal opened={openId !== undefined} onClose={close} title="Task">
-          {openId !== undefined && <TaskForm task_id={openId} onDone={close} />}
-        </Modal>
+        <OpenTask />
       </Stack>
     </Today>
+  );
+}
+
+// By itself, so that the cards are not drawn again when one of them opens.
+function OpenTask() {
+  const openId = route.useSearch({ select: ({ task }) => task });
+  const navigate = route.useNavigate();
+  const close = () => void navigate({ search: ({ task: _, ...rest }) => rest });
+  return (
+    <Modal opened={openId !== undefined} onClose={close} title="Task">
+      {openId !== undefined && <TaskForm task_id={openId} onDone={close} />}
+    </Modal>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { todayIn } from '../../text/days.ts';
 
 const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -8,22 +9,27 @@ const profileKey = ['task-profile'];
 
 // For users who never chose a time zone, the browser's is used. The server has to know it too: it decides what is
 // overdue, and when nine in the morning is.
-async function readZone(): Promise<string> {
+async function readZone(mayChange: boolean): Promise<string> {
   const { data } = await client.tasks.me();
-  if (data.version > 0 || data.time_zone === browserZone) return data.time_zone;
+  if (!mayChange || data.version > 0 || data.time_zone === browserZone) return data.time_zone;
   return client.tasks.updateMe({ body: { time_zone: browserZone } }).then(
     answer => answer.data.time_zone,
     () => data.time_zone, // a zone that the server has never heard of
   );
 }
 
-export type Zone = { zone: string; browserZone: string; moveTo(zone: string): Promise<void> };
+export type Zone = {
+  zone: string;
+  browserZone: string;
+  moveTo: ((zone: string) => Promise<void>) | undefined; // none for those who may not change it
+};
 
 export function useZone(): Zone {
   const queries = useQueryClient();
+  const mayChange = useMay()('tasks.updateMe');
   const { data: zone = browserZone } = useQuery({
     queryKey: profileKey,
-    queryFn: readZone,
+    queryFn: () => readZone(mayChange),
     staleTime: 60_000,
   });
   const moveTo = async (time_zone: string) => {
@@ -31,7 +37,7 @@ export function useZone(): Zone {
     await queries.invalidateQueries({ queryKey: profileKey });
     await queries.invalidateQueries({ queryKey: ['tasks'] });
   };
-  return { zone, browserZone, moveTo };
+  return { zone, browserZone, moveTo: mayChange ? moveTo : undefined };
 }
 
 // Which day it is for the user, also after a night with the page open.

@@ -63,7 +63,7 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
         <TextInput
           name="id"
           label="Id"
-          description="Of the user to be. Yours to choose, and it stays as it is. Empty makes one up."
+          description="The new user’s id. You choose it, and it cannot be changed. Leave it empty to get one."
           maxLength={128}
           error={complaints.user_id}
         />

@@ -17,7 +17,8 @@ export const InvitationLink = ({ invitation: { email, token, expires_at }, onDon
     </Text>
     <OneTimeSecret value={linkOf(token)} isFocused />
     <Text size="sm" c="dimmed">
-      Your own app can take the invitation too, by <Code>POST /v1/invitations/accept</Code> with the token.
+      Your own app can accept the invitation too, with <Code>POST /v1/invitations/accept</Code> with the
+      token.
     </Text>
     <Group justify="space-between">
       <CopyLine value={token} label="Copy the token alone" />

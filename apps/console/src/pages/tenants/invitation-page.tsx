@@ -59,7 +59,7 @@ function Accepted({ isWhole, isBusy, error, onAccept }: Props) {
         <Text c="dimmed" size="sm">
           {isWhole
             ? 'Say how you want to be called, and you are in.'
-            : 'A part of the link is missing. Copy the whole of it into the address bar.'}
+            : 'Part of the link is missing. Copy the whole of it into the address bar.'}
         </Text>
       </div>
       {error !== null && <Failure error={error} />}

@@ -7,6 +7,7 @@ import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { type Invitation, invitationsKey, type NewInvitation } from '../../queries/tenants.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -32,9 +33,11 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
             Anyone who opens an invitation’s link becomes a user.
           </Text>
         </div>
-        <Button variant="default" leftSection={<IconMail size={16} />} onClick={() => setDialog('form')}>
-          Invite a user
-        </Button>
+        <Permitted to="tenants.createInvitation">
+          <Button variant="default" leftSection={<IconMail size={16} />} onClick={() => setDialog('form')}>
+            Invite a user
+          </Button>
+        </Permitted>
       </Group>
       <Loaded query={invitations}>{rows => <InvitationTable rows={rows} onMade={setDialog} />}</Loaded>
       <More of={invitations} label="More invitations" />
@@ -110,18 +113,20 @@ function InvitationMenu({ invitation, onMade }: MenuProps) {
       actions={[
         {
           label: 'New link…',
+          needs: 'tenants.createInvitation',
           question: {
             title: `A new link for ${email}?`,
-            text: 'The link that you sent before ends at once. The new one is good for seven days.',
-            button: 'Make a new link',
+            text: 'The link you sent before stops working at once. The new one is valid for seven days.',
+            button: 'Create a new link',
           },
           onClick: () => renew.mutate(),
         },
         {
           label: 'Revoke…',
+          needs: 'tenants.revokeInvitation',
           question: {
             title: 'Revoke this invitation?',
-            text: `The link that ${email} has leads nowhere any more.`,
+            text: `The link that ${email} has stops working.`,
             button: 'Revoke',
           },
           onClick: () => revoke.mutate(),

@@ -13,6 +13,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
 
 const providers = ['anthropic', 'bedrock', 'openai-compatible'];
@@ -35,18 +36,20 @@ export function SettingsForm({ settings, isBusy, complaints, onSave, children }:
   const section = { draft, edit, complaints };
   return (
     <form onSubmit={submit}>
-      <Stack>
-        <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
-          <ModelFields {...section} />
-          <LimitFields {...section} />
-        </SimpleGrid>
-        {children}
-        <Group>
-          <Button type="submit" loading={isBusy}>
-            Save settings
-          </Button>
-        </Group>
-      </Stack>
+      <PermittedFields to="tenants.updateSettings">
+        <Stack>
+          <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+            <ModelFields {...section} />
+            <LimitFields {...section} />
+          </SimpleGrid>
+          {children}
+          <Group>
+            <Button type="submit" loading={isBusy}>
+              Save settings
+            </Button>
+          </Group>
+        </Stack>
+      </PermittedFields>
     </form>
   );
 }
@@ -67,7 +70,7 @@ function ModelFields({ draft, edit, complaints }: Section) {
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <Autocomplete
             label="Provider"
-            description="One your operator set up"
+            description="One that your operator has set up"
             data={providers}
             required
             value={draft.provider}
@@ -76,7 +79,7 @@ function ModelFields({ draft, edit, complaints }: Section) {
           />
           <TextInput
             label="Model"
-            description="As the provider names it"
+            description="The provider’s name for it"
             required
             maxLength={200}
             value={draft.model}
@@ -84,14 +87,14 @@ function ModelFields({ draft, edit, complaints }: Section) {
             error={complaints.ai_model}
           />
           <Autocomplete
-            label="If it fails: provider"
+            label="Fallback provider"
             data={providers}
             required={draft.fallbackModel !== ''}
             value={draft.fallbackProvider}
             onChange={fallbackProvider => edit({ fallbackProvider })}
           />
           <TextInput
-            label="If it fails: model"
+            label="Fallback model"
             placeholder="None"
             maxLength={200}
             value={draft.fallbackModel}
@@ -101,7 +104,7 @@ function ModelFields({ draft, edit, complaints }: Section) {
         </SimpleGrid>
         <Textarea
           label="Instructions"
-          description="Told to the model before everything else. Empty takes the standard ones."
+          description="The model reads them first. Leave empty for the standard ones."
           autosize
           minRows={3}
           maxRows={14}
@@ -137,7 +140,7 @@ const amounts: readonly AmountField[] = [
   {
     name: 'messagesPerUser',
     field: 'messages_per_user_per_day',
-    label: 'Messages a day of one user',
+    label: 'Messages per user and day',
     empty: 'No limit',
     min: 0,
     max: 10_000_000,
@@ -145,7 +148,7 @@ const amounts: readonly AmountField[] = [
   {
     name: 'maxTokens',
     field: 'max_tokens_per_message',
-    label: 'Tokens of an answer',
+    label: 'Tokens per answer',
     empty: '4,096',
     min: 1,
     max: 200_000,

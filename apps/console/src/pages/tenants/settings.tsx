@@ -68,7 +68,7 @@ function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
         <Alert color="orange" title="Somebody else has saved these settings" role="alert">
           <Group justify="space-between">
             <Text size="sm">
-              Nothing was overwritten. Look at what they saved, and make your change again.
+              Nothing was overwritten. Look at what they saved and make your change again.
             </Text>
             <Button size="xs" variant="light" color="orange" onClick={onReadAgain}>
               Show what was saved

@@ -6,6 +6,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ActionMenu } from '../../components/action-menu.tsx';
 import { complain } from '../../components/complaint.ts';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { type Tenant, tenantKey, tenantsKey } from '../../queries/tenants.ts';
 import { RenameForm } from './rename-form.tsx';
@@ -31,7 +32,7 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
   const remove = useMutation({
     mutationFn: () => client.tenants.delete({ tenant_id }),
     onSuccess: () => {
-      notifications.show({ message: `${name} is closed, and everything it had is being erased.` });
+      notifications.show({ message: `${name} is closed, and its data is being erased.` });
       void queries.invalidateQueries({ queryKey: tenantsKey });
       return navigate({ to: '/tenants' });
     },
@@ -40,9 +41,10 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
   const suspension = {
     label: 'Suspend…',
     icon: IconPlayerPause,
+    needs: 'tenants.update' as const,
     question: {
       title: 'Suspend this tenant?',
-      text: 'Its users are refused and its channels fall silent, until you activate it again. Nothing is lost.',
+      text: 'Its users are refused and its channels are silent until you activate it again. Nothing is lost.',
       button: 'Suspend',
     },
     onClick: () => turn.mutate('suspended'),
@@ -50,23 +52,26 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
   return (
     <Group gap="xs">
       {status !== 'active' && (
-        <Button size="xs" loading={turn.isPending} onClick={() => turn.mutate('active')}>
-          Activate
-        </Button>
+        <Permitted to="tenants.update">
+          <Button size="xs" loading={turn.isPending} onClick={() => turn.mutate('active')}>
+            Activate
+          </Button>
+        </Permitted>
       )}
       <ActionMenu
         label="Actions of this tenant"
         variant="default"
         size="lg"
         actions={[
-          { label: 'Rename…', icon: IconPencil, onClick: open },
+          { label: 'Rename…', icon: IconPencil, needs: 'tenants.update', onClick: open },
           ...(status === 'active' ? [suspension] : []),
           {
             label: 'Delete…',
             icon: IconTrash,
+            needs: 'tenants.delete',
             question: {
               title: 'Delete this tenant?',
-              text: `${name} is closed at once; its users, conversations, inboxes and everything else of it are erased. Its id ${tenant_id} is never given again.`,
+              text: `${name} is closed at once; its users, conversations, inboxes and all other data are erased. The id ${tenant_id} is never used again.`,
               button: 'Delete tenant',
             },
             onClick: () => remove.mutate(),

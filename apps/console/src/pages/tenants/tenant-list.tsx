@@ -4,6 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { type Tenant, tenantsKey } from '../../queries/tenants.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -25,9 +26,11 @@ export function TenantList({ title, about, table, onMade }: Props) {
     <Stack>
       <Group justify="space-between">
         <Title order={2}>{title}</Title>
-        <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
-          New tenant
-        </Button>
+        <Permitted to="tenants.create">
+          <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
+            New tenant
+          </Button>
+        </Permitted>
       </Group>
       <Text c="dimmed" size="sm" maw={640}>
         {about}

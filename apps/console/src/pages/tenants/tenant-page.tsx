@@ -122,8 +122,8 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
     return (
       <Alert color="orange" title="This tenant is suspended">
         <Text size="sm">
-          Its users are refused and its channels are silent, and nothing here can be changed. Activate it to
-          go on.
+          Its users are refused, its channels are silent and nothing here can be changed. Activate it to
+          continue.
         </Text>
       </Alert>
     );

@@ -7,6 +7,7 @@ import { complain } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useUserChoices } from '../../queries/tenants.ts';
 import { formatTime } from '../../text/format.ts';
@@ -20,7 +21,7 @@ const scopes = [
   { value: 'tasks:write', label: 'Change tasks' },
   { value: 'agents:chat', label: 'Talk to the agent' },
   { value: 'lake:read', label: 'SQL and insights' },
-  { value: 'profile:read', label: 'Read the own profile' },
+  { value: 'profile:read', label: 'Read their profile' },
 ];
 const lifetimes = [
   { value: '900', label: '15 minutes' },
@@ -61,50 +62,54 @@ export function Tokens({ tenant_id, user }: { tenant_id: string; user: string | 
           </Text>
         </div>
         {mint.error && <Failure error={mint.error} />}
-        <Select
-          label="User"
-          placeholder="Choose a user"
-          data={choices}
-          value={sub}
-          searchable
-          onChange={setSub}
-          nothingFoundMessage="There is no such user."
-        />
-        <MultiSelect
-          label="What it may do"
-          description="Grant no more than the page or app needs."
-          data={scopes}
-          value={scope}
-          onChange={setScope}
-        />
-        <Select
-          label="Valid for"
-          data={lifetimes}
-          value={ttl}
-          allowDeselect={false}
-          onChange={value => setTtl(value!)}
-        />
-        <Group justify="space-between">
-          <Confirm
-            title={sub === null ? 'Revoke the tokens of all users?' : `Revoke the tokens of ${sub}?`}
-            text="They stop working at once, on every device."
-            button="Revoke"
-            onConfirm={() => revoke.mutate()}
-          >
-            {ask => (
-              <Button variant="default" loading={revoke.isPending} onClick={ask}>
-                {sub === null ? 'Revoke all tokens' : 'Revoke their tokens'}
+        <PermittedFields to="tenants.mintToken">
+          <Stack>
+            <Select
+              label="User"
+              placeholder="Choose a user"
+              data={choices}
+              value={sub}
+              searchable
+              onChange={setSub}
+              nothingFoundMessage="There is no such user."
+            />
+            <MultiSelect
+              label="What it may do"
+              description="Grant no more than the page or app needs."
+              data={scopes}
+              value={scope}
+              onChange={setScope}
+            />
+            <Select
+              label="Valid for"
+              data={lifetimes}
+              value={ttl}
+              allowDeselect={false}
+              onChange={value => setTtl(value!)}
+            />
+            <Group justify="space-between">
+              <Confirm
+                title={sub === null ? 'Revoke the tokens of all users?' : `Revoke the tokens of ${sub}?`}
+                text="They stop working at once, on every device."
+                button="Revoke"
+                onConfirm={() => revoke.mutate()}
+              >
+                {ask => (
+                  <Button variant="default" loading={revoke.isPending} onClick={ask}>
+                    {sub === null ? 'Revoke all tokens' : 'Revoke their tokens'}
+                  </Button>
+                )}
+              </Confirm>
+              <Button
+                disabled={sub === null || scope.length === 0}
+                loading={mint.isPending}
+                onClick={() => mint.mutate()}
+              >
+                Mint token
               </Button>
-            )}
-          </Confirm>
-          <Button
-            disabled={sub === null || scope.length === 0}
-            loading={mint.isPending}
-            onClick={() => mint.mutate()}
-          >
-            Mint token
-          </Button>
-        </Group>
+            </Group>
+          </Stack>
+        </PermittedFields>
         {mint.data && (
           <OneTimeSecret use={`Valid until ${formatTime(mint.data.expires_at)}.`} value={mint.data.token} />
         )}

@@ -75,7 +75,7 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
           <TextInput
             name="id"
             label="Id"
-            description="Yours to choose, and it stays as it is. Empty makes one up."
+            description="You choose it, and it cannot be changed. Leave it empty to get one."
             maxLength={128}
             error={complaints.user_id}
           />
@@ -90,7 +90,7 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
         />
         <RoleSelect role={role} onChange={setRole} />
         <Text size="sm" c="dimmed">
-          Who this is on channels, so that the agent knows who speaks:
+          Their ids on channels, so that the agent knows who is speaking:
         </Text>
         <SimpleGrid cols={2} spacing="xs">
           {channelTypes.map(type => (

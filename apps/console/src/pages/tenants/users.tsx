@@ -7,6 +7,7 @@ import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
@@ -27,11 +28,13 @@ export function Users({ tenant_id, go }: Props) {
     <Stack>
       <Group justify="space-between">
         <Text c="dimmed" size="sm">
-          Who talks to this tenant's agent.
+          The people who talk to this tenant’s agent.
         </Text>
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
-          New user
-        </Button>
+        <Permitted to="tenants.createUser">
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+            New user
+          </Button>
+        </Permitted>
       </Group>
       <Loaded query={users}>
         {rows => (
@@ -62,7 +65,7 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
     label="Users"
     rows={rows}
     keyOf={row => row.user_id}
-    empty="There is no user yet. Add one, and talk to the agent as that user."
+    empty="There are no users yet. Add one and talk to the agent as that user."
     columns={[
       {
         label: 'Name',
@@ -112,14 +115,19 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
       actions={[
         { label: 'Conversations', onClick: () => go({ user: user_id }) },
         { label: 'Memory', onClick: () => go({ tab: 'memory', user: user_id }) },
-        { label: 'Mint a token', onClick: () => go({ tab: 'tokens', user: user_id }) },
-        { label: 'Change…', onClick: onEdit },
+        {
+          label: 'Mint a token',
+          needs: 'tenants.mintToken',
+          onClick: () => go({ tab: 'tokens', user: user_id }),
+        },
+        { label: 'Change…', needs: 'tenants.updateUser', onClick: onEdit },
         { label: 'Download everything', onClick: () => download.mutate() },
         {
           label: 'Remove…',
+          needs: 'tenants.deleteUser',
           question: {
             title: `Remove ${display_name}?`,
-            text: 'The user is removed and cannot sign in any more. What was said and sent stays.',
+            text: 'The user is removed and can no longer sign in. Their conversations and messages stay.',
             button: 'Remove',
           },
           onClick: () => remove.mutate(),

@@ -18,7 +18,7 @@ export type EventStatus = (typeof eventStatuses)[number];
 export const spans = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type Span = keyof typeof spans;
 
-const eventTabs = ['received', 'headers', 'sent', 'changes'] as const;
+export const eventTabs = ['received', 'headers', 'sent', 'changes'] as const;
 export type EventTab = (typeof eventTabs)[number];
 
 /** The filters of a list of events, and the event that is open beside it. */

@@ -10,6 +10,7 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { CodeField } from '../../components/code-field.tsx';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
+import { Permitted, PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
 import { useEventBody } from './event-payload.tsx';
@@ -101,74 +102,78 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
 
   return (
     <form onSubmit={submit}>
-      <Stack>
-        {save.error && !hasField && <Failure error={save.error} />}
-        <TextInput
-          name="name"
-          label="Name"
-          placeholder="Billing"
-          required
-          maxLength={100}
-          defaultValue={connection?.name}
-          error={complaints.name}
-        />
-        <TextInput
-          name="url"
-          type="url"
-          label="Destination"
-          placeholder="https://api.example.com/webhooks"
-          required
-          defaultValue={connection?.destinationUrl}
-          error={complaints.destinationUrl}
-        />
-        <FilterBuilder value={filters} onChange={setFilters} error={complaints.filters} />
-        <Select
-          label="Transform"
-          data={kinds}
-          value={kind}
-          allowDeselect={false}
-          onChange={value => setKind((value ?? 'passthrough') as Kind)}
-          error={kind === 'passthrough' && complaints.transform}
-        />
-        {kind === 'field_map' && (
-          <CodeField
-            label="Fields"
-            description="For each field: `to`, and one of `from`, `value` or `template`"
-            language="json"
-            value={map}
-            onChange={setMap}
-            error={complaints.transform}
+      <PermittedFields to={connection ? 'webhooks.editConnection' : 'webhooks.createConnection'}>
+        <Stack>
+          {save.error && !hasField && <Failure error={save.error} />}
+          <TextInput
+            name="name"
+            label="Name"
+            placeholder="Billing"
+            required
+            maxLength={100}
+            defaultValue={connection?.name}
+            error={complaints.name}
           />
-        )}
-        {kind === 'field_map' && (
-          <Switch
-            label="Keep the other fields"
-            description="Otherwise the new body has the mapped fields only."
-            checked={keep}
-            onChange={event => setKeep(event.currentTarget.checked)}
+          <TextInput
+            name="url"
+            type="url"
+            label="Destination"
+            placeholder="https://api.example.com/webhooks"
+            required
+            defaultValue={connection?.destinationUrl}
+            error={complaints.destinationUrl}
           />
-        )}
-        {kind === 'javascript' && (
-          <CodeField
-            label="Code"
-            description="Defines transform(event), which returns { body, headers? }, or null to drop the event. Ctrl and Space suggest what event has."
-            language="javascript"
-            value={code}
-            onChange={setCode}
-            sample={sampleBody}
-            error={complaints.transform}
+          <FilterBuilder value={filters} onChange={setFilters} error={complaints.filters} />
+          <Select
+            label="Transform"
+            data={kinds}
+            value={kind}
+            allowDeselect={false}
+            onChange={value => setKind((value ?? 'passthrough') as Kind)}
+            error={kind === 'passthrough' && complaints.transform}
           />
-        )}
-        <RulesTrial sourceId={sourceId} rules={rulesOf()} sample={sample} onSample={setSample} />
-        <DeliverySettings
-          draft={delivery}
-          complaints={complaints}
-          onChange={part => setDelivery(before => ({ ...before, ...part }))}
-        />
-        <Button type="submit" loading={save.isPending}>
-          {connection ? 'Save' : 'Create connection'}
-        </Button>
-      </Stack>
+          {kind === 'field_map' && (
+            <CodeField
+              label="Fields"
+              description="For each field: `to`, and one of `from`, `value` or `template`"
+              language="json"
+              value={map}
+              onChange={setMap}
+              error={complaints.transform}
+            />
+          )}
+          {kind === 'field_map' && (
+            <Switch
+              label="Keep the other fields"
+              description="Otherwise the new body has only the mapped fields."
+              checked={keep}
+              onChange={event => setKeep(event.currentTarget.checked)}
+            />
+          )}
+          {kind === 'javascript' && (
+            <CodeField
+              label="Code"
+              description="Defines transform(event), which returns { body, headers? }, or null to drop the event. Ctrl+Space suggests the fields of the event."
+              language="javascript"
+              value={code}
+              onChange={setCode}
+              sample={sampleBody}
+              error={complaints.transform}
+            />
+          )}
+          <Permitted to="webhooks.tryRules">
+            <RulesTrial sourceId={sourceId} rules={rulesOf()} sample={sample} onSample={setSample} />
+          </Permitted>
+          <DeliverySettings
+            draft={delivery}
+            complaints={complaints}
+            onChange={part => setDelivery(before => ({ ...before, ...part }))}
+          />
+          <Button type="submit" loading={save.isPending}>
+            {connection ? 'Save' : 'Create connection'}
+          </Button>
+        </Stack>
+      </PermittedFields>
     </form>
   );
 }

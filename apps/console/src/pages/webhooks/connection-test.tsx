@@ -28,7 +28,7 @@ export function ConnectionTrial({ connectionId }: { connectionId: string }) {
       </Title>
       <JsonInput
         label="Body"
-        description="Runs through the connection as it is saved."
+        description="Runs through the saved connection."
         value={sample}
         onChange={setSample}
         autosize

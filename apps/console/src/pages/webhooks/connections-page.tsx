@@ -1,4 +1,4 @@
-import { Button, Card, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
@@ -10,6 +10,7 @@ import { usePageTitle } from '../../shell/page-title.ts';
 import { formatNumber } from '../../text/format.ts';
 import { statusOf } from './connection-status.ts';
 import { type Source, useConnectionsOf, useSources } from './queries.ts';
+import { SourceSelect } from './source-select.tsx';
 
 const route = getRouteApi('/inside/webhooks/connections');
 const sourcesAtOnce = 20; // each is asked for by itself
@@ -25,19 +26,13 @@ export function WebhookConnectionsPage() {
         <div>
           <Title order={2}>Connections</Title>
           <Text c="dimmed" size="sm">
-            Where events are delivered to. A connection belongs to a source.
+            Where events are delivered. A connection belongs to a source.
           </Text>
         </div>
-        <Select
-          label="Source"
-          placeholder="All"
-          clearable
-          searchable
-          clearButtonProps={{ 'aria-label': 'All sources' }}
-          data={(sources.data ?? []).map(one => ({ value: one.sourceId, label: one.name }))}
-          value={source ?? null}
-          onChange={value =>
-            void navigate({ search: value === null ? {} : { source: value }, replace: true })
+        <SourceSelect
+          value={source}
+          onChange={next =>
+            void navigate({ search: next === undefined ? {} : { source: next }, replace: true })
           }
         />
       </Group>

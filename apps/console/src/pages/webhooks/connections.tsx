@@ -8,8 +8,10 @@ import { complain } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatNumber } from '../../text/format.ts';
 import { ConnectionForm } from './connection-form.tsx';
 import { statusOf } from './connection-status.ts';
@@ -36,9 +38,11 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
         <Text c="dimmed" size="sm">
           Every event goes to each connection whose filter it passes.
         </Text>
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
-          New connection
-        </Button>
+        <Permitted to="webhooks.createConnection">
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+            New connection
+          </Button>
+        </Permitted>
       </Group>
       <Loaded query={connections}>
         {rows =>
@@ -78,8 +82,12 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
           />
           {current && (
             <>
-              <RotateSecret connectionId={current.connectionId} onRotated={setSecret} />
-              <ConnectionTrial connectionId={current.connectionId} />
+              <Permitted to="webhooks.rotateSecret">
+                <RotateSecret connectionId={current.connectionId} onRotated={setSecret} />
+              </Permitted>
+              <Permitted to="webhooks.testConnection">
+                <ConnectionTrial connectionId={current.connectionId} />
+              </Permitted>
             </>
           )}
         </Stack>
@@ -120,6 +128,7 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['connections', sourceId] });
   const isStopped = status !== 'active';
+  const editLabel = useMay()('webhooks.editConnection') ? 'Edit and test' : 'Show';
   const edit = useMutation({
     mutationFn: () =>
       client.webhooks.editConnection({ connectionId, body: { status: isStopped ? 'active' : 'paused' } }),
@@ -153,29 +162,33 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
           {state.note !== undefined && <Text size="sm">{state.note}</Text>}
         </div>
         <Group gap="xs">
-          <Button size="compact-sm" variant="default" aria-label={`Edit and test ${name}`} onClick={onEdit}>
-            Edit and test
+          <Button size="compact-sm" variant="default" aria-label={`${editLabel} ${name}`} onClick={onEdit}>
+            {editLabel}
           </Button>
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`${isStopped ? 'Resume' : 'Pause'} ${name}`}
-            onClick={() => edit.mutate()}
-          >
-            {isStopped ? 'Resume' : 'Pause'}
-          </Button>
-          <Confirm
-            title={`Delete ${name}?`}
-            text="Deliveries that are still waiting are cancelled."
-            button="Delete connection"
-            onConfirm={() => remove.mutate()}
-          >
-            {ask => (
-              <Button size="compact-sm" variant="default" aria-label={`Delete ${name}`} onClick={ask}>
-                Delete
-              </Button>
-            )}
-          </Confirm>
+          <Permitted to="webhooks.editConnection">
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`${isStopped ? 'Resume' : 'Pause'} ${name}`}
+              onClick={() => edit.mutate()}
+            >
+              {isStopped ? 'Resume' : 'Pause'}
+            </Button>
+          </Permitted>
+          <Permitted to="webhooks.deleteConnection">
+            <Confirm
+              title={`Delete ${name}?`}
+              text="Deliveries that are still waiting are cancelled."
+              button="Delete connection"
+              onConfirm={() => remove.mutate()}
+            >
+              {ask => (
+                <Button size="compact-sm" variant="default" aria-label={`Delete ${name}`} onClick={ask}>
+                  Delete
+                </Button>
+              )}
+            </Confirm>
+          </Permitted>
         </Group>
       </Group>
     </Card>

@@ -54,7 +54,7 @@ export function DeliverySettings({ draft, complaints, onChange }: Props) {
           <Stack>
             <TextInput
               label="Wait before each retry"
-              description="Such as 30s, 5m, 1h, at most 24h each. Empty uses the usual schedule."
+              description="Such as 30s, 5m, 1h; at most 24h each. Leave empty for the default schedule."
               placeholder={delaysText(usualDelaysS)}
               value={draft.delays}
               error={complaints.retryConfig}
@@ -81,7 +81,7 @@ export function DeliverySettings({ draft, complaints, onChange }: Props) {
               onChange={maxConcurrency => onChange({ maxConcurrency })}
             />
             <NumberInput
-              label="Deliveries a second"
+              label="Deliveries per second"
               description="Empty means no limit."
               placeholder="No limit"
               min={1}
@@ -93,7 +93,7 @@ export function DeliverySettings({ draft, complaints, onChange }: Props) {
             />
             <Switch
               label="Deliver in order"
-              description="An event waits until the one before it is delivered or has failed for good."
+              description="Each event waits until the one before it is delivered or has finally failed."
               checked={draft.ordered}
               onChange={event => onChange({ ordered: event.currentTarget.checked })}
             />

@@ -8,11 +8,13 @@ import { CopyIcon } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
-import type { EventTab } from './address.ts';
+import { type EventTab, eventTabs } from './address.ts';
 import { WebhookPayload } from './event-payload.tsx';
 import { SentRequest } from './event-sent.tsx';
 import { useConnectionsOf } from './queries.ts';
@@ -48,7 +50,10 @@ type Props = {
 };
 
 /** What was received, what was sent, and what became of each delivery. */
-export function EventDetail({ sourceId: given, eventId, view = 'received', onView, onClose }: Props) {
+export function EventDetail({ sourceId: given, eventId, view: wanted, onView, onClose }: Props) {
+  // What was sent is found by running the event through the connection again, which not everybody may.
+  const views = useMay()('webhooks.testConnection') ? eventTabs : (['received', 'headers'] as const);
+  const view = views.find(one => one === wanted) ?? 'received';
   const event = useEvent(eventId);
   const sourceId = given ?? event.data?.sourceId;
   const connections = useConnectionsOf(sourceId === undefined ? [] : [sourceId]).data;
@@ -62,7 +67,7 @@ export function EventDetail({ sourceId: given, eventId, view = 'received', onVie
     return (
       <Missing
         title="There is no such event"
-        text="Events are deleted when the retention of your plan is over. It may also belong to another account."
+        text="Events are deleted at the end of your plan’s retention. It may also belong to another account."
       >
         <TextLink to="/webhooks/events">Go to all events</TextLink>
       </Missing>
@@ -74,9 +79,9 @@ export function EventDetail({ sourceId: given, eventId, view = 'received', onVie
           <EventHead event={data} onClose={onClose} />
           <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
             <Tabs.List className="stak-tabs">
-              {Object.entries(viewNames).map(([value, label]) => (
-                <Tabs.Tab key={value} value={value}>
-                  {label}
+              {views.map(one => (
+                <Tabs.Tab key={one} value={one}>
+                  {viewNames[one]}
                 </Tabs.Tab>
               ))}
             </Tabs.List>
@@ -144,13 +149,15 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
           </Group>
         </div>
         <Group gap="xs">
-          <Button
-            leftSection={<IconRefresh size={16} />}
-            loading={replay.isPending}
-            onClick={() => replay.mutate()}
-          >
-            Replay
-          </Button>
+          <Permitted to="webhooks.replayEvent">
+            <Button
+              leftSection={<IconRefresh size={16} />}
+              loading={replay.isPending}
+              onClick={() => replay.mutate()}
+            >
+              Replay
+            </Button>
+          </Permitted>
           {onClose && (
             <>
               <TextLink

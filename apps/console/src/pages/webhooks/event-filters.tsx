@@ -1,11 +1,10 @@
-import { ActionIcon, Button, Group, Menu, Select, TextInput } from '@mantine/core';
-import { IconBookmark, IconTrash } from '@tabler/icons-react';
+import { Group, Menu, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Prompt } from '../../components/prompt.tsx';
-import { useSavedList } from '../../components/saved-list.ts';
+import { SavedMenu } from '../../components/saved-menu.tsx';
 import { useAddressText } from '../../text/address-text.ts';
 import { type EventStatus, type EventsSearch, eventStatuses, type Span } from './address.ts';
-import { useConnectionsOf, useSources } from './queries.ts';
+import { useConnectionsOf } from './queries.ts';
+import { SourceSelect } from './source-select.tsx';
 
 const spanNames = [
   { value: '1h', label: 'Last hour' },
@@ -26,7 +25,6 @@ export function EventFilters({ sourceId, search, change }: Props) {
   const [q, setQ] = useAddressText(search.q ?? '', next => change({ q: next || undefined }));
   const [type, setType] = useAddressText(search.type ?? '', next => change({ type: next || undefined }));
   const [where, setWhere] = useAddressText(search.where ?? '', next => change({ where: next || undefined }));
-  const { data: sources = [] } = useSources();
   const ofSource = sourceId ?? search.source;
   const connections = useConnectionsOf(ofSource === undefined ? [] : [ofSource]).data;
   const [isCustom, setIsCustom] = useState(from !== undefined || to !== undefined);
@@ -49,15 +47,9 @@ export function EventFilters({ sourceId, search, change }: Props) {
         w={190}
       />
       {sourceId === undefined && (
-        <Select
-          label="Source"
-          placeholder="All"
-          clearable
-          searchable
-          clearButtonProps={{ 'aria-label': 'All sources' }}
-          data={sources.map(one => ({ value: one.sourceId, label: one.name }))}
-          value={search.source ?? null}
-          onChange={value => change({ source: value ?? undefined, connection: undefined })}
+        <SourceSelect
+          value={search.source}
+          onChange={source => change({ source, connection: undefined })}
           w={150}
         />
       )}
@@ -142,47 +134,17 @@ const filtersOf = (search: EventsSearch): Filters =>
 
 export const isFiltered = (search: EventsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
-function SavedViews({ search, change }: Omit<Props, 'sourceId'>) {
-  const views = useSavedList<Filters>('event-views');
-  const [isNaming, setIsNaming] = useState(false);
-  return (
-    <>
-      <Menu position="bottom-end" width={240}>
-        <Menu.Target>
-          <Button variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
-            Views
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {views.all.length > 0 && <Menu.Label>Saved in this browser</Menu.Label>}
-          {views.all.map(({ name, value }) => (
-            <Group key={name} gap={4} wrap="nowrap">
-              <Menu.Item onClick={() => change({ ...noFilters, ...value })}>{name}</Menu.Item>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={`Delete the view ${name}`}
-                onClick={() => views.remove(name)}
-              >
-                <IconTrash size={14} />
-              </ActionIcon>
-            </Group>
-          ))}
-          <Menu.Item disabled={!isFiltered(search)} onClick={() => setIsNaming(true)}>
-            Save these filters…
-          </Menu.Item>
-          <Menu.Item disabled={!isFiltered(search)} onClick={() => change(noFilters)}>
-            Clear all filters
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Prompt
-        isOpen={isNaming}
-        title="Save these filters"
-        label="Name of the view"
-        onClose={() => setIsNaming(false)}
-        onSubmit={name => views.add(name, filtersOf(search))}
-      />
-    </>
-  );
-}
+const SavedViews = ({ search, change }: Omit<Props, 'sourceId'>) => (
+  <SavedMenu<Filters>
+    kind="event-views"
+    what="view"
+    label="Views"
+    saveLabel="Save these filters"
+    value={isFiltered(search) ? filtersOf(search) : undefined}
+    onPick={view => change({ ...noFilters, ...view })}
+  >
+    <Menu.Item disabled={!isFiltered(search)} onClick={() => change(noFilters)}>
+      Clear all filters
+    </Menu.Item>
+  </SavedMenu>
+);

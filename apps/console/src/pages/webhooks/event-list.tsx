@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
@@ -56,12 +57,10 @@ type Props = {
   change: (part: Partial<EventsSearch>) => void;
 };
 
-/** The newest events first, and new ones as they arrive. On a wide screen, one of them is shown beside the list. */
-export function EventList({ sourceId: ofPage, search, change }: Props) {
-  const sourceId = ofPage ?? search.source;
+// The newest events, kept up to date unless somebody wants to read them in peace.
+function useEvents(sourceId: string | undefined, filters: EventsSearch) {
   const queries = useQueryClient();
   const [isPaused, setIsPaused] = useState(false);
-  const { event: openId, view, ...filters } = search;
   const key = ['events', sourceId ?? 'all'];
   const events = useInfiniteQuery({
     queryKey: [...key, filters],
@@ -82,12 +81,15 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
       void queries.invalidateQueries({ queryKey: ['webhook-analytics'] });
     },
   );
-  const resume = () => {
+  const togglePause = () => {
     setIsPaused(!isPaused);
     if (isPaused) void events.refetch();
   };
-  const rows = events.data?.pages.flatMap(page => page.data) ?? [];
-  const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  return { events, rows: events.data?.pages.flatMap(page => page.data) ?? [], isPaused, togglePause };
+}
+
+// From event to event with j and k, and back to the list with Escape.
+function useEventKeys(rows: readonly EventRow[], openId: string | undefined, change: Props['change']): void {
   const step = (by: number) => {
     const at = rows.findIndex(one => one.eventId === openId);
     const next = rows[at === -1 ? 0 : at + by];
@@ -98,6 +100,15 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
     ['k', () => step(-1)],
     ['Escape', () => openId !== undefined && change({ event: undefined, view: undefined })],
   ]);
+}
+
+/** The newest events first, and new ones as they arrive. On a wide screen, one of them is shown beside the list. */
+export function EventList({ sourceId: ofPage, search, change }: Props) {
+  const sourceId = ofPage ?? search.source;
+  const { event: openId, view, ...filters } = search;
+  const { events, rows, isPaused, togglePause } = useEvents(sourceId, filters);
+  useEventKeys(rows, openId, change);
+  const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
   const hasPane = isWide && openId !== undefined;
   return (
@@ -107,12 +118,16 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
         <Button
           variant="default"
           leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
-          onClick={resume}
+          onClick={togglePause}
         >
           {isPaused ? 'Resume updates' : 'Pause updates'}
         </Button>
         <Export sourceId={sourceId} search={filters} />
-        {sourceId !== undefined && <ReplayMany sourceId={sourceId} rows={rows} search={filters} />}
+        {sourceId !== undefined && (
+          <Permitted to="webhooks.createJob">
+            <ReplayMany sourceId={sourceId} rows={rows} search={filters} />
+          </Permitted>
+        )}
       </Group>
       {events.error && <Failure error={events.error} onRetry={() => events.refetch()} />}
       <div className={hasPane ? 'stak-beside' : undefined}>

@@ -8,6 +8,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { CopyIcon, CopyLine } from '../../components/copy.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
@@ -89,26 +90,30 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
           <StatusBadge status={status} />
         </Group>
         <Group gap="xs">
-          <Button
-            variant="default"
-            loading={edit.isPending}
-            leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
-            onClick={() => edit.mutate(isPaused ? 'active' : 'paused')}
-          >
-            {isPaused ? 'Resume' : 'Pause'}
-          </Button>
-          <Confirm
-            title={`Delete ${name}?`}
-            text="Its address stops working at once. Events that have arrived stay readable until they expire."
-            button="Delete source"
-            onConfirm={() => remove.mutate()}
-          >
-            {ask => (
-              <Button variant="default" loading={remove.isPending} onClick={ask}>
-                Delete
-              </Button>
-            )}
-          </Confirm>
+          <Permitted to="webhooks.editSource">
+            <Button
+              variant="default"
+              loading={edit.isPending}
+              leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+              onClick={() => edit.mutate(isPaused ? 'active' : 'paused')}
+            >
+              {isPaused ? 'Resume' : 'Pause'}
+            </Button>
+          </Permitted>
+          <Permitted to="webhooks.deleteSource">
+            <Confirm
+              title={`Delete ${name}?`}
+              text="Its address stops working at once. Events that have arrived stay readable until they expire."
+              button="Delete source"
+              onConfirm={() => remove.mutate()}
+            >
+              {ask => (
+                <Button variant="default" loading={remove.isPending} onClick={ask}>
+                  Delete
+                </Button>
+              )}
+            </Confirm>
+          </Permitted>
         </Group>
       </Group>
       <Card withBorder>
@@ -201,7 +206,9 @@ function Address({ source }: { source: Sender }) {
         </Code>
       )}
       <Group>
-        <SendTestEvent source={source} />
+        <Permitted to="webhooks.sendTestEvent">
+          <SendTestEvent source={source} />
+        </Permitted>
         {!isChecked && <CopyLine value={sampleCurl(ingestUrl)} label="Copy the command" />}
       </Group>
     </Stack>
@@ -214,7 +221,7 @@ function SendTestEvent({ source }: { source: Sender }) {
   const send = useMutation({
     mutationFn: () => client.webhooks.sendTestEvent({ sourceId }),
     onSuccess: () => {
-      notifications.show({ message: 'The test event has arrived. It is the newest in the list.' });
+      notifications.show({ message: 'The test event has arrived: it is the newest in the list.' });
       return queries.invalidateQueries({ queryKey: ['events', sourceId] });
     },
     onError: complain,

@@ -1,4 +1,4 @@
-import { Button, Card, Group, NumberInput, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Group, NumberInput, Select, Stack, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { JsonField } from '../../components/json-field.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { providerNames } from './providers.ts';
 import type { Source } from './queries.ts';
@@ -18,7 +19,7 @@ type WhilePaused = Source['whilePaused'];
 const checks = [
   { value: 'off', label: 'Do not check' },
   { value: 'reject', label: 'Refuse requests without a valid one' },
-  { value: 'store', label: 'Keep such requests as rejected events' },
+  { value: 'store', label: 'Store such requests as rejected events' },
 ];
 const pauses = [
   { value: 'hold', label: 'Keep events and deliver them later' },
@@ -26,22 +27,49 @@ const pauses = [
 ];
 const algorithms = ['hmac-sha256', 'hmac-sha1', 'hmac-sha512'];
 
+type Draft = {
+  signatures: Signatures;
+  algorithm: string;
+  ownAlgorithm: string; // as JSON, for `own`
+  toleranceS: number | string;
+  whilePaused: WhilePaused;
+};
+
+const exampleAlgorithm = { algorithm: 'sha256', header: 'X-Signature', encoding: 'hex' };
+
+function draftOf({ signatures, signingAlgorithm: given, toleranceS, whilePaused }: Source): Draft {
+  const isOwn = typeof given === 'object';
+  return {
+    signatures,
+    algorithm: isOwn ? 'own' : (given ?? 'hmac-sha256'),
+    ownAlgorithm: JSON.stringify(isOwn ? given : exampleAlgorithm, null, 2),
+    toleranceS: toleranceS ?? '',
+    whilePaused,
+  };
+}
+
+function changeOf(draft: Draft, provider: Source['provider'], fields: FormData): Change {
+  const text = (name: string) => String(fields.get(name) ?? '').trim();
+  const { signatures, algorithm, ownAlgorithm, toleranceS, whilePaused } = draft;
+  const ofSender: Change = {
+    signatures,
+    dedupeHeader: text('dedupe') || null,
+    toleranceS: toleranceS === '' ? null : Number(toleranceS),
+    ...(text('secret') && { signingSecret: text('secret') }),
+    ...(provider === 'custom' && {
+      signingAlgorithm: algorithm === 'own' ? JSON.parse(ownAlgorithm) : algorithm,
+    }),
+  };
+  const ofSource: Change = { name: text('name'), whilePaused, alertUrl: text('alerts') || null };
+  return provider === 'stak' ? ofSource : { ...ofSource, ...ofSender };
+}
+
 // Everything about a source that can be changed.
 export function SourceSettings({ source }: { source: Source }) {
   const { sourceId, provider } = source;
   const queries = useQueryClient();
-  const given = source.signingAlgorithm;
-  const [signatures, setSignatures] = useState<Signatures>(source.signatures);
-  const [whilePaused, setWhilePaused] = useState<WhilePaused>(source.whilePaused);
-  const [algorithm, setAlgorithm] = useState(typeof given === 'object' ? 'own' : (given ?? 'hmac-sha256'));
-  const [ownAlgorithm, setOwnAlgorithm] = useState(
-    JSON.stringify(
-      typeof given === 'object' ? given : { algorithm: 'sha256', header: 'X-Signature', encoding: 'hex' },
-      null,
-      2,
-    ),
-  );
-  const [toleranceS, setToleranceS] = useState<number | string>(source.toleranceS ?? '');
+  const [draft, setDraft] = useState(() => draftOf(source));
+  const edit = (part: Partial<Draft>) => setDraft(before => ({ ...before, ...part }));
   const [alertSecret, setAlertSecret] = useState<string>();
   const take = (data: Source & { alertSecret?: string | undefined }) => {
     if (data.alertSecret !== undefined) setAlertSecret(data.alertSecret);
@@ -49,159 +77,167 @@ export function SourceSettings({ source }: { source: Source }) {
     queries.setQueryData(['source', sourceId], data);
   };
   const save = useMutation({
-    mutationFn: async (body: Change) => (await client.webhooks.editSource({ sourceId, body })).data,
+    mutationFn: async (fields: FormData) => {
+      const body = changeOf(draft, provider, fields);
+      return (await client.webhooks.editSource({ sourceId, body })).data;
+    },
     onSuccess: data => {
       notifications.show({ message: 'The source is saved.' });
       take(data);
     },
   });
-  const rotate = useMutation({
-    mutationFn: async () => (await client.webhooks.rotateAlertSecret({ sourceId })).data,
-    onSuccess: take,
-    onError: complain,
-  });
-  const isFromStak = provider === 'stak';
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '').trim();
-    const secret = text('secret');
-    const ofSender: Change = {
-      signatures,
-      dedupeHeader: text('dedupe') || null,
-      toleranceS: toleranceS === '' ? null : Number(toleranceS),
-      ...(secret && { signingSecret: secret }),
-      ...(provider === 'custom' && {
-        signingAlgorithm: algorithm === 'own' ? JSON.parse(ownAlgorithm) : algorithm,
-      }),
-    };
-    save.mutate({
-      name: text('name'),
-      whilePaused,
-      alertUrl: text('alerts') || null,
-      ...(!isFromStak && ofSender),
-    });
+    save.mutate(new FormData(event.currentTarget));
   };
   const complaints = fieldComplaints(save.error);
   const hasField = Object.keys(complaints).length > 0;
+  const fields = { source, draft, edit, complaints };
   return (
     <Card withBorder maw={680}>
       <form onSubmit={submit}>
-        <Stack>
-          {save.error && !hasField && <Failure error={save.error} />}
-          <TextInput
-            name="name"
-            label="Name"
-            required
-            maxLength={100}
-            defaultValue={source.name}
-            error={complaints.name}
-          />
-          {!isFromStak && (
-            <>
-              <Title order={3} size="h5">
-                Signatures of {provider === 'custom' ? 'the sender' : providerNames[provider]}
-              </Title>
-              <Select
-                label="Check"
-                data={checks}
-                value={signatures}
-                allowDeselect={false}
-                onChange={value => setSignatures(value as Signatures)}
-                error={complaints.signatures}
-              />
-              <TextInput
-                name="secret"
-                label={source.hasSigningSecret ? 'New signing secret' : 'Signing secret'}
-                description={
-                  source.hasSigningSecret
-                    ? 'Leave it empty to keep the present one. After a change both are accepted for 24 hours.'
-                    : 'The provider shows it next to the address. Stak encrypts it and never shows it.'
-                }
-                type="password"
-                autoComplete="off"
-                error={complaints.signingSecret}
-              />
-              {provider === 'custom' && (
-                <Select
-                  label="Algorithm"
-                  data={[...algorithms, { value: 'own', label: 'Other (JSON)' }]}
-                  value={algorithm}
-                  allowDeselect={false}
-                  onChange={value => setAlgorithm(value ?? 'hmac-sha256')}
-                  error={algorithm !== 'own' && complaints.signingAlgorithm}
-                />
-              )}
-              {provider === 'custom' && algorithm === 'own' && (
-                <JsonField
-                  label="Algorithm as JSON"
-                  description="algorithm, header, encoding; optional: prefix, secretEncoding, timestampHeader, idHeader, template"
-                  value={ownAlgorithm}
-                  onChange={setOwnAlgorithm}
-                  error={complaints.signingAlgorithm}
-                />
-              )}
-              <NumberInput
-                label="Time tolerance"
-                description="How many seconds a signed timestamp may be off. Empty means 300."
-                min={1}
-                max={86_400}
-                allowDecimal={false}
-                value={toleranceS}
-                onChange={setToleranceS}
-                error={complaints.toleranceS}
-              />
-              <TextInput
-                name="dedupe"
-                label="Header with the sender’s id"
-                description="Events with the same id are stored once. Empty takes the provider’s own."
-                defaultValue={source.dedupeHeader}
-                error={complaints.dedupeHeader}
-              />
-            </>
-          )}
-          <Title order={3} size="h5">
-            Pauses and alerts
-          </Title>
-          <Select
-            label="While paused"
-            data={pauses}
-            value={whilePaused}
-            allowDeselect={false}
-            onChange={value => setWhilePaused(value as WhilePaused)}
-            error={complaints.whilePaused}
-          />
-          <TextInput
-            name="alerts"
-            type="url"
-            label="Alert address"
-            description="Gets a signed POST when a delivery fails for good or a destination keeps failing."
-            placeholder="https://api.example.com/alerts"
-            defaultValue={source.alertUrl}
-            error={complaints.alertUrl}
-          />
-          {alertSecret !== undefined && (
-            <OneTimeSecret use="Alerts are signed with this secret." value={alertSecret} />
-          )}
-          <Group justify="space-between">
-            {source.alertUrl === undefined ? (
-              <span />
-            ) : (
-              <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>
-                Rotate alert secret
-              </Button>
+        <PermittedFields to="webhooks.editSource">
+          <Stack>
+            {save.error && !hasField && <Failure error={save.error} />}
+            <TextInput
+              name="name"
+              label="Name"
+              required
+              maxLength={100}
+              defaultValue={source.name}
+              error={complaints.name}
+            />
+            {provider !== 'stak' && <SignatureFields {...fields} />}
+            <AlertFields {...fields} />
+            {alertSecret !== undefined && (
+              <OneTimeSecret use="Alerts are signed with this secret." value={alertSecret} />
             )}
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-          {source.alertUrl !== undefined && (
-            <Text size="xs" c="dimmed">
-              After a rotation, alerts carry signatures of both secrets for 24 hours.
-            </Text>
-          )}
-        </Stack>
+            <Group justify="end">
+              {source.alertUrl !== undefined && <RotateAlertSecret sourceId={sourceId} onRotated={take} />}
+              <Button type="submit" loading={save.isPending}>
+                Save
+              </Button>
+            </Group>
+          </Stack>
+        </PermittedFields>
       </form>
     </Card>
+  );
+}
+
+type FieldsProps = {
+  source: Source;
+  draft: Draft;
+  edit: (part: Partial<Draft>) => void;
+  complaints: Readonly<Record<string, string>>;
+};
+
+function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
+  const { provider } = source;
+  return (
+    <>
+      <Title order={3} size="h5">
+        Signatures of {provider === 'custom' ? 'the sender' : providerNames[provider]}
+      </Title>
+      <Select
+        label="Check"
+        data={checks}
+        value={draft.signatures}
+        allowDeselect={false}
+        onChange={value => edit({ signatures: value as Signatures })}
+        error={complaints.signatures}
+      />
+      <TextInput
+        name="secret"
+        label={source.hasSigningSecret ? 'New signing secret' : 'Signing secret'}
+        description={
+          source.hasSigningSecret
+            ? 'Leave it empty to keep the present one. After a change both are accepted for 24 hours.'
+            : 'The provider shows it next to the address. Stak encrypts it and never shows it.'
+        }
+        type="password"
+        autoComplete="off"
+        error={complaints.signingSecret}
+      />
+      {provider === 'custom' && (
+        <Select
+          label="Algorithm"
+          data={[...algorithms, { value: 'own', label: 'Other (JSON)' }]}
+          value={draft.algorithm}
+          allowDeselect={false}
+          onChange={value => edit({ algorithm: value ?? 'hmac-sha256' })}
+          error={draft.algorithm !== 'own' && complaints.signingAlgorithm}
+        />
+      )}
+      {provider === 'custom' && draft.algorithm === 'own' && (
+        <JsonField
+          label="Algorithm as JSON"
+          description="algorithm, header, encoding; optional: prefix, secretEncoding, timestampHeader, idHeader, template"
+          value={draft.ownAlgorithm}
+          onChange={ownAlgorithm => edit({ ownAlgorithm })}
+          error={complaints.signingAlgorithm}
+        />
+      )}
+      <NumberInput
+        label="Time tolerance"
+        description="How many seconds a signed timestamp may be off. Default: 300."
+        min={1}
+        max={86_400}
+        allowDecimal={false}
+        value={draft.toleranceS}
+        onChange={toleranceS => edit({ toleranceS })}
+        error={complaints.toleranceS}
+      />
+      <TextInput
+        name="dedupe"
+        label="Header with the sender’s id"
+        description="Events with the same id are stored once. Leave empty for the provider’s own header."
+        defaultValue={source.dedupeHeader}
+        error={complaints.dedupeHeader}
+      />
+    </>
+  );
+}
+
+const AlertFields = ({ source, draft, edit, complaints }: FieldsProps) => (
+  <>
+    <Title order={3} size="h5">
+      Pauses and alerts
+    </Title>
+    <Select
+      label="While paused"
+      data={pauses}
+      value={draft.whilePaused}
+      allowDeselect={false}
+      onChange={value => edit({ whilePaused: value as WhilePaused })}
+      error={complaints.whilePaused}
+    />
+    <TextInput
+      name="alerts"
+      type="url"
+      label="Alert address"
+      description="Gets a signed POST when a delivery fails for good or a destination keeps failing."
+      placeholder="https://api.example.com/alerts"
+      defaultValue={source.alertUrl}
+      error={complaints.alertUrl}
+    />
+  </>
+);
+
+type RotateProps = { sourceId: string; onRotated: (source: Source & { alertSecret?: string }) => void };
+
+function RotateAlertSecret({ sourceId, onRotated }: RotateProps) {
+  const rotate = useMutation({
+    mutationFn: async () => (await client.webhooks.rotateAlertSecret({ sourceId })).data,
+    onSuccess: data => {
+      notifications.show({ message: 'For 24 hours, alerts carry signatures of both secrets.' });
+      onRotated(data);
+    },
+    onError: complain,
+  });
+  return (
+    <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>
+      Rotate alert secret
+    </Button>
   );
 }

@@ -7,9 +7,11 @@ import { CopyIcon } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
 import { type Provider, providerChoices, providerNames } from './providers.ts';
@@ -24,13 +26,16 @@ export function WebhooksPage() {
   const open = () => void navigate({ search: { create: true } });
   const close = () => void navigate({ search: {}, replace: true });
   const sources = useSources();
+  const may = useMay();
   return (
     <Stack>
       <Group justify="space-between">
         <Title order={2}>Sources</Title>
-        <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
-          New source
-        </Button>
+        <Permitted to="webhooks.createSource">
+          <Button data-create leftSection={<IconPlus size={16} />} onClick={open}>
+            New source
+          </Button>
+        </Permitted>
       </Group>
       <Loaded query={sources}>
         {rows => (
@@ -79,7 +84,12 @@ export function WebhooksPage() {
         )}
       </Loaded>
       <WebhookAlerts />
-      <Modal opened={isOpen} onClose={close} title="New source" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal
+        opened={isOpen && may('webhooks.createSource')}
+        onClose={close}
+        title="New source"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
         <NewSource />
       </Modal>
     </Stack>
@@ -132,7 +142,7 @@ function NewSource() {
           <TextInput
             name="secret"
             label="Signing secret"
-            description="The provider shows it beside the address. It is stored sealed and never shown."
+            description="The provider shows it next to the address. Stak encrypts it and never shows it."
             type="password"
             autoComplete="off"
           />

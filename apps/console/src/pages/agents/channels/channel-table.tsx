@@ -23,7 +23,7 @@ export function ChannelTable({ tenant_id, rows }: Props) {
         label="Channels"
         rows={rows}
         keyOf={row => `${row.type} ${row.channel_id}`}
-        empty="There is no channel yet. Add one, and the agent answers in Slack, Teams, Telegram or WhatsApp."
+        empty="There is no channel yet. Add one and the agent answers in Slack, Teams, Telegram or WhatsApp."
         columns={[
           {
             label: 'Channel',
@@ -96,13 +96,20 @@ function ChannelMenu({ tenant_id, channel: { type, channel_id, hasSecrets }, onS
       label={`Actions of ${type} ${channel_id}`}
       actions={[
         ...(isChannelType(type)
-          ? [{ label: hasSecrets ? 'Replace secrets…' : 'Give secrets…', onClick: onSecrets }]
+          ? [
+              {
+                label: hasSecrets ? 'Replace secrets…' : 'Give secrets…',
+                needs: 'agents.putChannelCredentials' as const,
+                onClick: onSecrets,
+              },
+            ]
           : []),
         {
           label: 'Remove…',
+          needs: 'tenants.releaseChannel',
           question: {
             title: 'Remove this channel?',
-            text: 'Its secrets are deleted, and what it sends is refused. Another tenant may have it then.',
+            text: 'Its secrets are deleted and its messages are refused. Another tenant can then claim it.',
             button: 'Remove',
           },
           onClick: () => release.mutate(),

@@ -4,7 +4,9 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../../components/loaded.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
+import { useMay } from '../../../queries/permissions.ts';
 import { type Tenant, useSettings } from '../../../queries/tenants.ts';
 import { useSettingsChange } from '../../tenants/settings-change.ts';
 import type { Settings } from '../../tenants/settings-draft.ts';
@@ -34,9 +36,11 @@ export function Channels({ tenant_id, status }: Props) {
           <Title order={3} size="h4">
             Channels
           </Title>
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setIsAdding(true)}>
-            Add channel
-          </Button>
+          <Permitted to="tenants.claimChannel">
+            <Button leftSection={<IconPlus size={16} />} onClick={() => setIsAdding(true)}>
+              Add channel
+            </Button>
+          </Permitted>
         </Group>
         <Loaded query={channels}>{rows => <ChannelTable tenant_id={tenant_id} rows={rows} />}</Loaded>
       </Card>
@@ -71,13 +75,14 @@ const switchChannel =
 function Enabled({ tenant_id }: { tenant_id: string }) {
   const settings = useSettings(tenant_id);
   const change = useSettingsChange(tenant_id);
+  const may = useMay();
   return (
     <Card withBorder component="section" aria-label="Where the agent answers">
       <Title order={3} size="h4">
         Where the agent answers
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        What comes by another channel is refused.
+        Messages from other channels are refused.
       </Text>
       <Loaded query={settings}>
         {({ settings: { enabled_channels } }) => (
@@ -87,7 +92,7 @@ function Enabled({ tenant_id }: { tenant_id: string }) {
                 key={type}
                 label={names[type]}
                 checked={enabled_channels.includes(type)}
-                disabled={change.isPending}
+                disabled={change.isPending || !may('tenants.updateSettings')}
                 onChange={event => change.mutate(switchChannel(type, event.currentTarget.checked))}
               />
             ))}

@@ -18,7 +18,7 @@ export function SecretsForm({ tenant_id, type, channel_id, onDone }: Props) {
     mutationFn: (body: Record<string, string>) =>
       client.agents.putChannelCredentials({ tenant_id, type, channel_id, body }),
     onSuccess: () => {
-      notifications.show({ message: 'Sealed and kept. They are never shown again.' });
+      notifications.show({ message: 'The secrets are stored encrypted and never shown again.' });
       onDone();
       return queries.invalidateQueries({ queryKey: channelsKey(tenant_id) });
     },

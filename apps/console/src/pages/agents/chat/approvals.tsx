@@ -2,6 +2,7 @@ import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../../components/failure.tsx';
+import { PermittedFields } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
@@ -57,27 +58,29 @@ function WaitingApproval({
           {`${who}, until ${formatTime(approval.expires_at)}.`}
         </Text>
         {decide.error && <Failure error={decide.error} />}
-        <Group gap="xs">
-          <Button size="xs" loading={decide.isPending} onClick={() => decide.mutate(true)}>
-            Approve
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={decide.isPending}
-            onClick={() => decide.mutate(false)}
-          >
-            Refuse
-          </Button>
-          <TextInput
-            size="xs"
-            flex={1}
-            aria-label="Reason, if you refuse"
-            placeholder="Reason, if you refuse"
-            value={reason}
-            onChange={event => setReason(event.currentTarget.value)}
-          />
-        </Group>
+        <PermittedFields to="agents.decideApproval">
+          <Group gap="xs">
+            <Button size="xs" loading={decide.isPending} onClick={() => decide.mutate(true)}>
+              Approve
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              disabled={decide.isPending}
+              onClick={() => decide.mutate(false)}
+            >
+              Refuse
+            </Button>
+            <TextInput
+              size="xs"
+              flex={1}
+              aria-label="Reason, if you refuse"
+              placeholder="Reason, if you refuse"
+              value={reason}
+              onChange={event => setReason(event.currentTarget.value)}
+            />
+          </Group>
+        </PermittedFields>
       </Stack>
     </Card>
   );

@@ -1,4 +1,5 @@
-import { Card } from '@mantine/core';
+import { Card, Text } from '@mantine/core';
+import { Permitted } from '../../../components/permitted.tsx';
 import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { ConversationPane } from './conversation-pane.tsx';
@@ -15,12 +16,21 @@ export function Chat({ tenant_id, search, go }: Props) {
       <ConversationList tenant_id={tenant_id} search={search} go={go} />
       <Card withBorder padding={0} className="agents-pane" component="section" aria-label="Conversation">
         {conversation === undefined || conversation === unbegun ? (
-          <NewConversation
-            key={user ?? ''}
-            tenant_id={tenant_id}
-            user={user}
-            onBegun={id => go({ ...search, conversation: id })}
-          />
+          <Permitted
+            to="agents.createConversation"
+            otherwise={
+              <Text c="dimmed" p="md">
+                Choose a conversation to read it. Your role does not let you talk to the agent.
+              </Text>
+            }
+          >
+            <NewConversation
+              key={user ?? ''}
+              tenant_id={tenant_id}
+              user={user}
+              onBegun={id => go({ ...search, conversation: id })}
+            />
+          </Permitted>
         ) : (
           <ConversationPane
             key={conversation}

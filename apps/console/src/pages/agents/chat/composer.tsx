@@ -29,7 +29,7 @@ export function Composer({ isBusy, onSay }: Props) {
           flex={1}
           aria-label="Message"
           dir="auto"
-          placeholder="Say something. Enter sends it."
+          placeholder="Write a message. Enter sends it."
           autosize
           minRows={1}
           maxRows={6}

@@ -111,14 +111,20 @@ function Actions({ conversationPath, onLeave, onRename }: ActionsProps) {
       label="Actions of this conversation"
       size="lg"
       actions={[
-        { label: 'Rename…', icon: IconPencil, onClick: onRename },
+        {
+          label: 'Rename…',
+          icon: IconPencil,
+          needs: 'agents.renameConversation',
+          onClick: onRename,
+        },
         { label: 'Export', icon: IconDownload, onClick: () => save.mutate() },
         {
           label: 'Clear…',
           icon: IconEraser,
+          needs: 'agents.clearConversation',
           question: {
             title: 'Clear this conversation?',
-            text: 'Everything that was said is gone; the conversation stays, and begins anew.',
+            text: 'All messages are deleted. The conversation stays and starts afresh.',
             button: 'Clear',
           },
           onClick: () => clear.mutate(),
@@ -126,9 +132,10 @@ function Actions({ conversationPath, onLeave, onRename }: ActionsProps) {
         {
           label: 'Delete…',
           icon: IconTrash,
+          needs: 'agents.deleteConversation',
           question: {
             title: 'Delete this conversation?',
-            text: 'It is gone at once, with everything that was said.',
+            text: 'It is deleted at once, with all its messages.',
             button: 'Delete',
           },
           onClick: () => remove.mutate(),

@@ -2,7 +2,9 @@ import { Button, NavLink, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { Loaded } from '../../../components/loaded.tsx';
 import { More, usePages } from '../../../components/pages.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
+import { useMay } from '../../../queries/permissions.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';
 import { formatAgo, isolate } from '../../../text/format.ts';
 import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
@@ -15,6 +17,7 @@ type Props = { tenant_id: string; search: TenantSearch; go: Go };
 // The newest first; of everybody or of one user.
 export function ConversationList({ tenant_id, search: { conversation, user }, go }: Props) {
   const users = useUsers(tenant_id).data ?? [];
+  const may = useMay();
   const choices = useUserChoices(tenant_id, user);
   const filter = user === undefined ? {} : { user_id: user };
   const conversations = usePages(
@@ -26,13 +29,15 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
   const nameOf = (user_id: string) => users.find(one => one.user_id === user_id)?.display_name ?? user_id;
   return (
     <Stack gap="xs" className="agents-side">
-      <Button
-        variant={conversation === undefined ? 'light' : 'default'}
-        leftSection={<IconPlus size={16} />}
-        onClick={() => go({ ...whose, conversation: unbegun })}
-      >
-        New conversation
-      </Button>
+      <Permitted to="agents.createConversation">
+        <Button
+          variant={conversation === undefined ? 'light' : 'default'}
+          leftSection={<IconPlus size={16} />}
+          onClick={() => go({ ...whose, conversation: unbegun })}
+        >
+          New conversation
+        </Button>
+      </Permitted>
       <Select
         aria-label="Conversations of"
         placeholder="All users"
@@ -48,7 +53,8 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
           {rows =>
             rows.length === 0 ? (
               <Text c="dimmed" size="sm" p="xs">
-                There is no conversation yet. Say something, and it begins.
+                There is no conversation yet.
+                {may('agents.createConversation') && ' Say something, and it begins.'}
               </Text>
             ) : (
               rows.map(row => (

@@ -3,7 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { Loaded } from '../../../components/loaded.tsx';
 import { More, usePages } from '../../../components/pages.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
+import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, conversationKey, turnsKey } from '../queries.ts';
 import { Approvals } from './approvals.tsx';
 import { Composer } from './composer.tsx';
@@ -34,6 +36,7 @@ export function ConversationPane({
     { refetchInterval: refreshMs },
   );
   const talk = useTalk(conversationPath);
+  const may = useMay();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is another pane
   useEffect(() => resumeTalk(queries, conversationPath), []);
   const isKept = turns.data?.some(one => one.seq === talk?.seq) ?? false;
@@ -63,7 +66,7 @@ export function ConversationPane({
           {!head.error && (
             <Loaded query={turns}>
               {newest =>
-                newest.length === 0 && talk === null ? (
+                newest.length === 0 && talk === null && may('agents.sendMessage') ? (
                   <Suggestions tenant_id={conversationPath.tenant_id} onSay={speak} />
                 ) : (
                   newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)
@@ -90,9 +93,11 @@ export function ConversationPane({
           )}
         </Stack>
       </Box>
-      <div className="agents-foot">
-        <Composer isBusy={isBusy} onSay={speak} />
-      </div>
+      <Permitted to="agents.sendMessage">
+        <div className="agents-foot">
+          <Composer isBusy={isBusy} onSay={speak} />
+        </div>
+      </Permitted>
     </>
   );
 }

@@ -42,7 +42,7 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
           </Title>
           <Select
             label="As"
-            description="Whose tasks, inbox and memory the agent looks at."
+            description="The agent sees this user’s tasks, inbox and memory."
             placeholder="Nobody in particular"
             data={choices}
             value={user_id}

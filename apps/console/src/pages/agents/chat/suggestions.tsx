@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useSkills } from '../queries.ts';
 
-// Words that each skill listens to.
+// Phrases that trigger each skill.
 const examples: Readonly<Record<string, string>> = {
   sprint_status: 'How are my tasks?',
   inbox_summary: 'Any new messages?',
@@ -18,8 +18,7 @@ export function Suggestions({ tenant_id, onSay }: { tenant_id: string; onSay: (c
   return (
     <div>
       <Text size="sm" c="dimmed" mb="xs">
-        Rules and skills answer at once and cost nothing; everything else goes to the model that the settings
-        name.
+        Rules and skills answer at once and cost nothing. Everything else goes to the model in the settings.
       </Text>
       <Group gap="xs">
         {['Hello', 'What can you do?', ...known].map(text => (

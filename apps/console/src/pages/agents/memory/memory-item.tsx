@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain } from '../../../components/complaint.ts';
 import { Confirm } from '../../../components/confirm.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { TextLink } from '../../../components/text-link.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatAgo, formatTime } from '../../../text/format.ts';
@@ -49,25 +50,27 @@ export function MemoryItem({ tenant_id, user_id, item }: Props) {
           </TextLink>
           , {formatAgo(item.updated_at)}
         </Text>
-        <Confirm
-          title="Forget all of this?"
-          text="Everything that was remembered from this conversation is forgotten. The conversation stays."
-          button="Forget"
-          onConfirm={() => remove.mutate()}
-        >
-          {ask => (
-            <Button
-              size="compact-xs"
-              variant="subtle"
-              color="gray"
-              miw="max-content"
-              loading={remove.isPending}
-              onClick={ask}
-            >
-              Forget all…
-            </Button>
-          )}
-        </Confirm>
+        <Permitted to="agents.deleteMemory">
+          <Confirm
+            title="Forget all of this?"
+            text="Everything remembered from this conversation is deleted. The conversation stays."
+            button="Forget"
+            onConfirm={() => remove.mutate()}
+          >
+            {ask => (
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                color="gray"
+                miw="max-content"
+                loading={remove.isPending}
+                onClick={ask}
+              >
+                Forget all…
+              </Button>
+            )}
+          </Confirm>
+        </Permitted>
       </Group>
       {item.summary !== null && (
         <Text size="sm" className="stak-break" style={{ whiteSpace: 'pre-line' }}>
@@ -140,25 +143,27 @@ function OneFact({ fact: { fact, source, seq, supersedes }, isBusy, onChange }: 
           {supersedes !== null && `. Before: ${supersedes}`}
         </Text>
       </div>
-      <Group gap={4} wrap="nowrap">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`Edit: ${fact}`}
-          onClick={() => setIsEditing(true)}
-        >
-          <IconPencil size={16} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={`Forget: ${fact}`}
-          disabled={isBusy}
-          onClick={() => onChange(undefined).catch(() => {})}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
-      </Group>
+      <Permitted to="agents.editMemory">
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Edit: ${fact}`}
+            onClick={() => setIsEditing(true)}
+          >
+            <IconPencil size={16} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Forget: ${fact}`}
+            disabled={isBusy}
+            onClick={() => onChange(undefined).catch(() => {})}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Group>
+      </Permitted>
     </Group>
   );
 }

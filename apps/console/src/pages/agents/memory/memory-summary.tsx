@@ -5,6 +5,7 @@ import type { FormEvent } from 'react';
 import { Confirm } from '../../../components/confirm.tsx';
 import { Failure } from '../../../components/failure.tsx';
 import { Loaded } from '../../../components/loaded.tsx';
+import { PermittedFields } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';
 
@@ -42,41 +43,43 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
       </Text>
       <Loaded query={settings}>
         {({ is_declined, memory_summary, memory_updated_at }) => (
-          <Stack>
-            <Confirm
-              title={`Forget ${name}?`}
-              text="Everything that is remembered is forgotten now, and nothing is remembered from here on."
-              button="Forget"
-              onConfirm={() => change.mutate({ is_declined: true })}
-            >
-              {ask => (
-                <Switch
-                  label={`Remember ${name}`}
-                  checked={!is_declined}
-                  disabled={change.isPending}
-                  onChange={() => (is_declined ? change.mutate({ is_declined: false }) : ask())}
-                />
+          <PermittedFields to="agents.changeMemorySettings">
+            <Stack>
+              <Confirm
+                title={`Forget ${name}?`}
+                text="Everything remembered is deleted now, and nothing is remembered from now on."
+                button="Forget"
+                onConfirm={() => change.mutate({ is_declined: true })}
+              >
+                {ask => (
+                  <Switch
+                    label={`Remember ${name}`}
+                    checked={!is_declined}
+                    disabled={change.isPending}
+                    onChange={() => (is_declined ? change.mutate({ is_declined: false }) : ask())}
+                  />
+                )}
+              </Confirm>
+              {!is_declined && (
+                <form key={memory_updated_at ?? ''} onSubmit={submit}>
+                  <Textarea
+                    name="summary"
+                    label="In a few sentences"
+                    autosize
+                    minRows={3}
+                    maxLength={4_000}
+                    defaultValue={memory_summary ?? ''}
+                  />
+                  <Group mt="sm">
+                    <Button type="submit" loading={change.isPending}>
+                      Save
+                    </Button>
+                  </Group>
+                </form>
               )}
-            </Confirm>
-            {!is_declined && (
-              <form key={memory_updated_at ?? ''} onSubmit={submit}>
-                <Textarea
-                  name="summary"
-                  label="In a few sentences"
-                  autosize
-                  minRows={3}
-                  maxLength={4_000}
-                  defaultValue={memory_summary ?? ''}
-                />
-                <Group mt="sm">
-                  <Button type="submit" loading={change.isPending}>
-                    Save
-                  </Button>
-                </Group>
-              </form>
-            )}
-            {change.error && <Failure error={change.error} />}
-          </Stack>
+              {change.error && <Failure error={change.error} />}
+            </Stack>
+          </PermittedFields>
         )}
       </Loaded>
     </Card>

@@ -6,6 +6,7 @@ import { ActionMenu } from '../../../components/action-menu.tsx';
 import { complain } from '../../../components/complaint.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Loaded } from '../../../components/loaded.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { changeSettings } from '../../tenants/settings-change.ts';
 import { type OwnSkill, skillsKey, useOwnSkills } from '../queries.ts';
@@ -26,12 +27,14 @@ export function OwnSkills({ tenant_id }: { tenant_id: string }) {
             Your own skills
           </Title>
           <Text c="dimmed" size="sm">
-            The agent asks your server, and answers with what it says.
+            The agent calls your server and answers with its response.
           </Text>
         </div>
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited({})}>
-          Register a skill
-        </Button>
+        <Permitted to="agents.putCustomSkill">
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited({})}>
+            Register a skill
+          </Button>
+        </Permitted>
       </Group>
       <Loaded query={skills}>
         {rows => (
@@ -40,7 +43,7 @@ export function OwnSkills({ tenant_id }: { tenant_id: string }) {
             rows={rows}
             keyOf={row => row.name}
             minWidth={640}
-            empty="There is none yet. Register an address of your server that looks something up or does something, such as opening hours or the state of an order."
+            empty="There are none yet. Register an address on your server that looks something up or does something, such as checking an order."
             columns={[
               {
                 label: 'Skill',
@@ -54,7 +57,7 @@ export function OwnSkills({ tenant_id }: { tenant_id: string }) {
                 ),
               },
               { label: 'Address', show: row => <span className="stak-mono">{row.url}</span> },
-              { label: 'Words that call it', show: row => row.triggers.join(', ') || '–' },
+              { label: 'Trigger phrases', show: row => row.triggers.join(', ') || '–' },
               {
                 label: 'Enabled',
                 show: row => (
@@ -106,12 +109,13 @@ function SkillMenu({ tenant_id, skill: { name, is_enabled }, onEdit }: RowProps 
     <ActionMenu
       label={`Actions of ${name}`}
       actions={[
-        { label: 'Change…', onClick: onEdit },
+        { label: 'Change…', needs: 'agents.putCustomSkill', onClick: onEdit },
         {
           label: 'Remove…',
+          needs: 'agents.deleteCustomSkill',
           question: {
             title: `Remove ${name}?`,
-            text: 'The agent does not call it any more, and its secret is gone. Registered again, it gets another one.',
+            text: 'The agent no longer calls it, and its secret is deleted. Registering it again creates a new one.',
             button: 'Remove',
           },
           onClick: () => remove.mutate(),

@@ -40,12 +40,12 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
         {!skill && (
           <TextInput
             label="Name"
-            description="Lower case letters, digits and _. It stays as it is."
+            description="Lower-case letters, digits and _. It cannot be changed later."
             placeholder="opening_hours"
             required
             maxLength={64}
             pattern="[a-z][a-z0-9_]*"
-            title="A lower case letter, then letters, digits and _"
+            title="A lower-case letter, then letters, digits and _"
             value={name}
             onChange={event => setName(event.currentTarget.value)}
             error={complaints.name}
@@ -55,7 +55,7 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
         <Textarea
           label="What it does"
           description="Tells the model when to call it."
-          placeholder="Tells when the shop is open."
+          placeholder="Says when the shop is open."
           required
           maxLength={1_000}
           autosize
@@ -68,7 +68,7 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
         <TextInput
           type="url"
           label="Address"
-          description="Of your server. It is called by POST."
+          description="On your server. It is called with POST."
           placeholder="https://api.example.com/skills/opening-hours"
           required
           maxLength={2_000}
@@ -77,8 +77,8 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
           error={complaints.url}
         />
         <Textarea
-          label="Words that call it"
-          description="Without a model, when a user says them; for a skill that needs no arguments. One a line."
+          label="Trigger phrases"
+          description="Call it without a model when a user says them. For skills without arguments; one per line."
           placeholder="opening hours"
           autosize
           maxRows={6}

@@ -1,5 +1,6 @@
 import { Switch, type SwitchProps } from '@mantine/core';
 import { useState } from 'react';
+import { useMay } from '../../../queries/permissions.ts';
 import { useSettingsChange } from '../../tenants/settings-change.ts';
 import { switchSkill } from './switched-skills.ts';
 
@@ -12,6 +13,7 @@ type Props = Pick<SwitchProps, 'label' | 'description' | 'aria-label'> & {
 export function SkillSwitch({ tenant_id, skill, ...look }: Props) {
   const [wanted, setWanted] = useState<boolean>();
   const change = useSettingsChange(tenant_id);
+  const may = useMay();
   const turn = (isOn: boolean) => {
     setWanted(isOn);
     change.mutate(settings => switchSkill(settings, skill, isOn), {
@@ -22,6 +24,7 @@ export function SkillSwitch({ tenant_id, skill, ...look }: Props) {
     <Switch
       {...look}
       checked={wanted ?? skill.is_enabled}
+      disabled={!may('tenants.updateSettings')}
       onChange={event => turn(event.currentTarget.checked)}
     />
   );

@@ -21,7 +21,7 @@ function BuiltInSkills({ tenant_id }: Props) {
         Skills
       </Title>
       <Text c="dimmed" size="sm" mb="md">
-        What the agent may look up and do. It does so when a user says the words, or when the model wants to.
+        What the agent may look up and do, when a user says a trigger phrase or the model asks for it.
       </Text>
       <Loaded query={skills}>
         {all => (

@@ -1,0 +1,55 @@
+import { type Drop, reorder } from './board-drop.ts';
+import type { ListKey, Task } from './task-queries.ts';
+
+// What somebody does to a task, and what it makes of a list that is shown. Where the result is certain, the list is
+// not read again: after a move among ten thousand tasks that would be a hundred requests.
+export type TaskEdit =
+  | { kind: 'add'; task: Task }
+  | { kind: 'move'; drop: Drop }
+  | { kind: 'remove'; task_id: string }
+  | { kind: 'update'; task_id: string; set: Partial<Task> };
+
+export type EditedList = {
+  tasks: Task[];
+  isExact: boolean; // the server would list the same
+};
+
+/** A list after an edit. `isWhole`: its last page is loaded. */
+export function editList(
+  tasks: readonly Task[],
+  { q, filter, sort, status }: ListKey,
+  edit: TaskEdit,
+  isWhole: boolean,
+): EditedList {
+  const isOwnOrder = q === '' && filter === '' && sort === 'position';
+  switch (edit.kind) {
+    case 'add': {
+      // New tasks come last: one that belongs behind what is loaded comes with its page.
+      const isHere = isOwnOrder && isWhole && (status === undefined || status === edit.task.status);
+      return { tasks: isHere ? [...tasks, edit.task] : [...tasks], isExact: isOwnOrder };
+    }
+    case 'move':
+      return { tasks: reorder(tasks, edit.drop, status), isExact: isOwnOrder };
+    case 'remove':
+      return { tasks: tasks.filter(one => one.task_id !== edit.task_id), isExact: isOwnOrder };
+    case 'update': {
+      const { task_id, set } = edit;
+      const isHeld = tasks.some(one => one.task_id === task_id);
+      const isEntering = status !== undefined && set.status === status && !isHeld; // nobody knows where
+      return {
+        tasks: tasks
+          .map(task => (task.task_id === task_id ? { ...task, ...set } : task))
+          .filter(task => status === undefined || task.status === status),
+        isExact: isOwnOrder && !isEntering,
+      };
+    }
+  }
+}
+
+/** The tasks of all pages, each once: one that was moved behind the loaded ones comes again with its page. */
+export function joinPages(pages: readonly { data: readonly Task[] }[]): Task[] {
+  const joined = new Map<string, Task>();
+  for (const { data } of pages)
+    for (const task of data) if (!joined.has(task.task_id)) joined.set(task.task_id, task);
+  return [...joined.values()];
+}

@@ -1,0 +1,189 @@
+import type { Client } from '@stak/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { bestWaitMs, watchInteractions } from './interactions.ts';
+import { sampleWorkspace } from './sample-workspace.ts';
+import { openPage, openSignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+
+// What the console may cost those who use it.
+
+const firstLoadBytes = 250_000; // of script, as it comes over the wire
+const waitMs = 100; // until the next frame shows what somebody did
+const shiftMost = 0.01; // of what is seen, for all the time that a page loads
+
+const browser = await openBrowser();
+let server: TestServer;
+const slowly = { timeout: 240_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (browser) server = await openTestServer();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function addTasks(client: Client, count: number): Promise<void> {
+  const rest = Array.from({ length: count }, (_, index) => `Task ${index}`);
+  const add = async () => {
+    for (let title = rest.shift(); title !== undefined; title = rest.shift())
+      await client.tasks.create({ body: { title } });
+  };
+  await Promise.all(Array.from({ length: 8 }, add));
+}
+
+// To the end of the column, page by page.
+async function loadColumn(page: Page, count: number): Promise<void> {
+  const last = page.locator(`.stak-column-card[data-index="${count - 1}"]`);
+  await expect
+    .poll(
+      async () => {
+        await page.evaluate("document.querySelector('.stak-column-cards').scrollTop = 1e9");
+        return last.count();
+      },
+      { timeout: 120_000, interval: 10 },
+    )
+    .toBe(1);
+  await page.evaluate("document.querySelector('.stak-column-cards').scrollTop = 0");
+  await page.locator('.stak-column-card[data-index="0"]').waitFor();
+}
+
+const say = (page: Page, text: string | RegExp) =>
+  page.getByText(text).first().waitFor({ state: 'attached' });
+
+// What people do most on a board: move a card with keys, open one, filter.
+const deeds: Readonly<Record<string, (page: Page, count: number) => Promise<void>>> = {
+  async 'move a card'(page, count) {
+    await page
+      .getByRole('button', { name: /^Move Task/ })
+      .first()
+      .focus();
+    await page.keyboard.press('Space');
+    await say(page, `Over To do, place 1 of ${count}`);
+    await page.keyboard.press('ArrowDown');
+    await say(page, `Over To do, place 2 of ${count}`);
+    await page.keyboard.press('Space');
+    await say(page, /is in To do, place 2/);
+  },
+  async 'open a card'(page) {
+    await page.getByRole('button', { name: /^Task/ }).first().click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  },
+  async filter(page) {
+    const field = page.getByRole('textbox', { name: 'Filter' });
+    await field.pressSequentially('priority:high');
+    await page.getByText('No task matches').waitFor();
+    await field.press('ControlOrMeta+A');
+    await field.press('Delete');
+    await page
+      .getByRole('button', { name: /^Move Task/ })
+      .first()
+      .waitFor();
+  },
+};
+
+async function openBoard(count: number) {
+  const signedIn = await openSignedInPage(browser!, server.url);
+  await addTasks(signedIn.client, count);
+  await signedIn.page.goto(`${server.url}/console/tasks`);
+  await signedIn.page
+    .getByRole('button', { name: /^Move Task/ })
+    .first()
+    .waitFor();
+  await loadColumn(signedIn.page, count);
+  return signedIn;
+}
+
+describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)', slowly, () => {
+  it.each(['/console/', '/console/tasks', '/console/webhooks/events'])(
+    'of the first load of %s is kept',
+    async path => {
+      // Somebody who saves data gets no page ahead of time.
+      const saveData = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
+      const { page } = await openPage(browser!);
+      await page.addInitScript(saveData);
+      await page.goto(server.url + path, { waitUntil: 'networkidle' });
+      const signedOut = await scriptBytes(page);
+      expect(signedOut).toBeGreaterThan(50_000);
+      expect(signedOut).toBeLessThan(firstLoadBytes);
+
+      const { page: signedIn } = await openSignedInPage(browser!, server.url);
+      await signedIn.addInitScript(saveData);
+      await signedIn.goto(server.url + path);
+      await signedIn.getByRole('heading', { level: 2 }).waitFor();
+      await expect
+        .poll(() => signedIn.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length"))
+        .toBe(0);
+      expect(await scriptBytes(signedIn)).toBeLessThan(firstLoadBytes);
+    },
+  );
+
+  it('of an interaction is kept on a board with a thousand cards', async () => {
+    const { page, failures } = await openBoard(1_000);
+    await watchInteractions(page);
+    for (const [name, act] of Object.entries(deeds))
+      expect(await bestWaitMs(page, () => act(page, 1_000), waitMs), name).toBeLessThan(waitMs);
+    expect(failures).toEqual([]);
+  });
+
+  it('of the layout is kept on every page, on a desk and on a phone', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url);
+    const pages = await sampleWorkspace(client);
+    await page.addInitScript(`
+      window.shifts = [];
+      new PerformanceObserver(list => {
+        for (const { value, hadRecentInput, sources } of list.getEntries())
+          if (!hadRecentInput)
+            window.shifts.push({ value, what: sources.map(one => one.node?.outerHTML?.slice(0, 120)) });
+      }).observe({ type: 'layout-shift', buffered: true });`);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const [path, text] of Object.entries(pages)) {
+        await page.goto(server.url + path);
+        await page.getByText(text).first().waitFor();
+        // What is still loading would move what is there already.
+        await expect
+          .poll(() => page.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length"))
+          .toBe(0);
+        await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+        const shifts = (await page.evaluate('window.shifts')) as { value: number; what: string[] }[];
+        const sum = shifts.reduce((total, one) => total + one.value, 0);
+        expect(sum, `${path} at ${width}: ${JSON.stringify(shifts)}`).toBeLessThan(shiftMost);
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+});
+
+const scriptBytes = (page: Page) =>
+  page.evaluate(
+    `performance.getEntriesByType('resource').filter(one => one.name.endsWith('.js'))
+      .reduce((sum, one) => sum + one.encodedBodySize, 0)`,
+  );
+
+describe.skipIf(!browser)(
+  browser ? 'ten thousand tasks' : 'ten thousand tasks (needs a browser)',
+  slowly,
+  () => {
+    it('stay smooth: few cards in the page, few requests for a move, quick answers', async () => {
+      const count = 10_000;
+      const { page, failures } = await openBoard(count);
+      expect(await page.getByTestId('count-pending').innerText()).toBe('10,000');
+      expect(await page.getByRole('button', { name: /^Move Task/ }).count()).toBeLessThan(40);
+      const asked: string[] = [];
+      page.on('request', request => asked.push(new URL(request.url()).pathname));
+      await watchInteractions(page);
+      const move = deeds['move a card']!;
+      expect(await bestWaitMs(page, () => move(page, count), waitMs)).toBeLessThan(waitMs);
+      // A hundred pages are loaded, and none of them is read again because one card was moved.
+      await expect.poll(() => asked.filter(path => path.endsWith('/position')).length).toBeGreaterThan(0);
+      await expect.poll(() => asked.filter(path => path.endsWith('/counts')).length).toBeGreaterThan(0);
+      expect(asked.filter(path => path === '/v1/tasks')).toEqual([]);
+      expect(failures).toEqual([]);
+    });
+  },
+);

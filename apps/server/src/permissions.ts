@@ -1,0 +1,34 @@
+import { type AnyEndpoint, endpoint, isPermitted, json, route } from '@stak/http';
+import { z } from 'zod';
+
+const permissions = route({
+  method: 'get',
+  path: '/v1/permissions',
+  operationId: 'system.permissions',
+  tags: ['system'],
+  auth: 'session',
+  scope: 'read',
+  summary: 'List the operations that you may call',
+  description:
+    'Follows from your role in the organisation, and changes with it. An interface can use it to leave out what would be refused; the server checks each request all the same.',
+  responses: {
+    200: json(
+      z.strictObject({
+        operations: z
+          .array(z.string())
+          .describe('The ids of the operations in this document that your role allows, sorted.'),
+      }),
+    ),
+  },
+});
+
+// By the rules that refuse a request: there is no second table of rights.
+export const permissionsEndpoint = (endpoints: () => readonly AnyEndpoint[]) =>
+  endpoint(permissions, c => {
+    const principal = c.get('principal');
+    const operations = endpoints()
+      .filter(one => isPermitted(principal, one.route))
+      .flatMap(one => one.route.operationId ?? [])
+      .toSorted();
+    return c.json({ operations }, 200);
+  });
