@@ -1,8 +1,6 @@
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
 import './console.css';
 import { createTheme, MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -10,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { session } from './queries/api.ts';
 import { queries } from './queries/query-client.ts';
 import { router } from './router.tsx';
+import { LateNotifications } from './shell/notifications.tsx';
 
 const theme = createTheme({
   primaryColor: 'teal',
@@ -35,7 +34,7 @@ session.subscribe(() => {
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <Notifications />
+      <LateNotifications />
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
       </QueryClientProvider>

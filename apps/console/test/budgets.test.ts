@@ -4,14 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { bestWaitMs, watchInteractions } from './interactions.ts';
 import { sampleWorkspace } from './sample-workspace.ts';
-import { openPage, openSignedInPage } from './signed-in-page.ts';
+import { openSignedInPage } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 
 // What the console may cost those who use it.
 
-const firstLoadBytes = 250_000; // of script, as it comes over the wire
+const firstLoadBytes = 250_000; // of script for the start page, gzipped as it comes over the wire
+const anyPageBytes = 300_000; // for a page with more in it, if it is the first that is opened
 const waitMs = 100; // until the next frame shows what somebody did
-const shiftMost = 0.01; // of what is seen, for all the time that a page loads
+const shiftMost = 0.02; // of what is seen, for all the time that a page loads; a tenth is what people notice
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -99,28 +100,27 @@ async function openBoard(count: number) {
 }
 
 describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)', slowly, () => {
-  it.each(['/console/', '/console/tasks', '/console/webhooks/events'])(
-    'of the first load of %s is kept',
-    async path => {
-      // Somebody who saves data gets no page ahead of time.
-      const saveData = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
-      const { page } = await openPage(browser!);
-      await page.addInitScript(saveData);
-      await page.goto(server.url + path, { waitUntil: 'networkidle' });
-      const signedOut = await scriptBytes(page);
-      expect(signedOut).toBeGreaterThan(50_000);
-      expect(signedOut).toBeLessThan(firstLoadBytes);
-
-      const { page: signedIn } = await openSignedInPage(browser!, server.url);
-      await signedIn.addInitScript(saveData);
-      await signedIn.goto(server.url + path);
-      await signedIn.getByRole('heading', { level: 2 }).waitFor();
-      await expect
-        .poll(() => signedIn.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length"))
-        .toBe(0);
-      expect(await scriptBytes(signedIn)).toBeLessThan(firstLoadBytes);
-    },
-  );
+  it('of the first load is kept, signed out and signed in', async () => {
+    // Somebody who saves data gets no page ahead of time.
+    const saveData = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
+    const { page } = await openSignedInPage(browser!, server.url);
+    await page.addInitScript(saveData);
+    const loadOf = async (path: string) => {
+      await page.goto(server.url + path);
+      await page.getByRole('heading', { level: 2 }).waitFor();
+      await loaded(page);
+      return scriptBytes(page);
+    };
+    expect(await loadOf('/console/')).toBeLessThan(firstLoadBytes);
+    for (const path of ['/console/tasks', '/console/inbox', '/console/webhooks/events', '/console/agents'])
+      expect(await loadOf(path), path).toBeLessThan(anyPageBytes);
+    await page.context().clearCookies();
+    await page.goto(`${server.url}/console/`);
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+    const signedOut = await scriptBytes(page);
+    expect(signedOut).toBeGreaterThan(50_000);
+    expect(signedOut).toBeLessThan(firstLoadBytes);
+  });
 
   it('of an interaction is kept on a board with a thousand cards', async () => {
     const { page, failures } = await openBoard(1_000);
@@ -140,24 +140,30 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
           if (!hadRecentInput)
             window.shifts.push({ value, what: sources.map(one => one.node?.outerHTML?.slice(0, 120)) });
       }).observe({ type: 'layout-shift', buffered: true });`);
+    const moved: string[] = [];
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 800 });
       for (const [path, text] of Object.entries(pages)) {
         await page.goto(server.url + path);
-        await page.getByText(text).first().waitFor();
+        await page.getByText(text).filter({ visible: true }).first().waitFor();
         // What is still loading would move what is there already.
-        await expect
-          .poll(() => page.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length"))
-          .toBe(0);
-        await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+        await loaded(page);
         const shifts = (await page.evaluate('window.shifts')) as { value: number; what: string[] }[];
         const sum = shifts.reduce((total, one) => total + one.value, 0);
-        expect(sum, `${path} at ${width}: ${JSON.stringify(shifts)}`).toBeLessThan(shiftMost);
+        if (sum >= shiftMost) moved.push(`${path} at ${width}: ${JSON.stringify(shifts)}`);
       }
     }
+    expect(moved).toEqual([]);
     expect(failures).toEqual([]);
   });
 });
+
+// Until nothing stands in for what is still to come.
+async function loaded(page: Page): Promise<void> {
+  const skeletons = () => page.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length");
+  await expect.poll(skeletons).toBe(0);
+  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+}
 
 const scriptBytes = (page: Page) =>
   page.evaluate(

@@ -167,17 +167,6 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
   });
 
-  it('needs little script to begin', async () => {
-    const { page } = await openPage(browser!);
-    await page.goto(`${server.url}/console/`, { waitUntil: 'networkidle' });
-    const bytes = await page.evaluate(
-      `performance.getEntriesByType('resource').filter(one => one.name.endsWith('.js'))
-        .reduce((sum, one) => sum + one.encodedBodySize, 0)`,
-    );
-    expect(bytes).toBeGreaterThan(50_000);
-    expect(bytes).toBeLessThan(250_000);
-  });
-
   it('has documentation and an API reference that ask no other server for anything', async () => {
     const { page, failures } = await openPage(browser!);
     const elsewhere: string[] = [];

@@ -1,13 +1,13 @@
 import type { Client } from '@stak/client';
 import { expect } from 'vitest';
-import { post } from './test-server.ts';
+import { openDestination, post } from './test-server.ts';
 
 /** An account with one of everything, and the console's pages that show it: the address, and a text of each. */
 export async function sampleWorkspace(client: Client): Promise<Readonly<Record<string, string | RegExp>>> {
   const { webhooks, tenants, inbox, agents, tasks, accounts } = client;
   const { sourceId, ingestUrl } = (await webhooks.createSource({ body: { name: 'Shop' } })).data;
-  const destination = { name: 'Billing', destinationUrl: 'http://127.0.0.1:9/taken' }; // where nobody listens
-  await webhooks.createConnection({ sourceId, body: destination });
+  const { url, close } = await openDestination(200);
+  await webhooks.createConnection({ sourceId, body: { name: 'Billing', destinationUrl: url } });
   const { eventId } = (await (await post(ingestUrl!, { type: 'order.paid' })).json()) as { eventId: string };
 
   const tenant_id = `harbour-${sourceId.slice(-6)}`;
@@ -16,7 +16,10 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
   await tenants.createInvitation({ tenant_id, body: { email: 'bob@example.com', role: 'member' } });
   const news = { tenant_id, inbox_key: 'news' };
   await inbox.writeInbox({ ...news, body: { title: 'News' } });
-  await inbox.publish({ ...news, body: { uids: ['ann'], message: { title: 'Order 1 is paid' } } });
+  await inbox.publish({
+    ...news,
+    body: { uids: ['ann'], message: { title: 'Order 1 is paid', body: 'Thank you.' } },
+  });
   const { conversation_id } = (await agents.createConversation({ tenant_id, body: { user_id: 'ann' } })).data;
   await agents.sendMessage({ tenant_id, conversation_id, body: { content: 'hello' } });
 
@@ -25,9 +28,8 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
   const { task_id } = (await tasks.create({ body: { title: 'Old plan' } })).data;
   await tasks.delete({ task_id });
   await accounts.createKey({ body: { name: 'Backend', permissions: 'write' } });
-  await expect
-    .poll(async () => (await webhooks.readEvent({ eventId })).data.attempts.length)
-    .toBeGreaterThan(0);
+  await expect.poll(async () => (await webhooks.readEvent({ eventId })).data.status).toBe('delivered');
+  close();
 
   const source = `/console/webhooks/${sourceId}`;
   const event = `${source}/events/${eventId}`;
@@ -41,7 +43,7 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
     '/console/webhooks': 'Shop',
     '/console/webhooks/connections': 'Billing',
     '/console/webhooks/events': 'order.paid',
-    [`/console/webhooks/events?event=${eventId}`]: 'Deliveries',
+    [`/console/webhooks/events?event=${eventId}`]: 'order.paid',
     '/console/webhooks/analytics': 'Successful deliveries',
     [source]: 'order.paid',
     [`${source}?tab=connections`]: 'Billing',
@@ -66,7 +68,7 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
     '/console/data/insights': 'Late now',
     '/console/data/sql': 'They hold your rows',
     '/console/account?tab=keys': 'Backend',
-    '/console/account?tab=members': 'seats',
+    '/console/account?tab=members': 'Invite by e-mail',
     '/console/account?tab=billing': 'This server sells no plans',
     '/console/account?tab=profile': 'E-mail',
     '/console/account?tab=security': 'Passkeys',

@@ -34,4 +34,4 @@ export const requestInvalid = (errors: readonly FieldError[]) =>
   });
 
 const describeCount = (count: number): string =>
-  count === 1 ? 'One field is not as it should be.' : `${count} fields are not as they should be.`;
+  count === 1 ? 'One field is not valid. See "errors".' : `${count} fields are not valid. See "errors".`;

@@ -1,18 +1,22 @@
-import { Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconBuilding, IconCheck, IconPlus, IconSelector, IconUsers } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
-import { complain, fieldComplaints } from '../components/complaint.ts';
-import { Failure } from '../components/failure.tsx';
-import { client, session } from '../queries/api.ts';
+import { Suspense } from 'react';
+import { complain } from '../components/complaint.ts';
+import { session } from '../queries/api.ts';
 import { useOrganisations } from '../queries/organisation.ts';
+import { lateComponent } from './late-module.tsx';
+import { useWasTrue } from './shortcuts.tsx';
+
+const NewOrganisation = lateComponent(() => import('./new-organisation.tsx'));
 
 // Where one works, and where else one could.
 export function OrganisationSwitcher({ onLeave }: { onLeave?: () => void }) {
   const { data: organisations = [] } = useOrganisations();
   const [isMaking, { open, close }] = useDisclosure(false);
+  const isNewWanted = useWasTrue(isMaking);
   const current = organisations.find(one => one.isCurrent);
   const go = useMutation({
     mutationFn: (accountId: string) => session.switchTo(accountId),
@@ -64,36 +68,11 @@ export function OrganisationSwitcher({ onLeave }: { onLeave?: () => void }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isMaking} onClose={close} title="New organisation">
-        <NewOrganisation />
-      </Modal>
+      {isNewWanted && (
+        <Suspense>
+          <NewOrganisation isOpen={isMaking} onClose={close} />
+        </Suspense>
+      )}
     </>
-  );
-}
-
-function NewOrganisation() {
-  const make = useMutation({
-    mutationFn: async (name: string) => {
-      const { data } = await client.accounts.createOrganisation({ body: { name } });
-      await session.switchTo(data.accountId);
-    },
-  });
-  const complaint = fieldComplaints(make.error).name;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    make.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack>
-        {make.error !== null && complaint === undefined && <Failure error={make.error} />}
-        <TextInput name="name" label="Name" required maxLength={100} error={complaint} data-autofocus />
-        <Group justify="end">
-          <Button type="submit" loading={make.isPending}>
-            Create
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }

@@ -1,15 +1,4 @@
-import {
-  ActionIcon,
-  Anchor,
-  AppShell,
-  Box,
-  Burger,
-  Button,
-  Group,
-  Kbd,
-  ScrollArea,
-  Title,
-} from '@mantine/core';
+import { ActionIcon, Anchor, AppShell, Box, Burger, Button, Group, Kbd, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLogout, IconSearch } from '@tabler/icons-react';
 import { Outlet, useNavigate } from '@tanstack/react-router';
@@ -78,7 +67,7 @@ export function Shell() {
         <Box hiddenFrom="sm" mb="xs">
           <OrganisationSwitcher onLeave={close} />
         </Box>
-        <AppShell.Section grow component={ScrollArea} type="auto">
+        <AppShell.Section grow style={{ overflowY: 'auto' }}>
           <Navigation sections={sections} onLeave={close} />
         </AppShell.Section>
         <Anchor href="/docs/" size="sm" p="xs">

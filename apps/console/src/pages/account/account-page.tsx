@@ -1,6 +1,7 @@
 import { Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Permitted } from '../../components/permitted.tsx';
+import { Together } from '../../components/together.tsx';
 import { useMay } from '../../queries/permissions.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { AuditTrail } from './audit.tsx';
@@ -53,7 +54,9 @@ export function AccountPage() {
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="security" pt="md">
-          <Security />
+          <Together>
+            <Security />
+          </Together>
         </Tabs.Panel>
         <Tabs.Panel value="sessions" pt="md">
           <Sessions />

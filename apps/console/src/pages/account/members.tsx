@@ -69,7 +69,9 @@ function Seats({ name, members, seats }: Organisation) {
         {name}
       </Title>
       <Text size="sm" c="dimmed">
-        {seats === null ? `${members} members` : `${members} of ${seats} seats`}
+        {seats === null
+          ? `${members} ${members === 1 ? 'member' : 'members'}`
+          : `${members} of ${seats} seats`}
       </Text>
     </Group>
   );

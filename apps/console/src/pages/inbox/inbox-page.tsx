@@ -4,6 +4,7 @@ import { Group, Select, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/co
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
+import { Together } from '../../components/together.tsx';
 import { useTenants } from '../../queries/tenants.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { Compose } from './compose.tsx';
@@ -177,20 +178,22 @@ function InboxTabs({
         <Sends inboxPath={inboxPath} />
       </Tabs.Panel>
       <Tabs.Panel value="settings" pt="md">
-        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-          <InboxSettings inboxPath={inboxPath} />
-          <Stack>
-            <TenantSettings tenant_id={inboxPath.tenant_id} />
-            <Categories inboxPath={inboxPath} />
-            <Permitted to="inbox.deleteInbox">
-              <DeleteInbox
-                inboxPath={inboxPath}
-                title={title}
-                onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
-              />
-            </Permitted>
-          </Stack>
-        </SimpleGrid>
+        <Together>
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
+            <InboxSettings inboxPath={inboxPath} />
+            <Stack>
+              <TenantSettings tenant_id={inboxPath.tenant_id} />
+              <Categories inboxPath={inboxPath} />
+              <Permitted to="inbox.deleteInbox">
+                <DeleteInbox
+                  inboxPath={inboxPath}
+                  title={title}
+                  onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
+                />
+              </Permitted>
+            </Stack>
+          </SimpleGrid>
+        </Together>
       </Tabs.Panel>
     </Tabs>
   );

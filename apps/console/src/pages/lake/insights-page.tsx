@@ -2,6 +2,7 @@ import { Group, SegmentedControl, Skeleton, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
 import { DaySpan } from '../../components/day-span.tsx';
+import { Together } from '../../components/together.tsx';
 import { lastDays } from '../../queries/insights.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -32,22 +33,26 @@ export function InsightsPage() {
     agents: () => <AgentsCard days={lastDays(days)} />,
   };
   return (
-    <Stack>
-      <Title order={2}>Insights</Title>
-      <Group justify="space-between">
-        <SegmentedControl
-          aria-label="Service"
-          data={services.map(value => ({ value, label: names[value] }))}
-          value={service}
-          onChange={next => void navigate({ search: before => ({ ...before, service: next as Service }) })}
-        />
-        <DaySpan
-          choices={[7, 30, 90]}
-          days={days}
-          onChange={count => void navigate({ search: before => ({ ...before, days: count }), replace: true })}
-        />
-      </Group>
-      <Suspense fallback={<Skeleton h={360} />}>{shown[service]()}</Suspense>
-    </Stack>
+    <Together>
+      <Stack>
+        <Title order={2}>Insights</Title>
+        <Group justify="space-between">
+          <SegmentedControl
+            aria-label="Service"
+            data={services.map(value => ({ value, label: names[value] }))}
+            value={service}
+            onChange={next => void navigate({ search: before => ({ ...before, service: next as Service }) })}
+          />
+          <DaySpan
+            choices={[7, 30, 90]}
+            days={days}
+            onChange={count =>
+              void navigate({ search: before => ({ ...before, days: count }), replace: true })
+            }
+          />
+        </Group>
+        <Suspense fallback={<Skeleton h={360} />}>{shown[service]()}</Suspense>
+      </Stack>
+    </Together>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Drawer, Skeleton } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { createClient } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
@@ -6,6 +6,7 @@ import { Suspense } from 'react';
 import { Stat } from '../../components/stat.tsx';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
+import { useWasTrue } from '../../shell/shortcuts.tsx';
 import { formatNumber } from '../../text/format.ts';
 
 // Loaded when it is opened: the components of an inbox are not small.
@@ -31,6 +32,7 @@ async function readOwn(): Promise<Own> {
 
 export function Alerts() {
   const [isOpen, { open, close }] = useDisclosure(false);
+  const isWanted = useWasTrue(isOpen);
   const { data, refetch } = useQuery({
     queryKey: ['own-inboxes'],
     queryFn: readOwn,
@@ -56,13 +58,11 @@ export function Alerts() {
           )
         }
       />
-      <Drawer opened={isOpen} onClose={leave} position="right" size="lg" title="Alerts and reminders">
-        {data && (
-          <Suspense fallback={<Skeleton h={200} />}>
-            <OwnInboxes {...data} />
-          </Suspense>
-        )}
-      </Drawer>
+      {data && isWanted && (
+        <Suspense>
+          <OwnInboxes {...data} isOpen={isOpen} onClose={leave} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -34,7 +34,13 @@ function Storage() {
     <Stat
       label="Stored"
       value={data ? formatBytes(data.storage.usedBytes) : '…'}
-      note={limit === null ? 'Your plan has no limit' : limit && `of ${formatBytes(limit)} in your plan`}
+      note={
+        limit === undefined
+          ? '…'
+          : limit === null
+            ? 'Your plan has no limit'
+            : `of ${formatBytes(limit)} in your plan`
+      }
     />
   );
 }
@@ -46,10 +52,11 @@ function Usage() {
       label="Events this month"
       value={data ? formatNumber(data.usageThisMonth) : '…'}
       note={
-        data &&
-        (data.eventsPerMonth === null
-          ? 'Your plan has no limit'
-          : `of ${formatNumber(data.eventsPerMonth)} in your plan`)
+        !data
+          ? '…'
+          : data.eventsPerMonth === null
+            ? 'Your plan has no limit'
+            : `of ${formatNumber(data.eventsPerMonth)} in your plan`
       }
     />
   );
@@ -66,7 +73,7 @@ function Sources() {
     <Stat
       label="Webhook sources"
       value={data ? formatNumber(data.length) : '…'}
-      note={<TextLink to="/webhooks">{data?.length ? `${active} active` : 'Make the first one'}</TextLink>}
+      note={<TextLink to="/webhooks">{data?.length ? `${active} active` : 'Create the first one'}</TextLink>}
     />
   );
 }

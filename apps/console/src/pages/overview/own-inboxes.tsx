@@ -1,6 +1,6 @@
 import '@stak/inbox-react/styles.css';
 import '../inbox/inbox.css';
-import { Stack } from '@mantine/core';
+import { Drawer, Stack } from '@mantine/core';
 import { Inbox, InboxProvider } from '@stak/inbox-react';
 import { client } from '../../queries/api.ts';
 import type { OwnInbox } from './alerts.tsx';
@@ -8,14 +8,18 @@ import type { OwnInbox } from './alerts.tsx';
 const titles = { alerts: 'Alerts', tasks: 'Reminders' };
 const mint = async () => (await client.accounts.mintInboxToken()).data.token;
 
-export default function OwnInboxes({ tenant_id, inboxes }: { tenant_id: string; inboxes: OwnInbox[] }) {
+type Props = { tenant_id: string; inboxes: OwnInbox[]; isOpen: boolean; onClose: () => void };
+
+export default function OwnInboxes({ tenant_id, inboxes, isOpen, onClose }: Props) {
   return (
-    <Stack className="console-inbox">
-      {inboxes.map(({ inbox_key }) => (
-        <InboxProvider key={inbox_key} baseUrl="" token={mint} tenant={tenant_id} inbox={inbox_key}>
-          <Inbox title={titles[inbox_key]} />
-        </InboxProvider>
-      ))}
-    </Stack>
+    <Drawer opened={isOpen} onClose={onClose} position="right" size="lg" title="Alerts and reminders">
+      <Stack className="console-inbox">
+        {inboxes.map(({ inbox_key }) => (
+          <InboxProvider key={inbox_key} baseUrl="" token={mint} tenant={tenant_id} inbox={inbox_key}>
+            <Inbox title={titles[inbox_key]} />
+          </InboxProvider>
+        ))}
+      </Stack>
+    </Drawer>
   );
 }

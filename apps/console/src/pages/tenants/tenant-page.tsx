@@ -8,6 +8,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
+import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
 import { type Tenant, tenantKey } from '../../queries/tenants.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -148,7 +149,7 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
       </Tabs.List>
       {tabs.map(tab => (
         <Tabs.Panel key={tab} value={tab} pt="md">
-          {panels[tab]()}
+          <Together>{panels[tab]()}</Together>
         </Tabs.Panel>
       ))}
     </Tabs>

@@ -11,6 +11,7 @@ import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
+import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
@@ -75,41 +76,43 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
   return (
     <Loaded query={event}>
       {data => (
-        <Stack>
-          <EventHead event={data} onClose={onClose} />
-          <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
-            <Tabs.List className="stak-tabs">
-              {views.map(one => (
-                <Tabs.Tab key={one} value={one}>
-                  {viewNames[one]}
-                </Tabs.Tab>
-              ))}
-            </Tabs.List>
-            <Tabs.Panel value="received" pt="sm">
-              <WebhookPayload event={data} url={source.data?.ingestUrl} />
-            </Tabs.Panel>
-            <Tabs.Panel value="headers" pt="sm">
-              <DataTable
-                label="Headers"
-                rows={data.headers.map(([name, value], index) => ({ name, value, index }))}
-                keyOf={row => String(row.index)}
-                minWidth={300}
-                empty="The request had no headers."
-                columns={[
-                  { label: 'Name', show: row => <span className="stak-mono">{row.name}</span> },
-                  { label: 'Value', show: row => <span className="stak-mono">{row.value}</span> },
-                ]}
-              />
-            </Tabs.Panel>
-            <Tabs.Panel value="sent" pt="sm">
-              <SentRequest event={data} connections={connections} isDiff={false} />
-            </Tabs.Panel>
-            <Tabs.Panel value="changes" pt="sm">
-              <SentRequest event={data} connections={connections} isDiff />
-            </Tabs.Panel>
-          </Tabs>
-          <Deliveries event={data} names={names} />
-        </Stack>
+        <Together>
+          <Stack>
+            <EventHead event={data} onClose={onClose} />
+            <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
+              <Tabs.List className="stak-tabs">
+                {views.map(one => (
+                  <Tabs.Tab key={one} value={one}>
+                    {viewNames[one]}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+              <Tabs.Panel value="received" pt="sm">
+                <WebhookPayload event={data} url={source.data?.ingestUrl} />
+              </Tabs.Panel>
+              <Tabs.Panel value="headers" pt="sm">
+                <DataTable
+                  label="Headers"
+                  rows={data.headers.map(([name, value], index) => ({ name, value, index }))}
+                  keyOf={row => String(row.index)}
+                  minWidth={300}
+                  empty="The request had no headers."
+                  columns={[
+                    { label: 'Name', show: row => <span className="stak-mono">{row.name}</span> },
+                    { label: 'Value', show: row => <span className="stak-mono">{row.value}</span> },
+                  ]}
+                />
+              </Tabs.Panel>
+              <Tabs.Panel value="sent" pt="sm">
+                <SentRequest event={data} connections={connections} isDiff={false} />
+              </Tabs.Panel>
+              <Tabs.Panel value="changes" pt="sm">
+                <SentRequest event={data} connections={connections} isDiff />
+              </Tabs.Panel>
+            </Tabs>
+            <Deliveries event={data} names={names} />
+          </Stack>
+        </Together>
       )}
     </Loaded>
   );

@@ -1,0 +1,35 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { fieldComplaints } from '../components/complaint.ts';
+import { Failure } from '../components/failure.tsx';
+import { client, session } from '../queries/api.ts';
+
+export default function NewOrganisation({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const make = useMutation({
+    mutationFn: async (name: string) => {
+      const { data } = await client.accounts.createOrganisation({ body: { name } });
+      await session.switchTo(data.accountId);
+    },
+  });
+  const complaint = fieldComplaints(make.error).name;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    make.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="New organisation">
+      <form onSubmit={submit}>
+        <Stack>
+          {make.error !== null && complaint === undefined && <Failure error={make.error} />}
+          <TextInput name="name" label="Name" required maxLength={100} error={complaint} data-autofocus />
+          <Group justify="end">
+            <Button type="submit" loading={make.isPending}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

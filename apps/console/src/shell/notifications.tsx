@@ -1,0 +1,19 @@
+import { notificationsStore } from '@mantine/notifications';
+import { Suspense, useEffect, useState } from 'react';
+import { lateComponent } from './late-module.tsx';
+
+const Shown = lateComponent(async () => ({
+  default: (await import('./shown-notifications.tsx')).ShownNotifications,
+}));
+
+/** Loaded with the first notification: the store keeps it until it can be shown. */
+export function LateNotifications() {
+  const [isWanted, setIsWanted] = useState(false);
+  useEffect(() => notificationsStore.subscribe(() => setIsWanted(true)), []);
+  if (!isWanted) return null;
+  return (
+    <Suspense>
+      <Shown />
+    </Suspense>
+  );
+}
