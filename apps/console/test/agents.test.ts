@@ -279,7 +279,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await expectUsable(page, 'its link');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await invited('bob@example.com', 'New link…');
-    await dialog.getByRole('button', { name: 'Make a new link' }).click();
+    await dialog.getByRole('button', { name: 'Create a new link' }).click();
     const good = await link();
 
     const { page: invitee } = await openPage(browser!, { colorScheme: 'light' });

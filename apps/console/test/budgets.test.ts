@@ -1,6 +1,6 @@
 import type { Client } from '@stak/client';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { bestWaitMs, watchInteractions } from './interactions.ts';
 import { sampleWorkspace } from './sample-workspace.ts';
@@ -87,10 +87,10 @@ const deeds: Readonly<Record<string, (page: Page, count: number) => Promise<void
   },
 };
 
-async function openBoard(count: number) {
-  const signedIn = await openSignedInPage(browser!, server.url);
+async function openBoard(count: number, url = server.url) {
+  const signedIn = await openSignedInPage(browser!, url);
   await addTasks(signedIn.client, count);
-  await signedIn.page.goto(`${server.url}/console/tasks`);
+  await signedIn.page.goto(`${url}/console/tasks`);
   await signedIn.page
     .getByRole('button', { name: /^Move Task/ })
     .first()

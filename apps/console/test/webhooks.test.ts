@@ -221,7 +221,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByRole('button', { name: 'Retries, rate and order' }).click();
     await page.getByRole('textbox', { name: 'Wait before each retry' }).fill('10s, 5m');
     await page.getByRole('img', { name: /^3 attempts within/ }).waitFor();
-    await page.getByRole('textbox', { name: 'Deliveries a second' }).fill('5');
+    await page.getByRole('textbox', { name: 'Deliveries per second' }).fill('5');
     await page.getByRole('button', { name: 'Create connection' }).click();
     await page.getByText('it is not shown again').waitFor();
     const { sourceId } = (await client.webhooks.listSources()).data.data[0]!;

@@ -149,7 +149,7 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
       </Tabs.List>
       {tabs.map(tab => (
         <Tabs.Panel key={tab} value={tab} pt="md">
-          <Together>{panels[tab]()}</Together>
+          {tab === 'chat' ? panels.chat() : <Together>{panels[tab]()}</Together>}
         </Tabs.Panel>
       ))}
     </Tabs>
