@@ -25,7 +25,7 @@ export const watchInteractions = (page: Page) => page.evaluate(watch);
  * held up the next event. Events that took less than 16 ms are not reported, so a slow one of our own comes last:
  * when it is here, so are all before it, and the browser is known to report.
  */
-export async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<number> {
+async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<number> {
   const from = (await page.evaluate('performance.now()')) as number;
   await act();
   await page.keyboard.press(sentinelKey);
