@@ -58,8 +58,12 @@ export const tableName = (name: string): string => name.replace(/[^A-Za-z0-9_]/g
 function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): LakeSource[] {
   const { version, at } = state;
   const files = new Map<string, ListedFile[]>();
-  for (const file of state.files.values())
-    if (hasBronzeFormat(file)) files.set(file.entity, [...(files.get(file.entity) ?? []), file]);
+  for (const file of state.files.values()) {
+    if (!hasBronzeFormat(file)) continue;
+    const known = files.get(file.entity);
+    if (known) known.push(file);
+    else files.set(file.entity, [file]);
+  }
   const sources: LakeSource[] = [];
   const add = (
     layer: string,
