@@ -1,20 +1,28 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { describeTarget, readMove } from './archive/move.ts';
 import type { StoreConfig } from './config.ts';
 import { type Database, explainPrefixes, openDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 
 // For commands that look after the store of a server, whether or not it runs. None of them begins a store in a
-// mistyped folder, or makes a table; `missing` is what is said when there is none.
+// mistyped folder, or makes a table; `missing` is what is said when there is none. What a store held before it moved is
+// old, and only for those who ask for it.
 export async function visitDatabase(
   config: StoreConfig,
   missing: string,
   work: (database: Database) => Promise<void>,
+  { mayHaveMoved = false } = {},
 ): Promise<void> {
   if (config.kind === 'embedded' && !existsSync(resolve(config.path)))
     throw new UsageError(`there is no folder ${config.path}; name the one of a server with --path`);
   const database = await openDatabase(config, { isSecondary: true });
   try {
+    const move = database.embedded && readMove(database.embedded);
+    if (move && !mayHaveMoved)
+      throw new UsageError(
+        `the store in ${config.kind === 'embedded' ? config.path : ''} has moved to ${describeTarget(move)}: name that one with --region or --endpoint`,
+      );
     await work(database);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;

@@ -61,7 +61,7 @@ async function openTarget() {
     await door.close();
     await engine.close();
   };
-  return { url, watch, close, client: engine.client };
+  return { url, watch, close, client: engine.client, execute: engine.execute };
 }
 
 // Somebody who writes all the time. Knows of each task what the last answer said, and which answers never came.
@@ -231,7 +231,9 @@ test('a store moves under load, through kills and lost answers, and nothing that
   }
 });
 
-test('a migration overwrites nothing, can be given up, and lets nobody serve what it has not finished', async () => {
+test('a migration overwrites nothing, can be given up, and lets nobody serve what it has not finished', {
+  timeout: 60_000,
+}, async () => {
   const target = await openTarget();
   const open = (path: string) => openDatabase({ kind: 'embedded', path });
   const newStore = async (name: string): Promise<string> => {
@@ -274,6 +276,12 @@ test('a migration overwrites nothing, can be given up, and lets nobody serve wha
     await expect(write).rejects.toThrow('has moved elsewhere');
     await left.close();
     expect((await migrate(one, '--abandon')).stderr).toContain('has moved to');
+    const status = await runHere('streams', 'status', '--path', one);
+    expect(status.stderr).toContain(`has moved to ${target.url}, prefix dev-: name that one`);
+    const { TimeToLiveDescription: ttl } = (await target.execute('DescribeTimeToLive', {
+      TableName: `dev-${httpTable.name}`,
+    })) as { TimeToLiveDescription: { TimeToLiveStatus: string } };
+    expect(ttl.TimeToLiveStatus).toBe('ENABLED'); // a server of AWS may not change tables
     await (await serve('dev-')).stop();
     // Tables that a server has made by itself.
     await (await serve('own-')).stop();

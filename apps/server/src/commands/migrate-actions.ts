@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemClock as clock, createIds } from '@stak/kit';
 import { consumerState } from '@stak/streams';
-import { createStore } from '@stak/table';
+import { createStore, createTables } from '@stak/table';
 import { arrival, finishArrival, readArrival } from '../archive/arrival.ts';
 import { writeWhole } from '../archive/format.ts';
-import { prepareTables, setStream } from '../archive/import.ts';
+import { hasStream, prepareTables, setStream } from '../archive/import.ts';
 import { type MigrationState, openMigration } from '../archive/migrate.ts';
 import { askServers, describeTarget, type Move, readMove, storeOf } from '../archive/move.ts';
 import { switchOver } from '../archive/switch-over.ts';
@@ -48,7 +48,7 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
   const env = loadEnvFile();
   const folder = resolve(readDataFolder({ path: flags.path }, env));
   const source = readStoreConfig({ path: folder }, env);
-  await visitDatabase(source, 'there are no tables here: no server has ever run', async database => {
+  const work = async (database: Database): Promise<void> => {
     const from = requireEmbedded(database);
     if (flags.abandon === true) return abandon(from, folder);
     const target = readTarget(flags, env);
@@ -57,7 +57,9 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
     if (!(await from.embedded.claim('migrate', claimMs)))
       throw new UsageError('another stak migrate is running on this store');
     await migrateTo(from, folder, target, flags.switch !== false);
-  });
+  };
+  const missing = 'there are no tables here: no server has ever run';
+  await visitDatabase(source, missing, work, { mayHaveMoved: true });
 }
 
 async function migrateTo(
@@ -125,12 +127,11 @@ async function copyAndSwitch({ from, to, file, save, folder, isSwitching }: Work
     clock,
     say: console.log,
   });
-  const store = createStore({ client: to.client });
-  await finishArrival(store, move.id, clock.now());
+  await finishTarget(to, move);
   console.log(
     `Moved to ${describeTarget(move)}. Writes were paused for ${(pausedMs / 1000).toFixed(1)} s, and until the server continues there.`,
   );
-  if (count > 0) await untilServed(store);
+  if (count > 0) await untilServed(createStore({ client: to.client }));
 }
 
 // Refuses a store that has something in it, unless this migration has put it there.
@@ -176,10 +177,16 @@ async function untilServed(store: ReturnType<typeof createStore>): Promise<void>
   console.log('The server continues there.');
 }
 
+// A server does the same when it continues there; on AWS it may not be allowed to.
+async function finishTarget({ client, control }: Database, move: Move): Promise<void> {
+  await finishArrival(createStore({ client }), move.id, clock.now());
+  await createTables(control, designs, { recovery: move.endpoint === undefined });
+}
+
 async function sayMoved(move: Move): Promise<void> {
   const to = await openDatabase(storeOf(move));
   try {
-    await finishArrival(createStore({ client: to.client }), move.id, clock.now());
+    await finishTarget(to, move);
   } finally {
     await to.close();
   }
@@ -191,7 +198,8 @@ async function abandon(from: Embedded, folder: string): Promise<void> {
   if (move) throw new UsageError(`this store has moved to ${describeTarget(move)} already`);
   const file = readFile(folder);
   if (!file) throw new UsageError('no migration was begun here');
-  for (const table of file.state.extraStreams) await setStream(from.control, table, false);
+  for (const table of file.state.extraStreams)
+    if (await hasStream(from.control, table)) await setStream(from.control, table, false);
   await rm(fileIn(folder));
   console.log(`Given up. What was copied is still in ${describeTarget(file.to)}.`);
 }
