@@ -86,7 +86,10 @@ export async function createEngine(options: EngineOptions) {
         hub.notify();
         peers.ring();
       },
-      aborted: () => catalog.forget(),
+      aborted() {
+        catalog.forget();
+        writer?.forget();
+      },
     },
     { journal: writer, refusal: pause.refusal },
   );

@@ -14,6 +14,10 @@ import {
   trimJournal,
 } from '../src/index.ts';
 import { eachOperation } from '../src/journal/records.ts';
+import { createJournalWriter } from '../src/journal/writer.ts';
+import { createCommitter } from '../src/storage/committer.ts';
+import { metaKey } from '../src/storage/keys.ts';
+import { openStore as openFile } from '../src/storage/store.ts';
 import { startPeer } from './crash/peers.ts';
 import { createRandom } from './crash/random.ts';
 import {
@@ -208,6 +212,35 @@ describe('the journal', () => {
     const restored = await restore(copy, log);
     expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
     await restored.close();
+  });
+
+  it('goes on rightly after a commit that the disk refused, whose number another process got', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const opened = openFile(store);
+    const writer = createJournalWriter(opened, store, clock.now);
+    let isFull = false;
+    const commit = (work: () => void) =>
+      opened.commit(() => {
+        work();
+        if (isFull) throw new Error('the disk is full');
+      });
+    const { submit, close } = createCommitter(
+      { ...opened, commit },
+      { committed() {}, aborted: writer.forget },
+      { journal: writer },
+    );
+    const write = () => submit(tx => tx.put(metaKey('test'), Buffer.from(String(++ms))));
+    await write();
+    isFull = true;
+    await expect(write()).rejects.toThrow('the disk is full');
+    isFull = false;
+    await put(1);
+    await write();
+    expect((await readAll()).next.commit).toBe(3);
+    await close();
+    writer.close();
+    await opened.close();
   });
 
   it('says that commits are damaged, cut short, missing or of another store', async () => {

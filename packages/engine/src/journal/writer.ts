@@ -44,18 +44,19 @@ export type JournalWriter = ReturnType<typeof createJournalWriter>;
 export function createJournalWriter(store: Store, path: string, now: () => number) {
   const folder = journalFolder(path);
   const builder = createRecordBuilder();
-  let open: { name: string; handle: number } | undefined;
+  let open: { history: string; file: number; handle: number } | undefined;
   let isReplaced = false; // whether this transaction has itself changed where the journal is
+  let last: JournalPosition | undefined; // as this process has saved it
 
   function handleOf(position: JournalPosition): number {
-    const name = journalFile(folder, position);
-    if (open?.name === name) return open.handle;
+    const { history, file } = position;
+    if (open?.file === file && open.history === history) return open.handle;
     close();
     makeFolder(folder);
     // Not for appending: what a failed transaction left behind the end is written over.
-    const handle = openSync(name, position.offset === 0 ? 'w' : 'r+', fileMode);
-    open = { name, handle };
-    return handle;
+    const name = journalFile(folder, position);
+    open = { history, file, handle: openSync(name, position.offset === 0 ? 'w' : 'r+', fileMode) };
+    return open.handle;
   }
 
   function close(): void {
@@ -63,11 +64,15 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     open = undefined;
   }
 
-  const save = (position: JournalPosition) => store.put(journalKey, encodeJson(position));
+  function save(position: JournalPosition): void {
+    store.put(journalKey, encodeJson(position));
+    last = position;
+  }
 
-  // What one transaction writes, from its first operation on.
+  // What one transaction writes, from its first operation on. Where the last one was of this process, it knows what that
+  // has saved.
   function beginTx() {
-    const begun = readPosition(store);
+    const begun = last && last.txn + 1 === store.txnId() ? last : readPosition(store);
     if (!begun || begun.stopped !== undefined) return undefined;
     builder.clear();
     isReplaced = false;
@@ -133,7 +138,12 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     },
     end(): void {
       isReplaced = true;
+      last = undefined;
       store.remove(journalKey);
+    },
+    // A transaction was not kept: another process may have got its number.
+    forget(): void {
+      last = undefined;
     },
     close,
   };
