@@ -6,7 +6,10 @@ export type Said = { role: string; content: any };
 export type Says = { text: string } | { call: string; input: unknown; id?: string };
 
 // A model on this machine that speaks OpenAI's protocol. It says what it is told to, from all that was said before.
-export async function startModel(answer: (messages: readonly Said[]) => Says, delayMs = () => 0) {
+export async function startModel(
+  answer: (messages: readonly Said[]) => Says,
+  delayMs: (messages: readonly Said[]) => number = () => 0,
+) {
   let asked = 0;
   const server = createServer(async (request, response) => {
     let body = '';
@@ -14,7 +17,7 @@ export async function startModel(answer: (messages: readonly Said[]) => Says, de
     asked += 1;
     const { messages } = JSON.parse(body) as { messages: Said[] };
     const said = answer(messages);
-    const waitMs = delayMs();
+    const waitMs = delayMs(messages);
     if (waitMs > 0) await new Promise(resolve => setTimeout(resolve, waitMs));
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     const about = { id: `c${asked}`, object: 'chat.completion.chunk', created: 1, model: 'local' };

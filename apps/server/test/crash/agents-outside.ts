@@ -19,6 +19,7 @@ export type Outside = {
 };
 
 const count = (counts: Map<number, number>, n: number) => counts.set(n, (counts.get(n) ?? 0) + 1);
+const isSummary = ([first]: readonly Said[]): boolean => /You keep the memory/.test(textOf(first!));
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 export async function openOutside(random: Random): Promise<Outside> {
@@ -67,13 +68,14 @@ export async function openOutside(random: Random): Promise<Outside> {
     const last = messages.at(-1)!;
     if (last.role === 'tool') return { text: `What came of it: ${textOf(last)}` };
     const text = textOf(last);
-    if (/You keep the memory/.test(textOf(messages[0]!))) return summarise(text);
+    if (isSummary(messages)) return summarise(text);
     const [, tool, n] = /^(pay|note) (\d+)$/.exec(text) ?? [];
     return tool === undefined
       ? { text: `You said: ${text}` }
       : { call: `mcp_shop_${tool}`, input: { n: Number(n) } };
   }
-  const model = await startModel(answer, () => random() * 100);
+  // A summary takes longer than an answer, so that some of them are cut off.
+  const model = await startModel(answer, messages => random() * (isSummary(messages) ? 1_500 : 100));
 
   return {
     env: {

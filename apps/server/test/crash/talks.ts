@@ -12,8 +12,8 @@ type Turn = { messages: { role: string; content: string }[] };
 type Memory = { session_id: string; summary?: string | null; key_facts: { fact: string }[] };
 
 const tenant = '/v1/tenants/talking';
-const talkers = 4;
-const settledWithinMs = 60_000;
+const talkers = 2;
+const settledWithinMs = 150_000; // a summary that met another one is tried again after a minute
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 export async function prepareTalks(server: CrashServer, token: string, random: Random, outside: Outside) {
@@ -58,7 +58,7 @@ export async function prepareTalks(server: CrashServer, token: string, random: R
 
   function begin(): Talk {
     const n = begun++;
-    const kind = ['pay', 'note', 'talk'][n % 3]!;
+    const kind = ['pay', 'talk', 'note', 'talk'][n % 4]!;
     const conversation = kind === 'talk' ? `talk-${Math.floor(random() * talkers)}` : `tool-${n}`;
     return { n, text: `${kind} ${n}`, conversation };
   }
