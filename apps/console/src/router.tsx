@@ -79,26 +79,26 @@ const finishSignUp = createRoute({
 });
 
 // Links in mails and of apps that need a signed-in user and are not pages of the console to stay on.
-const mailed = createRoute({
+const links = createRoute({
   getParentRoute: () => root,
-  id: 'mailed',
+  id: 'links', // not the path of another page: that would be the same route
   beforeLoad: ({ location }) => {
     if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
 });
 const verifyEmail = createRoute({
-  getParentRoute: () => mailed,
+  getParentRoute: () => links,
   path: '/verify-email',
   component: latePage(() => import('./pages/account/recovery.tsx'), 'VerifyEmailPage'),
 });
 const confirmEmail = createRoute({
-  getParentRoute: () => mailed,
+  getParentRoute: () => links,
   path: '/confirm-email',
   component: latePage(() => import('./pages/account/recovery.tsx'), 'ConfirmEmailPage'),
 });
 
 const authorize = createRoute({
-  getParentRoute: () => mailed,
+  getParentRoute: () => links,
   path: '/authorize',
   validateSearch: ({ request }): { request?: string } => ({
     request: typeof request === 'string' ? request : undefined,
@@ -244,7 +244,7 @@ export const router = createRouter({
     resetPassword,
     signUpMailed,
     finishSignUp,
-    mailed.addChildren([verifyEmail, confirmEmail, authorize]),
+    links.addChildren([verifyEmail, confirmEmail, authorize]),
     inside.addChildren([
       overview,
       inbox,

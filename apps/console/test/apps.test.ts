@@ -79,7 +79,7 @@ describe.skipIf(!browser)(
 
       await page.goto(`${server.url}/console/account?tab=security`);
       const apps = page.getByRole('region', { name: 'Connected apps' });
-      await apps.getByRole('cell', { name: 'Assistant' }).waitFor();
+      await apps.getByRole('cell', { name: 'Assistant', exact: true }).waitFor();
       await apps.getByRole('button', { name: 'Disconnect Assistant' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
       await apps.getByText('No app is connected.').waitFor();

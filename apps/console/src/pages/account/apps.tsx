@@ -13,7 +13,7 @@ import { formatAgo, formatTime } from '../../text/format.ts';
 import { useMe } from './profile.tsx';
 import { Frame } from './recovery.tsx';
 
-const route = getRouteApi('/mailed/authorize');
+const route = getRouteApi('/links/authorize');
 
 type Scope = 'read' | 'write';
 type Asked = {
