@@ -228,6 +228,10 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     const [made] = (await client.webhooks.listConnections({ sourceId })).data.data;
     expect(made).toMatchObject({ retryConfig: { delaysS: [10, 300] }, ratePerSecond: 5, ordered: false });
     expect(made!.transform).toMatchObject({ type: 'javascript' });
+    // Opened by its address, it shows what is saved: to save it again must not lose anything.
+    await page.reload();
+    const transform = page.getByRole('combobox', { name: 'Transform' });
+    await expect.poll(() => transform.inputValue()).toBe('JavaScript');
     expect(failures).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ export function AuditTrail() {
           <Group justify="end">
             <Permitted to="accounts.exportAudit">
               <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
-                Download all of it
+                Download all
               </Button>
             </Permitted>
           </Group>
@@ -44,13 +44,16 @@ export function AuditTrail() {
             keyOf={row => row.auditId}
             empty="Nothing has happened yet."
             columns={[
-              { label: 'When', show: row => formatTime(row.at) },
+              { label: 'When', show: row => <span className="stak-nowrap">{formatTime(row.at)}</span> },
               { label: 'What', show: row => row.action },
               {
                 label: 'To',
                 show: row => <span className="stak-mono">{row.detail ?? row.target ?? ''}</span>,
               },
-              { label: 'By', show: row => <span className="stak-break">{personOf(row.by) ?? row.via}</span> },
+              {
+                label: 'By',
+                show: row => <span className="stak-nowrap">{personOf(row.by) ?? row.via}</span>,
+              },
               { label: 'With', show: row => row.via },
               { label: 'From', show: row => row.address ?? '–' },
             ]}

@@ -38,7 +38,7 @@ export function Unverified() {
     <Alert color="yellow" title="Verify your e-mail address">
       <Group justify="space-between">
         <Text size="sm" className="stak-break">
-          Open the link in the mail to {me.email}, or have another one sent.
+          Open the link that we sent to {me.email}.
         </Text>
         <Button size="xs" variant="default" loading={send.isPending} onClick={() => send.mutate()}>
           Send the mail again

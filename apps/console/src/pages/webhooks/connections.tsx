@@ -71,15 +71,20 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
           {secret !== undefined && (
             <OneTimeSecret use="Deliveries are signed with this secret." value={secret} />
           )}
-          <ConnectionForm
-            key={edited}
-            sourceId={sourceId}
-            connection={current}
-            onCreated={({ connectionId, signingSecret }) => {
-              setEdited(connectionId);
-              setSecret(signingSecret);
-            }}
-          />
+          {/* A form takes what it shows when it is made, so it waits for what it is to show. */}
+          {edited === 'new' || current ? (
+            <ConnectionForm
+              key={edited}
+              sourceId={sourceId}
+              connection={current}
+              onCreated={({ connectionId, signingSecret }) => {
+                setEdited(connectionId);
+                setSecret(signingSecret);
+              }}
+            />
+          ) : (
+            <Loaded query={connections}>{() => <Text>There is no such connection.</Text>}</Loaded>
+          )}
           {current && (
             <>
               <Permitted to="webhooks.rotateSecret">

@@ -136,8 +136,8 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
   });
   return (
     <div>
-      <Group justify="space-between" align="start">
-        <div>
+      <Group justify="space-between" align="start" wrap={onClose ? 'nowrap' : 'wrap'}>
+        <div style={{ minWidth: 0 }}>
           <Group gap="sm">
             <Title order={2} size="h3" className="stak-break">
               {event.eventType ?? 'Event'}
@@ -151,7 +151,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
             <CopyIcon value={eventId} label="Copy the id" />
           </Group>
         </div>
-        <Group gap="xs">
+        <Group gap="xs" wrap="nowrap">
           <Permitted to="webhooks.replayEvent">
             <Button
               leftSection={<IconRefresh size={16} />}

@@ -37,7 +37,7 @@ export function EventFilters({ sourceId, search, change }: Props) {
     });
   };
   return (
-    <Group align="end" gap="xs" role="search">
+    <Group align="end" gap="xs" role="search" className="stak-filters">
       <TextInput
         label="Search"
         placeholder="Text in headers or body"
