@@ -112,12 +112,12 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
   });
 
   it('begins in the mailbox where the server wants it', async () => {
-    const variables = { STAK_SMTP_URL: pathToFileURL(folder).href, STAK_SIGN_UP_BY_MAIL: 'true' };
+    const variables = { STAK_SMTP_URL: mails.url, STAK_SIGN_UP_BY_MAIL: 'true' };
     const strict = await openTestServer(variables);
     try {
       const { page, failures } = await openPage(browser!);
       await page.goto(`${strict.url}/console/sign-in`);
-      await page.getByRole('button', { name: 'Make an account' }).click();
+      await page.getByRole('button', { name: 'Create an account' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill('New Person');
       await page.getByRole('textbox', { name: 'E-mail' }).fill('new-person@example.com');
       await page.getByLabel('Password').first().fill('eleven blue lampposts');
@@ -289,6 +289,24 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await other.page.getByRole('button', { name: 'Unlink GitHub' }).click();
     await form.waitFor();
     expect([...failures, ...other.failures]).toEqual([]);
+  });
+
+  it('unlinks the provider of its organisation', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url);
+    const { accountId } = (await client.accounts.readOrganisation()).data;
+    // The provider itself is tested with accounts: here it is there, and has linked this person.
+    const provider = `**/v1/auth/organisations/${accountId}`;
+    await page.route(provider, route => route.fulfill({ json: { accountId, name: 'Harbour' } }));
+    let unlinked = 0;
+    await page.route(`${provider}/link`, route => {
+      unlinked += 1;
+      return route.fulfill({ status: 204 });
+    });
+    await page.goto(`${server.url}/console/account?tab=security`);
+    await page.getByRole('button', { name: 'Unlink Harbour' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
+    await page.getByText('Your account is not linked to Harbour any more.').waitFor();
+    expect([unlinked, failures]).toEqual([1, []]);
   });
 
   it('says at the field what is wrong with a new account', async () => {
