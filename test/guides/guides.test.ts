@@ -80,6 +80,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /^event: event$/m, // the live view
     /^401$/m,
     /^404$/m, // nobody outside sends for Stak
+    '"auditTrail":true',
   ],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
@@ -107,6 +108,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
   [
     page('accounts'),
     '"emailVerified":true',
+    /^202\n201$/m, // signed up by mail
     /202\n202$/m,
     /^401$/m, // the session that was ended
     '"pointer":"#/password"',
@@ -128,6 +130,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /^202$/m,
     /"role":"admin".*tenant:manage/,
     /^Bearer\n.*Bearer$/ms, // refreshed, and joined
+    '"redirect_uri":',
     'tenants.admin_refused',
     '"color":"#0f766e"',
   ],
