@@ -134,7 +134,7 @@ const untilMore = async (load: ReturnType<typeof startLoad>, more: number): Prom
 };
 
 test('a store moves under load, through kills and lost answers, and nothing that was answered is lost', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const target = await openTarget();
   const env = {
