@@ -4,18 +4,25 @@ import { type OpenAgents, openAgents, question, tableName } from './agents.ts';
 // What is billed for a conversation's turn number so-and-so, in DynamoDB's units.
 export type Spent = { turn: number; readUnits: number; writeUnits: number };
 export type Saving = {
-  ours: { few: Spent; many: Spent };
+  // `first`: while the documented item, which has the messages of the window, has less than 1 KB.
+  ours: { first: Spent; few: Spent; many: Spent };
   // The document's way: the whole item is read, and written again with the turn at its end. `last` is the last turn
   // that an item has room for, if `many` is too much for one.
   documents: { few: Spent; many?: Spent; last?: Spent };
 };
 export type SavingSettings = { few: number; many: number };
 
+const firstTurns = 5;
+
 export async function measureSaving({ few, many }: SavingSettings): Promise<Saving> {
   const agents = await openAgents();
   try {
     const id = await agents.begin();
-    const ours = { few: await continueTo(agents, id, few), many: await continueTo(agents, id, many) };
+    const ours = {
+      first: await continueTo(agents, id, firstTurns),
+      few: await continueTo(agents, id, few),
+      many: await continueTo(agents, id, many),
+    };
     return { ours, documents: await rewriteItems(agents.client, few, many) };
   } finally {
     await agents.close();
