@@ -122,7 +122,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
       await page.getByRole('textbox', { name: 'E-mail' }).fill('new-person@example.com');
       await page.getByLabel('Password').first().fill('eleven blue lampposts');
       await page.getByRole('button', { name: 'Sign up' }).click();
-      await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+      await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
       await page.goto(await linkTo('new-person@example.com', 'Finish'));
       await page.getByRole('heading', { name: 'Finish your sign-up' }).waitFor();
       await expectUsable(page, 'finishing a sign-up');

@@ -145,7 +145,7 @@ function ResetPassword({ token }: { token: string }) {
 
 export function SignUpMailedPage() {
   return (
-    <Frame title="Look into your mail">
+    <Frame title="Check your e-mail">
       <Text size="sm">A mail is on its way. With the link in it your account is ready.</Text>
       <NewestMail />
       <TextLink to="/sign-in">Back to sign in</TextLink>
