@@ -42,12 +42,17 @@ async function open(wire: Wire, replies: readonly Reply[], config: ModelsConfig 
   return { server, fixture };
 }
 
+const longestDelayMs = 5000;
+
 // An answer at the second attempt.
 async function sayAndWait(fixture: Fixture, { asked }: { asked: readonly unknown[] }, content: string) {
   const answer = say(fixture, 'c', content);
   const hasFailed = () => fixture.lines.some(line => line.includes('a model did not answer'));
   await vi.waitFor(() => expect(hasFailed()).toBe(true), { timeout: 20_000 });
-  await advanceUntil(fixture, () => asked.length === 2);
+  // Past every delay before the second attempt, and not so far that its own time is over before it has arrived.
+  const startMs = fixture.clock.now();
+  await advanceUntil(fixture, () => asked.length === 2 || fixture.clock.now() - startMs > longestDelayMs);
+  await vi.waitFor(() => expect(asked).toHaveLength(2), { timeout: 20_000 });
   const first = await answer;
   if (first.status !== 202) return first;
   // The clock went on while the second request was on its way to the server, so the caller was sent away.
