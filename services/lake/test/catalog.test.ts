@@ -121,6 +121,21 @@ async function begin() {
   return { backend, catalog };
 }
 
+// Clients take a snapshot 0 for the newest one.
+test('a table of which nothing was captured yet has no snapshot, and gets its first one later', async () => {
+  const backend = await openBackend();
+  const catalog = openCatalog(backend);
+  for (const namespace of ['bronze', 'silver']) {
+    const { metadata } = await catalog.load(`${namespace}.tasks`, 'ann');
+    expect(metadata).toMatchObject({ snapshots: [], 'current-snapshot-id': null });
+  }
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
+  await capture(backend, catalog.lake);
+  const loaded = await catalog.load('silver.tasks', 'ann');
+  expect(loaded.metadata.snapshots.map(one => one['snapshot-id'] > 0)).toEqual([true]);
+  expect((await readTasks(catalog, loaded)).map(row => row.task_id)).toEqual(['a']);
+});
+
 test('the catalog names its tables, and refuses what is not there', async () => {
   const { catalog } = await begin();
   expect((await catalog.get('config?warehouse=x', 'ann')).body).toMatchObject({ overrides: {} });

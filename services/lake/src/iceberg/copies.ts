@@ -135,18 +135,19 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const hasIt =
       known?.metadata.snapshots.at(-1)?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }]);
     if (known && hasIt) return known;
-    const bytes = await writeRows(await rowsOf(table, state, condition), path);
     const source = { folder, columns: columnsOf(table), isByDay: false, version, at };
+    // Nothing was captured yet: a table without a snapshot. Clients take a snapshot 0 for the newest one.
+    const files =
+      version === 0
+        ? []
+        : [{ path, bytes: await writeRows(await rowsOf(table, state, condition), path), commit: version }];
     // Rows were replaced, but the files before stay for as long as their snapshots do.
     const options = {
       cutoffMs: Number.NEGATIVE_INFINITY,
       removedAt: () => clock.now(),
       kept: limits.copySnapshots,
     };
-    const published = await publisher.publish(
-      { ...source, files: [{ path, bytes, commit: version }] },
-      options,
-    );
+    const published = await publisher.publish({ ...source, files }, options);
     await removeOldData(folder, published.metadata);
     return published;
   }
