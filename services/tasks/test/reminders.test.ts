@@ -2,6 +2,7 @@ import { createNotifier, type ManualOwners, manualOwners, systemClock } from '@s
 import { type DynamoClient, tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WireTask } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 import { createReminderWorker, fireDue, type ReminderDeps } from '../src/schedule/reminders.ts';
 import { remindersOfUser } from '../src/tables.ts';
 import { eventually, type Fixture, openTasks, silent, startConsumers } from './tasks-fixture.ts';
@@ -207,6 +208,19 @@ describe('the worker', () => {
     answer = async () => {};
     await fireDue(worker(), never);
     expect(await kept()).toEqual([]);
+  });
+
+  it('whose task could not be read is tried again soon, and not when its lease ends', async () => {
+    await f.create({ title: 'Tea', reminder: at(minute) });
+    await f.clock.advance(minute);
+    const get: ReminderDeps['store']['get'] = () =>
+      Promise.reject(tableErrors.create('table.busy', 'The store is busy'));
+    await fireDue({ ...worker(), store: { ...f.store, get } }, never);
+    expect(fired).toEqual([]);
+    expect(await kept()).toMatchObject([{ attempts: 0 }]);
+    await f.clock.advance(limits.reminderRetryFirstMs);
+    await fireDue(worker(), never);
+    expect(fired).toMatchObject([{ title: 'Tea' }]);
   });
 
   it('tries again, later each time, and gives up with a note', async () => {

@@ -98,21 +98,21 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
 async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal): Promise<boolean> {
   const mine = await claim(deps, seen);
   if (!mine) return false;
-  const { user_id, task_id, due_at } = mine;
-  const found = await deps.store.get(
-    task,
-    { user_id, task_id },
-    { consistent: true, pattern: 'task to remind of' },
-  );
-  if (found && isStillDue(found, due_at)) {
-    const failure = await fire(deps, mine, found, signal);
-    if (failure !== undefined) {
-      await giveBack(deps, mine, failure);
-      return true;
-    }
+  const failure = await fireIfDue(deps, mine, signal).catch((error: unknown) => error);
+  if (failure !== undefined) await giveBack(deps, mine, failure);
+  else {
+    const options = { if: fencedBy(mine), pattern: 'reminder done' };
+    await ignoreLostLease(deps.store.delete(reminder, mine, options));
   }
-  await ignoreLostLease(deps.store.delete(reminder, mine, { if: fencedBy(mine), pattern: 'reminder done' }));
   return true;
+}
+
+// Why it failed, if it did.
+async function fireIfDue(deps: ReminderDeps, mine: Reminder, signal: AbortSignal): Promise<unknown> {
+  const { user_id, task_id, due_at } = mine;
+  const options = { consistent: true, pattern: 'task to remind of' };
+  const found = await deps.store.get(task, { user_id, task_id }, options);
+  return found && isStillDue(found, due_at) ? fire(deps, mine, found, signal) : undefined;
 }
 
 const isStillDue = ({ status, remind_at }: Task, dueMs: number): boolean =>
