@@ -12,7 +12,7 @@ import { openTestServer, type TestServer } from './test-server.ts';
 const firstLoadBytes = 250_000; // of script for the start page, gzipped as it comes over the wire
 const anyPageBytes = 300_000; // for a page with more in it, if it is the first that is opened
 const waitMs = 100; // until the next frame shows what somebody did
-const movedMost = 0.02; // of what is seen, for all the time that a page loads; a tenth is what people notice
+const movedMost = 0.05; // of what is seen, for all the time that a page loads: half of what people notice
 
 const browser = await openBrowser();
 let server: TestServer;

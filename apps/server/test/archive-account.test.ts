@@ -76,6 +76,9 @@ async function itemsIn(path: string): Promise<Items> {
   return items;
 }
 
+// What is counted from the stream. Attempts go on at the new server: a retry may be due at any time.
+const eventsIn = (items: Items, key: string) => [items.get(key)?.received, items.get(key)?.count];
+
 async function keysInArchive(from: string): Promise<Set<string>> {
   const keys = new Set<string>();
   const { tables } = await readManifest(from);
@@ -163,7 +166,7 @@ test('an account moves to a server that runs, with everything and nothing else',
     const later = await itemsIn(other);
     const counts = [...later.keys()].filter(key => / (?:TOTAL#|DAY#)/.test(key));
     expect(counts.length).toBeGreaterThan(0);
-    for (const key of counts) expect(later.get(key), key).toEqual(before.get(key));
+    for (const key of counts) expect(eventsIn(later, key), key).toEqual(eventsIn(before, key));
     await expect(importFrom({ path: other, from: to })).rejects.toThrow(
       `the account ${me.userId} is there already`,
     );
