@@ -87,7 +87,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('waits until somebody has signed in, and is told if they refuse', async () => {
+    it('waits for a person to sign in, and hears when they refuse', async () => {
       const account = newAccount();
       await fetch(`${server.url}/v1/auth/signup`, {
         method: 'POST',

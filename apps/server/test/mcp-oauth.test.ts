@@ -132,7 +132,7 @@ test('reads only, if that is what the person chose, and loses everything when di
   await client.close();
 }, 60_000);
 
-test('those without a token, or with a wrong one, are told where to get one', async () => {
+test('a request without a token, or with a wrong one, learns where to get one', async () => {
   const ask = async (headers: Record<string, string>) => {
     const answer = await fetch(`${server.url}/mcp`, { method: 'POST', body: '{}', headers });
     return [answer.status, answer.headers.get('www-authenticate')];

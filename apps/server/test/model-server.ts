@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// biome-ignore lint/suspicious/noExplicitAny: messages are as the provider's protocol has them.
-export type Said = { role: string; content: any };
+export type Said = { role: string; content: string | readonly { text?: string }[] };
 export type Says = { text: string } | { call: string; input: unknown; id?: string };
 
-// A model on this machine that speaks OpenAI's protocol. It says what it is told to, from all that was said before.
+// A model on this machine that speaks OpenAI's protocol. `answer` chooses its reply from the messages so far.
 export async function startModel(
   answer: (messages: readonly Said[]) => Says,
   delayMs: (messages: readonly Said[]) => number = () => 0,
@@ -44,4 +43,4 @@ export async function startModel(
 }
 
 export const textOf = ({ content }: Said): string =>
-  typeof content === 'string' ? content : content.map((part: { text?: string }) => part.text ?? '').join('');
+  typeof content === 'string' ? content : content.map(part => part.text ?? '').join('');

@@ -165,7 +165,7 @@ async function measurePace({ command, path, destination }: Setup, pace: Pace) {
   };
 }
 
-// Nobody is told of an event that was in the middle of its way: only what was acknowledged has to arrive.
+// Only what was acknowledged has to arrive. Requests that were under way got no answer.
 async function measureKill(setup: Setup, events: number): Promise<number> {
   const caller = createCaller(setup.command.url);
   const acknowledged = new Set<string>();

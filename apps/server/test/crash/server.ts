@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Random } from '@stak/kit';
+import { findFreePort } from '../free-ports.ts';
 
 // `stak start` with several workers, which the campaign kills: one of them, their supervisor, or all at once.
 
@@ -29,7 +29,7 @@ export async function startServer(
   workers: number,
   env: Record<string, string> = {},
 ): Promise<CrashServer> {
-  const port = await findFreePort();
+  const port = await findFreePort(); // the same after each start, so that senders find it again
   const url = `http://127.0.0.1:${port}`;
   const killed: CrashServer['killed'] = [];
 
@@ -105,15 +105,6 @@ export async function startServer(
       await gone;
     },
   };
-}
-
-// The same after each start, so that senders find it again.
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 export type Answer = { status: number; json: Record<string, unknown> };

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { Writable } from 'node:stream';
+import { findFreePorts } from '../free-ports.ts';
 import { openProxy } from './proxy.ts';
 
 // Several servers on one store, behind a proxy: each is a process of its own, which can be killed or restarted.
@@ -35,7 +35,7 @@ export async function startCluster(
 ): Promise<Cluster> {
   // The same for all: they read each other's tokens and sealed values.
   const secretKeys = `nodes:${randomBytes(32).toString('base64')}`;
-  const ports = await findFreePorts(count);
+  const ports = await findFreePorts(count); // the same after each start, as behind a load balancer
   const nodes = ports.map(port => `http://127.0.0.1:${port}`);
   const proxy = await openProxy(nodes);
   const children: ChildProcess[] = [];
@@ -129,18 +129,4 @@ export async function startStore(command: string): Promise<{ endpoint: string; s
   child.stdout.on('data', chunk => (said += chunk));
   while (!/ at (http:\S+)/.test(said)) await once(child.stdout, 'data');
   return { endpoint: / at (http:\S+)/.exec(said)![1]!, stop: () => child.kill('SIGKILL') };
-}
-
-// The same after each start, as behind a load balancer. All are taken before one is given back.
-async function findFreePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map(server => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
-  return ports;
 }

@@ -3,10 +3,8 @@
 // Where Python is missing, or PyPI cannot be reached, it says so and ends well.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,12 +14,13 @@ import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/server.ts';
+import { eventually } from '../eventually.ts';
+import { findFreePort } from '../free-ports.ts';
 
 const version = '0.12.0';
 const venv = join(tmpdir(), `stak-pyiceberg-${version}`); // kept between runs: it is 200 MB
 const python = join(venv, 'bin', 'python');
 const program = fileURLToPath(new URL('./read.py', import.meta.url));
-const waitMs = 60_000;
 const writeMs = 15_000;
 
 type Row = Record<string, string | null>;
@@ -60,7 +59,7 @@ function startReader(url: string, token: string) {
 async function check(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-iceberg-'));
   const log = createLogger({ level: 'warn' });
-  const port = await freePort(); // known beforehand: the catalog tells clients where its files are
+  const port = await findFreePort(); // known beforehand: the catalog tells clients where its files are
   const server = await startServer(readServerConfig({ path: join(folder, 'data'), port, demo: false }, {}), {
     log,
   });
@@ -70,14 +69,6 @@ async function check(): Promise<void> {
     await server.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address() as AddressInfo;
-  socket.close();
-  return port;
 }
 
 async function readWhileItChanges(baseUrl: string, lake: string): Promise<void> {
@@ -148,16 +139,4 @@ async function readWhileItChanges(baseUrl: string, lake: string): Promise<void> 
   });
   console.log('The tables by path hold every task');
   reader.close();
-}
-
-async function eventually(holds: () => Promise<void>): Promise<void> {
-  const until = Date.now() + waitMs;
-  for (;;) {
-    try {
-      return await holds();
-    } catch (error) {
-      if (Date.now() > until) throw error;
-    }
-    await sleep(1000);
-  }
 }

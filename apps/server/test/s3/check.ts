@@ -3,10 +3,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +17,8 @@ import { task, todoAppData, trashed, user } from '@stak/tasks/tables';
 import { readServerConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database.ts';
 import { startServer } from '../../src/server.ts';
+import { eventually } from '../eventually.ts';
+import { findFreePort } from '../free-ports.ts';
 import { type Fault, type FaultProxy, openFaultProxy, type S3Request } from './fault-proxy.ts';
 
 const version = 'v1.8.0';
@@ -29,7 +29,6 @@ const bucket = 'lake';
 const region = 'us-east-1';
 const writeMs = 10_000;
 const idleMs = 30_000;
-const waitMs = 60_000;
 
 const program = findProgram();
 if (program === undefined) console.log('Skipped: there is no versitygw, and no Go that could build it.');
@@ -63,7 +62,7 @@ async function check(path: string): Promise<void> {
 }
 
 async function startGateway(path: string, folder: string): Promise<{ child: ChildProcess; url: string }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const [data, sidecar] = [join(folder, 'objects'), join(folder, 'attributes')];
   await mkdir(join(data, bucket), { recursive: true }); // a folder in it is a bucket
   await mkdir(sidecar);
@@ -76,14 +75,6 @@ async function startGateway(path: string, folder: string): Promise<{ child: Chil
   const url = `http://127.0.0.1:${port}`;
   await eventually(async () => void (await fetch(url)));
   return { child, url };
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address() as AddressInfo;
-  socket.close();
-  return port;
 }
 
 // The operations by themselves: of writers that race one wins, and an upload that is interrupted is whole in the end.
@@ -246,16 +237,4 @@ async function openStream(path: string) {
       return count;
     },
   };
-}
-
-async function eventually(holds: () => Promise<void>): Promise<void> {
-  const until = Date.now() + waitMs;
-  for (;;) {
-    try {
-      return await holds();
-    } catch (error) {
-      if (Date.now() > until) throw error;
-    }
-    await sleep(500);
-  }
 }

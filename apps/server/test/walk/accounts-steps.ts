@@ -293,7 +293,7 @@ export const accountsSteps: readonly Step[] = [
   {
     operation: 'accounts.readAppRequest',
     body: { request: '{app_request}' },
-    stranger: { anything: 'whoever opens the page is asked for their own organisation' },
+    stranger: { anything: 'the page asks each person about their own organisation' },
   },
   {
     operation: 'accounts.decideAppRequest',
