@@ -9,7 +9,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // A stored attribute, and a field in the output of `stak simulate`.
   place: [
     'services/accounts/src/table.ts',
-    'services/accounts/src/throttle.ts',
+    'services/accounts/src/sign-in/throttle.ts',
     'apps/server/src/simulate',
     'apps/server/src/commands/simulate-action.ts',
     'apps/server/test/simulate.test.ts',

@@ -10,68 +10,65 @@ import {
 } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { WriteStep } from '@stak/table';
-import { createAccountApi } from './account-api.ts';
-import { createApiKeys, type KeyOwner } from './api-keys.ts';
 import { auditSubscription, createAudit, type ShownEntry, showEntry } from './audit.ts';
-import { createAuthApi } from './auth-api.ts';
-import { type CheckEndUser, createAuthenticate } from './authenticate.ts';
 import { createBackground } from './background.ts';
 import { createBilling } from './billing/billing.ts';
 import { billingErrors } from './billing/errors.ts';
 import type { StripeSettings } from './billing/stripe.ts';
 import { readBillingPeriod } from './billing/table.ts';
-import { createBrowser } from './browser.ts';
-import { type AccountEraser, createDeletions } from './deletion.ts';
 import type { Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import { createCodes } from './factors/codes.ts';
 import { requireFresh } from './factors/factors.ts';
-import { createFactorsApi } from './factors/factors-api.ts';
 import { createPasskeyChecks } from './factors/passkey-check.ts';
-import { createPasskeysApi } from './factors/passkeys-api.ts';
-import { withKeyProblems } from './key-limits.ts';
-import { createKeysApi } from './keys-api.ts';
+import { createPasskeyRoutes } from './factors/passkey-routes.ts';
+import { createFactorRoutes } from './factors/routes.ts';
+import { createApiKeys, type KeyOwner } from './keys/api-keys.ts';
+import { withKeyProblems } from './keys/key-limits.ts';
+import { createKeyRoutes } from './keys/routes.ts';
 import * as limits from './limits.ts';
 import { createNotices, type Notices } from './mail/notices.ts';
 import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
-import { createUnsubscribeApi } from './mail/unsubscribe-api.ts';
+import { createUnsubscribeRoutes } from './mail/routes.ts';
 import { socialErrors } from './oauth/errors.ts';
 import type { GithubSettings } from './oauth/github.ts';
 import { createIssuers } from './oauth/issuers.ts';
 import type { GoogleSettings } from './oauth/openid.ts';
-import { createOrganisationProviderApi } from './oauth/organisation-api.ts';
+import { createOrganisationProviderRoutes } from './oauth/organisation-routes.ts';
 import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createOAuthServer } from './oauth-server/oauth-server.ts';
-import { createOperators } from './operators.ts';
 import { createMemberships, type Standing } from './organisations/memberships.ts';
-import { createOrganisationsApi } from './organisations/organisations-api.ts';
-import { createPasswords, type PasswordCost } from './passwords.ts';
+import { createOrganisationRoutes } from './organisations/organisations.ts';
 import { type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
 import { resolveReset } from './recovery/password-reset.ts';
-import { createRecoveryApi } from './recovery/recovery-api.ts';
-import { createSessions } from './sessions.ts';
-import { proveOwner } from './sign-in.ts';
-import { resolveSignUp } from './sign-up.ts';
-import { createSigningKeys } from './signing-keys.ts';
+import { createRecoveryRoutes } from './recovery/routes.ts';
+import { type CheckEndUser, createAuthenticate } from './sessions/authenticate.ts';
+import { createSessions } from './sessions/sessions.ts';
+import { createSigningKeys } from './sessions/signing-keys.ts';
+import { createTokens } from './sessions/tokens.ts';
+import { createBrowser } from './sign-in/browser.ts';
+import { createPasswords, type PasswordCost } from './sign-in/passwords.ts';
+import { createSignInRoutes } from './sign-in/routes.ts';
+import { proveOwner } from './sign-in/sign-in.ts';
+import { resolveSignUp } from './sign-in/sign-up.ts';
+import { createThrottle, type ThrottlePolicies } from './sign-in/throttle.ts';
 import { nothingStored, type StorageUse } from './storage/counts.ts';
 import { accountsTable } from './tables.ts';
-import { createThrottle, type ThrottlePolicies } from './throttle.ts';
-import { createTokens } from './tokens.ts';
 import { createUsage } from './usage.ts';
-import { createUsers } from './users.ts';
+import { type AccountEraser, createDeletions } from './users/deletion.ts';
+import { createOperators } from './users/operators.ts';
+import { createUserRoutes } from './users/routes.ts';
+import { createUsers } from './users/users.ts';
 
-export type { ApiKeys, NewApiKey } from './api-keys.ts';
 export type { Audit, AuditRecord, ShownEntry } from './audit.ts';
-export type { CheckEndUser } from './authenticate.ts';
 export { subscription } from './billing/table.ts';
-export type { AccountEraser } from './deletion.ts';
 export { accountsErrors } from './errors.ts';
-export { withKeyProblems } from './key-limits.ts';
+export type { ApiKeys, NewApiKey } from './keys/api-keys.ts';
+export { withKeyProblems } from './keys/key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
 export { mcpResource, resourceMetadataPath } from './oauth-server/protocol.ts';
 export { accountOwners } from './owners.ts';
-export type { PasswordCost } from './passwords.ts';
 export {
   type Plan,
   type PlanName,
@@ -81,6 +78,10 @@ export {
   plansWith,
   type StorageLimits,
 } from './plans.ts';
+export type { CheckEndUser } from './sessions/authenticate.ts';
+export type { EndUserClaims, EndUserGrant, Minted } from './sessions/tokens.ts';
+export type { PasswordCost } from './sign-in/passwords.ts';
+export type { ThrottlePolicies } from './sign-in/throttle.ts';
 export { listStorage, type StorageUse } from './storage/counts.ts';
 export { type StorageNotice, sizeText } from './storage/limit.ts';
 export { requestRecount } from './storage/recount.ts';
@@ -88,10 +89,9 @@ export { createStorage, type ServiceOwners, type Storage } from './storage/stora
 export { mark as storageMark, storageTable } from './storage/table.ts';
 export type { ApiKey } from './table.ts';
 export { accountsTable } from './tables.ts';
-export type { ThrottlePolicies } from './throttle.ts';
-export type { EndUserClaims, EndUserGrant, Minted } from './tokens.ts';
 export { createUsage, type Usage } from './usage.ts';
-export type { NewUser, User, UserChange, Users } from './users.ts';
+export type { AccountEraser } from './users/deletion.ts';
+export type { NewUser, User, UserChange, Users } from './users/users.ts';
 
 export type AccountsDeps = Base & {
   sealer: Sealer;
@@ -213,8 +213,8 @@ export function createAccounts(given: AccountsDeps) {
   const organising = { ...signing, browser, memberships, apiKeys, plans, defaultPlan };
 
   const api = [
-    ...createAuthApi({ ...signing, browser, signsUpByMail: given.signsUpByMail ?? false }),
-    ...createAccountApi({
+    ...createSignInRoutes({ ...signing, browser, signsUpByMail: given.signsUpByMail ?? false }),
+    ...createUserRoutes({
       ...signing,
       browser,
       deletions,
@@ -222,15 +222,15 @@ export function createAccounts(given: AccountsDeps) {
       defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
     }),
-    ...createOrganisationsApi(organising),
-    ...createRecoveryApi({ ...signing, browser, apiKeys }),
-    ...createUnsubscribeApi({ users, audit, notices, name: issuer }),
-    ...createFactorsApi({ ...signing, issuer }),
-    ...createPasskeysApi({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
-    ...createKeysApi({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
+    ...createOrganisationRoutes(organising),
+    ...createRecoveryRoutes({ ...signing, browser, apiKeys }),
+    ...createUnsubscribeRoutes({ users, audit, notices, name: issuer }),
+    ...createFactorRoutes({ ...signing, issuer }),
+    ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
+    ...createKeyRoutes({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...social.api,
     ...createOAuthServer({ ...organising, sealer, tokens, publicUrl }),
-    ...createOrganisationProviderApi({ ...organising, pages, sealer, issuers }),
+    ...createOrganisationProviderRoutes({ ...organising, pages, sealer, issuers }),
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];
 

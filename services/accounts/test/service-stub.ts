@@ -1,5 +1,5 @@
 import type { AccountsDeps } from '../src/index.ts';
-import { createPasswords } from '../src/passwords.ts';
+import { createPasswords } from '../src/sign-in/passwords.ts';
 import { profile } from '../src/table.ts';
 import { cheapCost, openEmbedded, openOverHttp, serve } from './open-accounts.ts';
 

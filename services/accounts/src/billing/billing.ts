@@ -1,12 +1,12 @@
 import { endpoint, type Prove } from '@stak/http';
 import { type Audit, doneBy } from '../audit.ts';
-import { originOf } from '../browser.ts';
-import type { AccountEraser } from '../deletion.ts';
 import type { Base } from '../deps.ts';
 import type { Notices } from '../mail/notices.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { ReturnSettings } from '../oauth/return-to.ts';
-import type { Users } from '../users.ts';
+import { originOf } from '../sign-in/browser.ts';
+import type { AccountEraser } from '../users/deletion.ts';
+import type { Users } from '../users/users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';
 import { endSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';

@@ -1,7 +1,7 @@
 import { userNotFound } from '../errors.ts';
 import { type ReturnSettings, resolveReturnTo } from '../oauth/return-to.ts';
 import type { Profile } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import { closeCheckouts, ensureCustomer, listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
 import { billedOf, type PaidPlan } from './plans.ts';

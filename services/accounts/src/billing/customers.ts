@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { accountsErrors } from '../errors.ts';
 import type { Profile } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { StripeDoor } from './stripe.ts';
 

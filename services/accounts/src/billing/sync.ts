@@ -7,7 +7,7 @@ import { stripeEventS } from '../limits.ts';
 import type { Notices } from '../mail/notices.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { stripeEvent } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import { listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';

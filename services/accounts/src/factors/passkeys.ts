@@ -2,7 +2,7 @@ import { failedStep, write } from '@stak/table';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { refuse } from '../oauth/errors.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, session } from '../table.ts';
 import { newRecoveryCodes, recoveryHash } from './codes.ts';
 import { changeFactor, type FactorDeps, noFactor, readUser, requireFresh } from './factors.ts';

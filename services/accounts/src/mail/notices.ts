@@ -6,7 +6,7 @@ import type { Role } from '../organisations/roles.ts';
 import { membersOf } from '../organisations/table.ts';
 import { type MailTopic, mailTopics } from '../schema.ts';
 import { type Profile, profile } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './outbox.ts';
 import { failureDigest, mailedNotice, type OutgoingMail } from './table.ts';

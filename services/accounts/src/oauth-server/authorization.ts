@@ -8,7 +8,7 @@ import { type Base, inSeconds, type Origin, sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound } from '../errors.ts';
 import type { Memberships } from '../organisations/memberships.ts';
 import { type Role, roles } from '../organisations/roles.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import { findClient } from './clients.ts';
 import * as limits from './limits.ts';
 import { mcpResource, ProtocolError } from './protocol.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cutText } from '@stak/kit';
 import { z } from 'zod';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
-import type { Throttle } from '../throttle.ts';
+import type { Throttle } from '../sign-in/throttle.ts';
 import * as limits from './limits.ts';
 import { ProtocolError } from './protocol.ts';
 import { isRedirectUri } from './redirect-uri.ts';

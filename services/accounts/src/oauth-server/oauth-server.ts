@@ -1,9 +1,9 @@
 import { answerPage, endpoint, type PageRequest } from '@stak/http';
 import { doneBy } from '../audit.ts';
-import { type Browser, originOf } from '../browser.ts';
 import { inSeconds } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import { roles } from '../organisations/roles.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
 import { appsOf, type Session } from '../table.ts';
 import {
   type AuthorizationDeps,

@@ -5,7 +5,7 @@ import { accountsErrors, userNotFound } from '../errors.ts';
 import { nameChars } from '../limits.ts';
 import { emailSchema, nameSchema } from '../schema.ts';
 import type { Profile } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import { type Identity, type ProviderName, providerTitles } from './provider.ts';

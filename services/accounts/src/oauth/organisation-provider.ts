@@ -1,10 +1,8 @@
 import type { Sealer } from '@stak/kit';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { isoTime, type Origin, sha256 } from '../deps.ts';
-import { deviceSteps } from '../devices.ts';
 import { accountsErrors, organisationNotFound } from '../errors.ts';
 import { requireFresh } from '../factors/factors.ts';
-import { disabledError } from '../operators.ts';
 import { type Actor, type OrganisationDeps, seatsOf, seatsTaken } from '../organisations/members.ts';
 import { accountIsOpen, isOpen } from '../organisations/memberships.ts';
 import type { Role } from '../organisations/roles.ts';
@@ -17,9 +15,11 @@ import {
   providerSubject,
 } from '../organisations/table.ts';
 import { emailSchema, organisationDomain } from '../schema.ts';
-import type { SignedIn } from '../sessions.ts';
-import type { Signed } from '../sign-in.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
+import { deviceSteps } from '../sign-in/devices.ts';
+import type { Signed } from '../sign-in/sign-in.ts';
 import type { Profile } from '../table.ts';
+import { disabledError } from '../users/operators.ts';
 import { attemptOver, type Linker } from './attempts.ts';
 import { refuse } from './errors.ts';
 import { displayName } from './identities.ts';

@@ -1,11 +1,11 @@
 import { failedStep, is, write } from '@stak/table';
 import type { Base, Origin } from '../deps.ts';
-import { deviceSteps } from '../devices.ts';
 import { accountsErrors } from '../errors.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import { disabledError } from '../operators.ts';
-import type { Sessions, SignedIn } from '../sessions.ts';
+import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import { deviceSteps } from '../sign-in/devices.ts';
 import { profile } from '../table.ts';
+import { disabledError } from '../users/operators.ts';
 import { attemptOver, type Linker } from './attempts.ts';
 import { findAccount, type IdentityDeps, idOf, type Known, linkIdentity } from './identities.ts';
 

@@ -3,7 +3,7 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { tokenRefused } from '../recovery/tokens.ts';
-import type { Signed } from '../sign-in.ts';
+import type { Signed } from '../sign-in/sign-in.ts';
 import { type Profile, profile } from '../table.ts';
 import * as limits from './limits.ts';
 import { type Actor, checkManages, type OrganisationDeps, seatsOf, seatsTaken } from './members.ts';

@@ -1,11 +1,11 @@
 import { failedStep, is, ref, type WriteStep, write } from '@stak/table';
-import { type ApiKeys, endApiKeys } from '../api-keys.ts';
 import type { AuditRecord } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { requireFresh } from '../factors/factors.ts';
+import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, profile } from '../table.ts';
 import * as limits from './limits.ts';
 import type { Memberships } from './memberships.ts';

@@ -4,7 +4,7 @@ import { type Base, isoTime } from '../deps.ts';
 import { userNotFound } from '../errors.ts';
 import { organisationDomain } from '../schema.ts';
 import { type Profile, profile } from '../table.ts';
-import type { Users } from '../users.ts';
+import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { Role } from './roles.ts';
 import { member, membersOf, type Organisation, organisation, organisationsOf } from './table.ts';

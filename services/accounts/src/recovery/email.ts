@@ -1,10 +1,10 @@
 import { failedStep, is, tableErrors, write } from '@stak/table';
 import { inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
-import { proveOwner, type Signed } from '../sign-in.ts';
+import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
 import type { Profile } from '../table.ts';
 import * as limits from './limits.ts';
-import type { RecoveryDeps } from './recovery-api.ts';
+import type { RecoveryDeps } from './routes.ts';
 import { type EmailChange, emailChange } from './table.ts';
 import {
   findToken,

@@ -1,13 +1,13 @@
 import { failedStep, type WriteStep } from '@stak/table';
-import { endApiKeys } from '../api-keys.ts';
 import { isoTime, type Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import { factorErasure } from '../factors/table.ts';
+import { endApiKeys } from '../keys/api-keys.ts';
 import type { OutgoingMail } from '../mail/table.ts';
-import { checkPassword } from '../password-policy.ts';
+import { checkPassword } from '../sign-in/password-policy.ts';
 import type { Profile } from '../table.ts';
 import * as limits from './limits.ts';
-import type { RecoveryDeps } from './recovery-api.ts';
+import type { RecoveryDeps } from './routes.ts';
 import { findToken, newToken, parseToken, tokenRefused, tokenSteps, useStep } from './tokens.ts';
 
 // Somebody has forgotten a password. Whether the address has an account is looked up later, by the worker that sends

@@ -1,5 +1,5 @@
-import { accountsErrors } from './errors.ts';
-import * as limits from './limits.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
 
 // Whose password it is to be: it must not be made of what everybody knows of them.
 export type Chooser = { email: string; name?: string };

@@ -1,6 +1,6 @@
-import { inSeconds, isoTime, type Origin } from './deps.ts';
-import * as limits from './limits.ts';
-import type { Session } from './table.ts';
+import { inSeconds, isoTime, type Origin } from '../deps.ts';
+import * as limits from '../limits.ts';
+import type { Session } from '../table.ts';
 
 type SignInWith = 'password' | 'passkey' | 'github' | 'google' | 'organisation' | 'app';
 export type SigningIn = { userId: string; signedInWith: SignInWith; origin: Origin };

@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { accountsErrors } from './errors.ts';
-import * as limits from './limits.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
 
 export type PasswordCost = { logN: number; r: number; p: number };
 

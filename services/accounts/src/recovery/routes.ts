@@ -1,9 +1,9 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
-import type { ApiKeys } from '../api-keys.ts';
-import { type Browser, originOf } from '../browser.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
 import { emailSchema, mailedTokenSchema, passwordSchema, triedPasswordSchema } from '../schema.ts';
-import type { SignInDeps } from '../sign-in.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
+import type { SignInDeps } from '../sign-in/sign-in.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 
@@ -113,7 +113,7 @@ const routes = {
   }),
 };
 
-export function createRecoveryApi(deps: RecoveryDeps & { browser: Browser }) {
+export function createRecoveryRoutes(deps: RecoveryDeps & { browser: Browser }) {
   const { browser } = deps;
   return [
     endpoint(routes.requestReset, async c => {

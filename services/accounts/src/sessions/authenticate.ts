@@ -1,12 +1,12 @@
 import type { Authenticate, Principal } from '@stak/http';
 import { type Clock, createRecentMap, type MaybePromise, whenKnown } from '@stak/kit';
-import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from './api-keys.ts';
-import type { Background } from './background.ts';
-import { sha256 } from './deps.ts';
-import { isWithinLimits } from './key-limits.ts';
-import * as limits from './limits.ts';
-import { narrowest } from './oauth-server/scopes.ts';
-import { roles } from './organisations/roles.ts';
+import type { Background } from '../background.ts';
+import { sha256 } from '../deps.ts';
+import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from '../keys/api-keys.ts';
+import { isWithinLimits } from '../keys/key-limits.ts';
+import * as limits from '../limits.ts';
+import { narrowest } from '../oauth-server/scopes.ts';
+import { roles } from '../organisations/roles.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 

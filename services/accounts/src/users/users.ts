@@ -1,11 +1,11 @@
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import { type Base, isoTime } from './deps.ts';
-import { accountsErrors, userNotFound } from './errors.ts';
+import { type Base, isoTime } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import type { PlanName } from '../plans.ts';
+import { emailSchema } from '../schema.ts';
+import { type Profile, profile } from '../table.ts';
+import type { Usage } from '../usage.ts';
 import { explainLock, lockSteps, locks, type Unique, uniques } from './locks.ts';
-import type { PlanName } from './plans.ts';
-import { emailSchema } from './schema.ts';
-import { type Profile, profile } from './table.ts';
-import type { Usage } from './usage.ts';
 
 // A user as the document has it: with the usage of the month, which is counted in items of its own.
 export type User = Profile & { usageThisMonth: number; usagePeriodStart: string };

@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { holdsScope } from '@stak/http';
 import { type MaybePromise, whenKnown } from '@stak/kit';
 import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
-import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from './deps.ts';
-import { accountsErrors } from './errors.ts';
+import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { Memberships } from '../organisations/memberships.ts';
+import { roles } from '../organisations/roles.ts';
+import type { Recent } from '../recent.ts';
+import type { Permission } from '../schema.ts';
+import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from '../table.ts';
 import type { KeyLimits } from './key-limits.ts';
-import * as limits from './limits.ts';
-import type { Memberships } from './organisations/memberships.ts';
-import { roles } from './organisations/roles.ts';
-import type { Recent } from './recent.ts';
-import type { Permission } from './schema.ts';
-import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from './table.ts';
 
 const keyStart = 'stak_';
 const keyStarts = [keyStart, 'fh_live_']; // the document's, for keys of before

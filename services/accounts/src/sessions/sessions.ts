@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type MaybePromise, SealError, type Sealer, whenKnown } from '@stak/kit';
 import { failedStep, is, tableErrors, type WriteStep, write } from '@stak/table';
-import type { Audit, AuditRecord } from './audit.ts';
-import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from './deps.ts';
-import { accountsErrors, organisationNotFound } from './errors.ts';
-import * as limits from './limits.ts';
-import type { AppScope } from './oauth-server/scopes.ts';
-import { accountIsOpen, type Memberships, type Standing } from './organisations/memberships.ts';
-import { member } from './organisations/table.ts';
-import type { Recent } from './recent.ts';
+import type { Audit, AuditRecord } from '../audit.ts';
+import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from '../deps.ts';
+import { accountsErrors, organisationNotFound } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { AppScope } from '../oauth-server/scopes.ts';
+import { accountIsOpen, type Memberships, type Standing } from '../organisations/memberships.ts';
+import { member } from '../organisations/table.ts';
+import type { Recent } from '../recent.ts';
+import { profile, type Session, session, sessionsOfUser } from '../table.ts';
 import { isGenuine, parseRefreshToken, type RefreshClaim, refreshToken } from './refresh-token.ts';
 import { newSession, type SigningIn, surplusOf, trimAgent } from './session-item.ts';
-import { profile, type Session, session, sessionsOfUser } from './table.ts';
 import type { Tokens } from './tokens.ts';
 
 export type SignedIn = {

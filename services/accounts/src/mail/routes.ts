@@ -1,11 +1,11 @@
 import { endpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
-import { originOf } from '../browser.ts';
 import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import type { MailTopic } from '../schema.ts';
-import type { Users } from '../users.ts';
+import { originOf } from '../sign-in/browser.ts';
+import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import { type Notices, switchMails } from './notices.ts';
 
@@ -50,7 +50,12 @@ const names: Readonly<Record<MailTopic, string>> = {
   limits: 'about the limits of your plan',
 };
 
-export function createUnsubscribeApi(deps: { users: Users; audit: Audit; notices: Notices; name: string }) {
+export function createUnsubscribeRoutes(deps: {
+  users: Users;
+  audit: Audit;
+  notices: Notices;
+  name: string;
+}) {
   const { notices, name } = deps;
   const old = htmlOf(
     name,

@@ -1,9 +1,9 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
-import { type Browser, originOf } from '../browser.ts';
 import * as limits from '../limits.ts';
 import { cookieSchema, nameSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
-import { signInWithPasskey } from '../sign-in.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
+import { signInWithPasskey } from '../sign-in/sign-in.ts';
 import type { NewPasskeyAnswer, PasskeyAnswer } from './passkey-check.ts';
 import {
   addPasskey,
@@ -205,7 +205,7 @@ const show = ({ passkeyId, name, isSynced, lastUsedAt, createdAt }: Passkey) => 
   createdAt,
 });
 
-export function createPasskeysApi(deps: PasskeysDeps & { browser: Browser }) {
+export function createPasskeyRoutes(deps: PasskeysDeps & { browser: Browser }) {
   const { browser, passkeys } = deps;
   return [
     endpoint(routes.beginSignIn, async c => {

@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { AnyEndpoint } from '@stak/http';
 import { z } from 'zod';
-import { accountsErrors } from './errors.ts';
-import * as limits from './limits.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
 
 // What a key may be limited to, besides its scope. All of it is optional.
 export const keyLimitsShape = {

@@ -1,10 +1,8 @@
 import { failedCondition, type WriteStep } from '@stak/table';
-import type { Origin } from './deps.ts';
-import { deviceSteps } from './devices.ts';
-import { accountsErrors } from './errors.ts';
-import type { OutgoingMail } from './mail/table.ts';
-import { checkPassword } from './password-policy.ts';
-import * as recovery from './recovery/limits.ts';
+import type { Origin } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import type { OutgoingMail } from '../mail/table.ts';
+import * as recovery from '../recovery/limits.ts';
 import {
   findToken,
   newToken,
@@ -13,8 +11,10 @@ import {
   tokenSteps,
   useStep,
   verificationSteps,
-} from './recovery/tokens.ts';
-import type { SignedIn } from './sessions.ts';
+} from '../recovery/tokens.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
+import { deviceSteps } from './devices.ts';
+import { checkPassword } from './password-policy.ts';
 import type { SignInDeps } from './sign-in.ts';
 
 export type SignUpDeps = SignInDeps & { signsUpByMail: boolean };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as limits from './limits.ts';
+import * as limits from '../limits.ts';
 import { createPasswords } from './passwords.ts';
 
 const cheap = { logN: 4, r: 8, p: 1 };

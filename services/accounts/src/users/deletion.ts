@@ -1,18 +1,17 @@
 import type { Worker } from '@stak/kit';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import { type ApiKeys, endApiKeys } from './api-keys.ts';
-import { isoTime } from './deps.ts';
-import { accountsErrors } from './errors.ts';
-import { requireFresh } from './factors/factors.ts';
-import { factorErasure } from './factors/table.ts';
-import * as limits from './limits.ts';
-import { lockSteps } from './locks.ts';
-import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from './mail/table.ts';
-import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from './organisations/leaving.ts';
-import type { Memberships } from './organisations/memberships.ts';
-import { recoveryErasure } from './recovery/table.ts';
-import { organisationDomain } from './schema.ts';
-import { proveOwner, type Signed, type SignInDeps } from './sign-in.ts';
+import { isoTime } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import { requireFresh } from '../factors/factors.ts';
+import { factorErasure } from '../factors/table.ts';
+import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
+import * as limits from '../limits.ts';
+import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../mail/table.ts';
+import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from '../organisations/leaving.ts';
+import type { Memberships } from '../organisations/memberships.ts';
+import { recoveryErasure } from '../recovery/table.ts';
+import { organisationDomain } from '../schema.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -22,8 +21,9 @@ import {
   knownDevice,
   type Profile,
   profile,
-} from './table.ts';
-import type { Usage } from './usage.ts';
+} from '../table.ts';
+import type { Usage } from '../usage.ts';
+import { lockSteps } from './locks.ts';
 
 // What another service does for an account that goes: a bounded piece of work a call, until it says 'done'.
 // Calling again after a crash does no harm.

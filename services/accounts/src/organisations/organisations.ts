@@ -1,10 +1,10 @@
 import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
 import { tableErrors, write } from '@stak/table';
 import { doneBy } from '../audit.ts';
-import { type Browser, originOf } from '../browser.ts';
 import type { Origin } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { planOf, shownLimit } from '../plans.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
 import {
   acceptInvitation,
   invite,
@@ -30,7 +30,7 @@ import { type Invitation, organisation } from './table.ts';
 type SignedIn = PrincipalOf<'session'>;
 type RequestPart = Parameters<typeof originOf>[0];
 
-export function createOrganisationsApi(deps: OrganisationDeps & { browser: Browser }) {
+export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Browser }) {
   const { store, clock, users, memberships, sessions, browser } = deps;
   const readAccount = async (accountId: string) => {
     const account = await users.readProfile(accountId);

@@ -1,15 +1,15 @@
 import { tableErrors, write } from '@stak/table';
-import type { ApiKeys } from './api-keys.ts';
-import type { Audit } from './audit.ts';
-import { type Base, isoTime } from './deps.ts';
-import { accountsErrors, userNotFound } from './errors.ts';
-import { factorErasure } from './factors/table.ts';
-import type { PlanName } from './plans.ts';
-import { resetS } from './recovery/limits.ts';
-import { newToken, tokenSteps } from './recovery/tokens.ts';
-import { emailSchema } from './schema.ts';
-import type { Sessions } from './sessions.ts';
-import { apiKey, apiKeyHash, type Profile, profile } from './table.ts';
+import type { Audit } from '../audit.ts';
+import { type Base, isoTime } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { factorErasure } from '../factors/table.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
+import type { PlanName } from '../plans.ts';
+import { resetS } from '../recovery/limits.ts';
+import { newToken, tokenSteps } from '../recovery/tokens.ts';
+import { emailSchema } from '../schema.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { apiKey, apiKeyHash, type Profile, profile } from '../table.ts';
 import type { Users } from './users.ts';
 
 // What those who run the server do for an account, with nothing but its store: recovery without mail, and the end of

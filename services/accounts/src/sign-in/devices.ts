@@ -1,10 +1,10 @@
 import { addressKey } from '@stak/http';
 import { type WriteStep, write } from '@stak/table';
-import { type Base, inSeconds, isoTime, type Origin, sha256 } from './deps.ts';
+import { type Base, inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
+import * as limits from '../limits.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import { devicesOfUser, knownDevice } from '../table.ts';
 import { deviceName } from './device-name.ts';
-import * as limits from './limits.ts';
-import type { Outbox } from './mail/outbox.ts';
-import { devicesOfUser, knownDevice } from './table.ts';
 
 type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };
 type Person = { userId: string; email: string; name: string };

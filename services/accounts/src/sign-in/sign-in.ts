@@ -1,21 +1,21 @@
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import type { Audit } from './audit.ts';
-import type { Background } from './background.ts';
-import { type Base, isoTime, type Origin } from './deps.ts';
+import type { Audit } from '../audit.ts';
+import type { Background } from '../background.ts';
+import { type Base, isoTime, type Origin } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import type { Codes } from '../factors/codes.ts';
+import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../factors/passkey-check.ts';
+import { explainFactor, factorSteps, type Shown } from '../factors/second-factor.ts';
+import * as limits from '../limits.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import { type Profile, profile } from '../table.ts';
+import { disabledError } from '../users/operators.ts';
+import type { Users } from '../users/users.ts';
 import { deviceSteps } from './devices.ts';
-import { accountsErrors, userNotFound } from './errors.ts';
-import type { Codes } from './factors/codes.ts';
-import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from './factors/passkey-check.ts';
-import { explainFactor, factorSteps, type Shown } from './factors/second-factor.ts';
-import * as limits from './limits.ts';
-import type { Outbox } from './mail/outbox.ts';
-import { disabledError } from './operators.ts';
 import { checkPassword } from './password-policy.ts';
 import type { Passwords } from './passwords.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
-import { type Profile, profile } from './table.ts';
 import type { Throttle } from './throttle.ts';
-import type { Users } from './users.ts';
 
 export type SignInDeps = Base & {
   users: Users;

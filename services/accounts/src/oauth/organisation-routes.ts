@@ -1,13 +1,13 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { doneBy } from '../audit.ts';
-import { type Browser, originOf } from '../browser.ts';
 import { organisationNotFound, userNotFound } from '../errors.ts';
 import type { Actor } from '../organisations/members.ts';
 import { type Role, roleNames } from '../organisations/roles.ts';
 import type { OrganisationProvider } from '../organisations/table.ts';
 import { triedPasswordSchema } from '../schema.ts';
-import { proveOwner } from '../sign-in.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
+import { proveOwner } from '../sign-in/sign-in.ts';
 import type { Linker } from './attempts.ts';
 import { isIssuer } from './issuers.ts';
 import * as limits from './limits.ts';
@@ -216,7 +216,7 @@ const routes = {
 
 type Deps = OrganisationProviderDeps & { browser: Browser; pages: ReturnSettings };
 
-export function createOrganisationProviderApi(deps: Deps) {
+export function createOrganisationProviderRoutes(deps: Deps) {
   const { browser, pages, memberships, sessions, users, issuers } = deps;
   const redirectUriOf = (accountId: string): string =>
     new URL(`/v1/auth/organisations/${accountId}/callback`, pages.publicUrl).href;

@@ -1,13 +1,13 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
+import { type Audit, doneBy } from '../audit.ts';
+import * as limits from '../limits.ts';
+import { apiKeySchema, nameSchema, permissionSchema } from '../schema.ts';
+import type { SigningKeys } from '../sessions/signing-keys.ts';
+import { originOf } from '../sign-in/browser.ts';
+import type { ApiKey } from '../table.ts';
 import type { ApiKeys } from './api-keys.ts';
-import { type Audit, doneBy } from './audit.ts';
-import { originOf } from './browser.ts';
 import { keyLimitsShape } from './key-limits.ts';
-import * as limits from './limits.ts';
-import { apiKeySchema, nameSchema, permissionSchema } from './schema.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import type { ApiKey } from './table.ts';
 
 const tags = ['accounts'];
 
@@ -67,7 +67,7 @@ const routes = {
   }),
 };
 
-export function createKeysApi({
+export function createKeyRoutes({
   apiKeys,
   audit,
   keys,

@@ -1,7 +1,7 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
-import { originOf } from '../browser.ts';
 import { codeSchema, triedPasswordSchema } from '../schema.ts';
+import { originOf } from '../sign-in/browser.ts';
 import {
   beginAuthenticator,
   confirmAuthenticator,
@@ -10,7 +10,7 @@ import {
   renewRecoveryCodes,
   stepUp,
 } from './factors.ts';
-import { passkeyAnswerSchema } from './passkeys-api.ts';
+import { passkeyAnswerSchema } from './passkey-routes.ts';
 import type { Shown } from './second-factor.ts';
 
 const tags = ['accounts'];
@@ -108,7 +108,7 @@ const routes = {
   }),
 };
 
-export function createFactorsApi(deps: FactorDeps) {
+export function createFactorRoutes(deps: FactorDeps) {
   return [
     endpoint(routes.begin, async c => {
       const { userId, credentialId: sessionId } = c.get('principal');

@@ -14,14 +14,12 @@ import {
 } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
-import { doneBy, showEntry } from './audit.ts';
-import { type Browser, originOf } from './browser.ts';
-import type { Deletions } from './deletion.ts';
-import { accountsErrors, userNotFound } from './errors.ts';
-import { hasFactor } from './factors/table.ts';
-import { switchMails, wantedMails } from './mail/notices.ts';
-import type { Role } from './organisations/roles.ts';
-import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from './plans.ts';
+import { doneBy, showEntry } from '../audit.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { hasFactor } from '../factors/table.ts';
+import { switchMails, wantedMails } from '../mail/notices.ts';
+import type { Role } from '../organisations/roles.ts';
+import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from '../plans.ts';
 import {
   auditSchema,
   callerSchema,
@@ -32,10 +30,12 @@ import {
   planDetailsSchema,
   triedPasswordSchema,
   usageSchema,
-} from './schema.ts';
-import { changePassword, type SignInDeps } from './sign-in.ts';
-import type { StorageUse } from './storage/counts.ts';
-import type { AuditEntry } from './table.ts';
+} from '../schema.ts';
+import { type Browser, originOf } from '../sign-in/browser.ts';
+import { changePassword, type SignInDeps } from '../sign-in/sign-in.ts';
+import type { StorageUse } from '../storage/counts.ts';
+import type { AuditEntry } from '../table.ts';
+import type { Deletions } from './deletion.ts';
 import type { User } from './users.ts';
 
 const tags = ['accounts'];
@@ -173,7 +173,7 @@ const routes = {
   }),
 };
 
-export type AccountApiDeps = SignInDeps & {
+export type UserRoutesDeps = SignInDeps & {
   browser: Browser;
   deletions: Deletions;
   plans: Readonly<Record<PlanName, Plan>>;
@@ -181,7 +181,7 @@ export type AccountApiDeps = SignInDeps & {
   readStorage(accountId: string): Promise<StorageUse>;
 };
 
-export function createAccountApi(deps: AccountApiDeps) {
+export function createUserRoutes(deps: UserRoutesDeps) {
   const { users, audit, browser, deletions, plans, defaultPlan } = deps;
   const shownPlans = [...new Set([...publicPlans, defaultPlan])].map(name => ({
     ...plans[name],

@@ -1,10 +1,8 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
-import { type Browser, originOf } from './browser.ts';
-import { deviceName } from './device-name.ts';
-import { accountsErrors } from './errors.ts';
-import { passkeyAnswerSchema } from './factors/passkeys-api.ts';
-import type { Shown } from './factors/second-factor.ts';
+import { accountsErrors } from '../errors.ts';
+import { passkeyAnswerSchema } from '../factors/passkey-routes.ts';
+import type { Shown } from '../factors/second-factor.ts';
 import {
   codeSchema,
   cookieSchema,
@@ -15,10 +13,12 @@ import {
   sessionSchema,
   tokensSchema,
   triedPasswordSchema,
-} from './schema.ts';
+} from '../schema.ts';
+import type { Session } from '../table.ts';
+import { type Browser, originOf } from './browser.ts';
+import { deviceName } from './device-name.ts';
 import { logIn } from './sign-in.ts';
 import { finishSignUp, requestSignUp, type SignUpDeps, signUp } from './sign-up.ts';
-import type { Session } from './table.ts';
 
 const tags = ['accounts'];
 const credentials = { email: emailSchema, cookie: cookieSchema };
@@ -170,7 +170,7 @@ const routes = {
   }),
 };
 
-export function createAuthApi(deps: SignUpDeps & { browser: Browser }) {
+export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
   const { sessions, browser, audit } = deps;
   const show = (
     {

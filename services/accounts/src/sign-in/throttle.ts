@@ -1,11 +1,11 @@
 import { addressKey } from '@stak/http';
 import { is, tableErrors } from '@stak/table';
-import { type Base, inSeconds, sha256 } from './deps.ts';
-import { accountsErrors } from './errors.ts';
-import * as limits from './limits.ts';
-import * as apps from './oauth-server/limits.ts';
-import * as recovery from './recovery/limits.ts';
-import { attemptCount, knownNetwork } from './table.ts';
+import { type Base, inSeconds, sha256 } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import * as apps from '../oauth-server/limits.ts';
+import * as recovery from '../recovery/limits.ts';
+import { attemptCount, knownNetwork } from '../table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<

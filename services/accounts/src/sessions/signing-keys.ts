@@ -8,9 +8,9 @@ import {
   importJWK,
   type JWK,
 } from 'jose';
-import { type Base, inSeconds, isoTime } from './deps.ts';
-import * as limits from './limits.ts';
-import { type StoredSigningKey, signingKey, signingKeys } from './table.ts';
+import { type Base, inSeconds, isoTime } from '../deps.ts';
+import * as limits from '../limits.ts';
+import { type StoredSigningKey, signingKey, signingKeys } from '../table.ts';
 
 export type SigningKeys = {
   current(): Promise<{ kid: string; key: CryptoKey }>;

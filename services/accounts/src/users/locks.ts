@@ -1,6 +1,6 @@
 import { failedStep, is, or, type Store, type WriteStep, write } from '@stak/table';
-import { accountsErrors } from './errors.ts';
-import { emailLock, githubLock, googleLock, stripeLock } from './table.ts';
+import { accountsErrors } from '../errors.ts';
+import { emailLock, githubLock, googleLock, stripeLock } from '../table.ts';
 
 // What belongs to one user only. Each has its lock item, written and removed with the user's own item.
 export const uniques = ['email', 'githubId', 'googleId', 'stripeCustomerId'] as const;
