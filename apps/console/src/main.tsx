@@ -19,6 +19,8 @@ const theme = createTheme({
   components: {
     // A cross says nothing to a screen reader.
     CloseButton: { defaultProps: { 'aria-label': 'Close' } },
+    // The first item gets the focus: an element for it alone has no role that a menu may contain.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // The page has one banner, and it is not the title of a dialog.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },

@@ -249,7 +249,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByRole('option', { name: /^category/ }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Saved queries' }).click();
-    await page.getByRole('menuitem', { name: 'By category' }).click();
+    await page.getByRole('menuitem', { name: 'By category', exact: true }).click();
     await page.getByText('2 rows in').waitFor();
     expect(await findBarriers(page)).toEqual([]);
 

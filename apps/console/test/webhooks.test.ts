@@ -41,7 +41,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
   it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {
     const destination = await openDestination(500);
     onTestFinished(() => destination.close());
-    const { page, failures } = await enter({ path: '/console/webhooks' });
+    const { page, failures, client } = await enter({ path: '/console/webhooks' });
     const address = await createSource(page, 'Shop');
     await page.getByText(`curl -X POST '${address}'`).waitFor();
     expect(await page.title()).toBe('Events · Shop · Stak');
@@ -84,6 +84,10 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByRole('link', { name: nextEvent.eventId }).click();
     const pane = page.getByRole('complementary', { name: 'Event' });
     await pane.getByRole('heading', { name: 'order.sent' }).waitFor();
+    // As earlier consoles kept them.
+    const { accountId } = (await client.accounts.readOrganisation()).data;
+    const kept = JSON.stringify([{ name: 'Paid', value: { type: 'order.paid' } }]);
+    await page.evaluate(`localStorage.setItem('stak-event-views-${accountId}', '${kept}')`);
     await page.reload();
     await pane.getByRole('heading', { name: 'order.sent' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('body.id = 7');
@@ -95,7 +99,16 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByRole('menuitem', { name: 'Clear all filters' }).click();
     await page.getByRole('cell', { name: 'order.paid' }).waitFor();
     await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Sevens' }).click();
+    await page.getByRole('menuitem', { name: 'Move it to the organisation' }).click();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByText('Only in this browser').waitFor({ state: 'detached' });
+    await page.getByRole('menuitem', { name: 'Paid', exact: true }).waitFor();
+    expect((await client.accounts.listSaved({ kind: 'events' })).data.data).toMatchObject([
+      { name: 'Paid', text: 'type=order.paid' },
+      { name: 'Sevens', text: 'where=body.id+%3D+7' },
+    ]);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Sevens', exact: true }).click();
     await page.getByRole('cell', { name: 'order.paid' }).waitFor({ state: 'detached' });
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export CSV' }).click();

@@ -63,6 +63,14 @@ export type AccountsInviteData = {
   expiresAt: string;
 };
 
+export type AccountsListSavedDataDataItem = {
+  kind: 'events' | 'sql';
+  name: string;
+  text: string;
+  saved_by: string;
+  saved_at: string;
+};
+
 export type AccountsLogInBodyPasskey = {
   id: string;
   rawId: string;
@@ -1160,6 +1168,11 @@ export type ApiTypes = {
   };
   /** Which providers one can sign in with. For: public. */
   'accounts.listProviders': { args: Record<never, never>; data: { data: Array<'github' | 'google'> } };
+  /** List saved views or queries. For: account, scope read. */
+  'accounts.listSaved': {
+    args: { kind: 'events' | 'sql' };
+    data: { data: Array<AccountsListSavedDataDataItem>; next_cursor: null };
+  };
   /** List where you are signed in. For: person. */
   'accounts.listSessions': {
     args: Record<never, never>;
@@ -1300,6 +1313,8 @@ export type ApiTypes = {
   'accounts.removeOrganisationProvider': { args: Record<never, never>; data: undefined };
   /** Remove a passkey. For: person. */
   'accounts.removePasskey': { args: { passkeyId: string; body: { password?: string } }; data: undefined };
+  /** Remove a saved view or query. For: account, scope write. */
+  'accounts.removeSaved': { args: { kind: 'events' | 'sql'; name: string }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
   'accounts.renameOrganisation': { args: { body: { name: string } }; data: AccountsReadOrganisationData };
   /** Rename a passkey. For: person. */
@@ -1320,6 +1335,11 @@ export type ApiTypes = {
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
   /** Disconnect the app that a token belongs to (RFC 7009). For: public. */
   'accounts.revokeAppToken': { args: { body: string | Uint8Array<ArrayBuffer> | Blob }; data: undefined };
+  /** Save a view or a query under a name. For: account, scope write. */
+  'accounts.save': {
+    args: { kind: 'events' | 'sql'; name: string; body: { text: string } };
+    data: AccountsListSavedDataDataItem;
+  };
   /** Send another mail to verify your address. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
   /** Show a page with a button that stops a kind of notice. For: public. */
@@ -3355,6 +3375,7 @@ export const operations = {
   'accounts.listPasskeys': { method: 'GET', path: '/v1/me/passkeys' },
   'accounts.listPlans': { method: 'GET', path: '/v1/plans' },
   'accounts.listProviders': { method: 'GET', path: '/v1/auth/providers' },
+  'accounts.listSaved': { method: 'GET', path: '/v1/saved/{kind}' },
   'accounts.listSessions': { method: 'GET', path: '/v1/sessions' },
   'accounts.logIn': { method: 'POST', path: '/v1/auth/login', body: 'json' },
   'accounts.logOut': { method: 'POST', path: '/v1/auth/logout' },
@@ -3374,6 +3395,7 @@ export const operations = {
   'accounts.removeMember': { method: 'DELETE', path: '/v1/members/{userId}' },
   'accounts.removeOrganisationProvider': { method: 'DELETE', path: '/v1/organisation/provider' },
   'accounts.removePasskey': { method: 'POST', path: '/v1/me/passkeys/{passkeyId}/removal', body: 'json' },
+  'accounts.removeSaved': { method: 'DELETE', path: '/v1/saved/{kind}/{name}' },
   'accounts.renameOrganisation': { method: 'PATCH', path: '/v1/organisation', body: 'json' },
   'accounts.renamePasskey': { method: 'PATCH', path: '/v1/me/passkeys/{passkeyId}', body: 'json' },
   'accounts.renewRecoveryCodes': { method: 'POST', path: '/v1/me/recovery-codes' },
@@ -3381,6 +3403,7 @@ export const operations = {
   'accounts.requestSignUp': { method: 'POST', path: '/v1/auth/signup/request', body: 'json' },
   'accounts.resendInvitation': { method: 'POST', path: '/v1/invitations/{invitationId}/resend' },
   'accounts.revokeAppToken': { method: 'POST', path: '/v1/oauth/revoke', body: 'raw' },
+  'accounts.save': { method: 'PUT', path: '/v1/saved/{kind}/{name}', body: 'json' },
   'accounts.sendVerification': { method: 'POST', path: '/v1/me/verification' },
   'accounts.showUnsubscribe': { method: 'GET', path: '/v1/mail/unsubscribe' },
   'accounts.signInWithPasskey': { method: 'POST', path: '/v1/auth/passkey/finish', body: 'json' },

@@ -42,6 +42,7 @@ export const accountsErrors = defineErrors({
   'accounts.email_taken': 409,
   'accounts.identity_taken': 409,
   'accounts.too_many_keys': 409,
+  'accounts.too_many_saved': 409,
   'accounts.being_deleted': 409,
   'accounts.changed': 409,
   'accounts.already_verified': 409,

@@ -43,6 +43,7 @@ import { type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
 import { resolveReset } from './recovery/password-reset.ts';
 import { createRecoveryRoutes } from './recovery/routes.ts';
+import { createSavedRoutes } from './saved/routes.ts';
 import { type CheckEndUser, createAuthenticate } from './sessions/authenticate.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSigningKeys } from './sessions/signing-keys.ts';
@@ -228,6 +229,7 @@ export function createAccounts(given: AccountsDeps) {
     ...createFactorRoutes({ ...signing, issuer }),
     ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
     ...createKeyRoutes({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
+    ...createSavedRoutes(base),
     ...social.api,
     ...createOAuthServer({ ...organising, sealer, tokens, publicUrl }),
     ...createOrganisationProviderRoutes({ ...organising, pages, sealer, issuers }),

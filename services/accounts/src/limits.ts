@@ -65,6 +65,10 @@ export const usageShards = 8; // of a busy account: many processes add at once, 
 export const usageMonthsS = 400 * day; // a year of months, for comparison
 export const backgroundJobs = 200; // writes nobody waits for; past this they are dropped, and it is logged
 
+export const savedNameChars = 80; // of a saved view or query: fits a menu, and a sort key however it is written
+export const savedTextChars = 20_000; // as long as a query of the lake may be
+export const savedMost = 100; // of each kind in an organisation; more than anybody looks through in a menu
+
 export const deletionGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then
 export const deletionPollMs = 30_000; // how soon a deletion goes on when its time has come
 export const erasedAtOnce = 100; // items held in memory while a long trail goes

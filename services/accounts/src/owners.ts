@@ -12,6 +12,7 @@ import {
   providerSubject,
 } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
+import { saved } from './saved/table.ts';
 import * as table from './table.ts';
 
 const account = (id: string | undefined) =>
@@ -42,6 +43,7 @@ export const accountOwners = [
   ownedByKey(organisationProvider, byAccount),
   ownedByKey(providerSubject, byAccount),
   ownedByKey(linkedSubject, byUser),
+  ownedByKey(saved, byAccount),
   ownedByItem(table.emailLock, byUser),
   ownedByItem(table.githubLock, byUser),
   ownedByItem(table.googleLock, byUser),

@@ -17,6 +17,7 @@ import {
   subjectsOf,
 } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
+import { saved, savedOf } from './saved/table.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -55,6 +56,7 @@ export * from './mail/table.ts';
 export * from './oauth-server/table.ts';
 export * from './organisations/table.ts';
 export * from './recovery/table.ts';
+export * from './saved/table.ts';
 export * from './table.ts';
 
 export const accountsTable = defineTable(ferryhookKeys, {
@@ -93,6 +95,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     organisationProvider,
     providerSubject,
     linkedSubject,
+    saved,
   ],
   queries: [
     userByEmailIndex,
@@ -114,5 +117,6 @@ export const accountsTable = defineTable(ferryhookKeys, {
     invitationsOf,
     subjectsOf,
     linkedTo,
+    savedOf,
   ],
 });

@@ -34,6 +34,8 @@ describe('deleting an account', () => {
     await house.users.incrementUsage(user.userId, 5);
     const { key } = await house.apiKeys.create(user.userId, { name: 'k', permissions: 'admin' });
 
+    await house.call('PUT', '/v1/saved/sql/By%20day', { as, send: { text: 'select 1' } });
+
     expect(await house.codeOf(await remove(house, as, { password: 'wrong horse battery' }))).toBe(
       'accounts.password_wrong',
     );

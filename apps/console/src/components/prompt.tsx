@@ -1,30 +1,47 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import type { FormEvent } from 'react';
+import { type FormEvent, useState } from 'react';
 
 type Props = {
   isOpen: boolean;
   title: string;
   label: string;
+  taken: readonly string[]; // names that would be replaced
   onClose: () => void;
   onSubmit: (text: string) => void;
 };
 
 /** Asks for a name. */
-export function Prompt({ isOpen, title, label, onClose, onSubmit }: Props) {
+export function Prompt({ isOpen, title, label, taken, onClose, onSubmit }: Props) {
+  const [name, setName] = useState('');
+  const close = () => {
+    setName('');
+    onClose();
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
     if (text === '') return;
     onSubmit(text);
-    onClose();
+    close();
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
+    <Modal opened={isOpen} onClose={close} title={title}>
       <form onSubmit={submit}>
         <Stack>
-          <TextInput name="text" label={label} required maxLength={60} data-autofocus autoComplete="off" />
+          <TextInput
+            name="text"
+            label={label}
+            description={
+              taken.includes(name.trim()) ? 'There is one with this name: it is replaced.' : undefined
+            }
+            onChange={event => setName(event.currentTarget.value)}
+            required
+            maxLength={60}
+            data-autofocus
+            autoComplete="off"
+          />
           <Group justify="end">
-            <Button type="submit">Save</Button>
+            <Button type="submit">{taken.includes(name.trim()) ? 'Replace' : 'Save'}</Button>
           </Group>
         </Stack>
       </form>

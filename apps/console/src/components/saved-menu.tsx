@@ -1,49 +1,63 @@
-import { ActionIcon, Button, Group, Menu } from '@mantine/core';
+import { Button, Group, Menu } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { useMay } from '../queries/permissions.ts';
+import { type SavedKind, useSaved } from '../queries/saved.ts';
 import { Prompt } from './prompt.tsx';
-import { useSavedList } from './saved-list.ts';
 
-type Props<Value> = {
-  kind: string; // under which they are kept
+type Props = {
+  kind: SavedKind;
   what: string; // one of them, as in "Delete the view …"
   label: string;
   saveLabel: string;
-  value: Value | undefined; // that can be saved now
-  onPick: (value: Value) => void;
+  text: string | undefined; // that can be saved now
+  onPick: (text: string) => void;
   children?: ReactNode; // further items
 };
 
-/** Named things that somebody keeps in this browser: picks one, saves another. */
-export function SavedMenu<Value>({ kind, what, label, saveLabel, value, onPick, children }: Props<Value>) {
-  const saved = useSavedList<Value>(kind);
+/** What the organisation keeps under names: picks one, saves another. */
+export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children }: Props) {
+  const saved = useSaved(kind);
+  const maySave = useMay()('accounts.save');
   const [isNaming, setIsNaming] = useState(false);
+  const item = (one: { name: string; text: string }, remove?: (name: string) => void) => (
+    <Group key={one.name} gap={4} wrap="nowrap">
+      <Menu.Item onClick={() => onPick(one.text)}>{one.name}</Menu.Item>
+      {remove && (
+        <Menu.Item
+          w="auto"
+          aria-label={`Delete the ${what} ${one.name}`}
+          closeMenuOnClick={false}
+          onClick={() => remove(one.name)}
+        >
+          <IconTrash size={14} aria-hidden />
+        </Menu.Item>
+      )}
+    </Group>
+  );
   return (
     <>
-      <Menu position="bottom-end" width={260}>
+      <Menu position="bottom-end" width={260} withinPortal={false}>
         <Menu.Target>
           <Button variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
             {label}
           </Button>
         </Menu.Target>
-        <Menu.Dropdown>
-          {saved.all.length > 0 && <Menu.Label>Saved in this browser</Menu.Label>}
-          {saved.all.map(one => (
-            <Group key={one.name} gap={4} wrap="nowrap">
-              <Menu.Item onClick={() => onPick(one.value)}>{one.name}</Menu.Item>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={`Delete the ${what} ${one.name}`}
-                onClick={() => saved.remove(one.name)}
-              >
-                <IconTrash size={14} />
-              </ActionIcon>
-            </Group>
-          ))}
-          <Menu.Item disabled={value === undefined} onClick={() => setIsNaming(true)}>
-            {saveLabel}…
-          </Menu.Item>
+        <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
+          {saved.shared.length > 0 && <Menu.Label>Saved for the organisation</Menu.Label>}
+          {saved.shared.map(one => item(one, maySave ? saved.remove : undefined))}
+          {saved.local.length > 0 && <Menu.Label>Only in this browser</Menu.Label>}
+          {saved.local.map(one => item(one, saved.removeLocal))}
+          {saved.local.length > 0 && maySave && (
+            <Menu.Item disabled={saved.isLoading} onClick={() => saved.share()}>
+              Move {saved.local.length === 1 ? 'it' : 'them'} to the organisation
+            </Menu.Item>
+          )}
+          {maySave && (
+            <Menu.Item disabled={text === undefined} onClick={() => setIsNaming(true)}>
+              {saveLabel}…
+            </Menu.Item>
+          )}
           {children}
         </Menu.Dropdown>
       </Menu>
@@ -51,8 +65,9 @@ export function SavedMenu<Value>({ kind, what, label, saveLabel, value, onPick, 
         isOpen={isNaming}
         title={saveLabel}
         label={`Name of the ${what}`}
+        taken={saved.shared.map(({ name }) => name)}
         onClose={() => setIsNaming(false)}
-        onSubmit={name => value !== undefined && saved.add(name, value)}
+        onSubmit={name => text !== undefined && saved.save({ name, text })}
       />
     </>
   );

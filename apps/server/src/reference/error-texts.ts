@@ -135,6 +135,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The identity cannot be linked to this account. Sign in with a password and link it in the settings.',
   'accounts.nothing_billed': 'The account pays for nothing. Buy a plan first.',
   'accounts.too_many_keys': 'The account has as many API keys as it may. Revoke one that is not used.',
+  'accounts.too_many_saved':
+    'The organisation has as many saved views or queries as it may. Remove one before you save another.',
   'accounts.request_exceeds_storage':
     'The request alone is larger than the storage left. Delete data or buy a larger plan.',
   'accounts.too_many_attempts': 'There were too many failed attempts. Wait for `Retry-After` seconds.',

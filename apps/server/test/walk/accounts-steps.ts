@@ -260,6 +260,18 @@ export const accountsSteps: readonly Step[] = [
   },
   { operation: 'accounts.listKeys', stranger: mine },
   { operation: 'accounts.deleteKey' },
+  {
+    operation: 'accounts.save',
+    path: { kind: 'events', name: 'Failed today' },
+    body: { text: 'status=failed&last=24h' },
+    stranger: mine,
+  },
+  { operation: 'accounts.listSaved', path: { kind: 'events' }, stranger: mine },
+  {
+    operation: 'accounts.removeSaved',
+    path: { kind: 'events', name: 'Failed today' },
+    stranger: mine,
+  },
   { operation: 'accounts.listSessions', stranger: mine },
   { operation: 'accounts.endSession' },
   { operation: 'accounts.readProtectedResource', as: 'nobody', stranger: everybody },

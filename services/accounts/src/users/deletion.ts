@@ -10,6 +10,7 @@ import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } fro
 import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from '../organisations/leaving.ts';
 import type { Memberships } from '../organisations/memberships.ts';
 import { recoveryErasure } from '../recovery/table.ts';
+import { savedErasure } from '../saved/routes.ts';
 import { organisationDomain } from '../schema.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import {
@@ -166,7 +167,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  await eraseNotices(deps, userId);
+  await eraseNoticesAndSaved(deps, userId);
   await eraseCredentials(deps, userId);
   await usage.erase(userId);
 
@@ -198,11 +199,11 @@ async function eraseMailsAndDevices({ store }: DeletionDeps, userId: string): Pr
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails and devices' });
 }
 
-async function eraseNotices({ store }: DeletionDeps, accountId: string): Promise<void> {
-  const steps = [write.delete(failureDigest, { accountId })];
+async function eraseNoticesAndSaved({ store }: DeletionDeps, accountId: string): Promise<void> {
+  const steps = [write.delete(failureDigest, { accountId }), ...(await savedErasure(store, accountId))];
   for await (const { noticeKey } of store.all(noticesOf, { accountId }))
     steps.push(write.delete(mailedNotice, { accountId, noticeKey }));
-  await store.batchWrite(steps, { pattern: 'erase notices' });
+  await store.batchWrite(steps, { pattern: 'erase notices and saved views' });
 }
 
 async function eraseTrail({ store }: DeletionDeps, userId: string): Promise<void> {

@@ -83,11 +83,11 @@ export default function SqlBox() {
           </Group>
           <Group gap="xs">
             <SavedMenu
-              kind="queries"
+              kind="sql"
               what="query"
               label="Saved queries"
               saveLabel="Save this query"
-              value={sql.trim() === '' ? undefined : sql}
+              text={sql.trim() === '' ? undefined : sql}
               onPick={pick}
             />
             <Button

@@ -2,7 +2,13 @@ import { Group, Menu, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { SavedMenu } from '../../components/saved-menu.tsx';
 import { useAddressText } from '../../text/address-text.ts';
-import { type EventStatus, type EventsSearch, eventStatuses, type Span } from './address.ts';
+import {
+  type EventStatus,
+  type EventsSearch,
+  eventStatuses,
+  readEventsSearch,
+  type Span,
+} from './address.ts';
 import { useConnectionsOf } from './queries.ts';
 import { SourceSelect } from './source-select.tsx';
 
@@ -135,13 +141,15 @@ const filtersOf = (search: EventsSearch): Filters =>
 export const isFiltered = (search: EventsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
 const SavedViews = ({ search, change }: Omit<Props, 'sourceId'>) => (
-  <SavedMenu<Filters>
-    kind="event-views"
+  <SavedMenu
+    kind="events"
     what="view"
     label="Views"
     saveLabel="Save these filters"
-    value={isFiltered(search) ? filtersOf(search) : undefined}
-    onPick={view => change({ ...noFilters, ...view })}
+    text={isFiltered(search) ? new URLSearchParams(filtersOf(search)).toString() : undefined}
+    onPick={text =>
+      change({ ...noFilters, ...filtersOf(readEventsSearch(Object.fromEntries(new URLSearchParams(text)))) })
+    }
   >
     <Menu.Item disabled={!isFiltered(search)} onClick={() => change(noFilters)}>
       Clear all filters

@@ -1,0 +1,77 @@
+import { useLocalStorage } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { complain } from '../components/complaint.ts';
+import { client } from './api.ts';
+import { useOrganisation } from './organisation.ts';
+
+export type SavedKind = 'events' | 'sql';
+type Kept = { name: string; text: string };
+
+// Under which earlier consoles kept them in the browser, and how they wrote them.
+const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
+  events: {
+    key: 'event-views',
+    textOf: value => new URLSearchParams(value as Record<string, string>).toString(),
+  },
+  sql: { key: 'queries', textOf: String },
+};
+
+/** What the members of the organisation saved, and what this browser still has of its own. */
+export function useSaved(kind: SavedKind) {
+  const queries = useQueryClient();
+  const queryKey = ['saved', kind];
+  const { data, isPending } = useQuery({
+    queryKey,
+    queryFn: async () => (await client.accounts.listSaved({ kind })).data.data,
+  });
+  const shared = data ?? [];
+  const [local, setLocal] = useLocal(kind);
+  const refresh = () => queries.invalidateQueries({ queryKey });
+  const save = useMutation({
+    mutationFn: ({ name, text }: Kept) => client.accounts.save({ kind, name, body: { text } }),
+    onSettled: refresh,
+    onError: complain,
+  });
+  const remove = useMutation({
+    mutationFn: (name: string) => client.accounts.removeSaved({ kind, name }),
+    onSettled: refresh,
+    onError: complain,
+  });
+  const removeLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
+  // One by one: each that the server has is gone from here, so that it can be tried again after a failure.
+  const share = useMutation({
+    mutationFn: async () => {
+      const taken = new Map(shared.map(one => [one.name, one.text]));
+      for (const { name, value } of local) {
+        const text = earlier[kind].textOf(value);
+        const free = taken.has(name) && taken.get(name) !== text ? freeName(name, taken) : name;
+        await client.accounts.save({ kind, name: free, body: { text } });
+        taken.set(free, text);
+        removeLocal(name);
+      }
+    },
+    onSettled: refresh,
+    onError: complain,
+  });
+  return {
+    shared,
+    isLoading: isPending,
+    local: local.map(({ name, value }): Kept => ({ name, text: earlier[kind].textOf(value) })),
+    save: save.mutate,
+    remove: remove.mutate,
+    removeLocal,
+    share: share.mutate,
+  };
+}
+
+function useLocal(kind: SavedKind) {
+  const { data } = useOrganisation();
+  return useLocalStorage<{ name: string; value: unknown }[]>({
+    key: `stak-${earlier[kind].key}-${data?.accountId ?? ''}`,
+    defaultValue: [],
+  });
+}
+
+function freeName(name: string, taken: ReadonlyMap<string, string>): string {
+  for (let count = 2; ; count++) if (!taken.has(`${name} ${count}`)) return `${name} ${count}`;
+}

@@ -1,0 +1,121 @@
+import { empty, endpoint, json, route } from '@stak/http';
+import { isOneLine } from '@stak/kit';
+import { type Store, type WriteStep, write } from '@stak/table';
+import { z } from 'zod';
+import { type Base, isoTime } from '../deps.ts';
+import { accountsErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { type Saved, type SavedKind, saved, savedKinds, savedOf } from './table.ts';
+
+const tags = ['accounts'];
+
+const savedKindSchema = z
+  .enum(savedKinds)
+  .describe('`events` for filters of the list of events, `sql` for queries');
+
+// Part of an address, where `.` and `..` mean something else.
+const savedNameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.savedNameChars)
+  .refine(isOneLine, 'Not printable')
+  .refine(name => name !== '.' && name !== '..', 'Not a name')
+  .describe('Under which it is listed; unique among those of its kind');
+
+const savedTextSchema = z
+  .string()
+  .min(1)
+  .max(limits.savedTextChars)
+  .describe('The SQL; of `events`, the filters as a query string such as `status=failed&last=24h`');
+
+const savedSchema = z.strictObject({
+  kind: savedKindSchema,
+  name: z.string(),
+  text: savedTextSchema,
+  saved_by: z.string().describe('The person who saved it last'),
+  saved_at: z.string().describe('When, as an ISO 8601 timestamp'),
+});
+
+const ofKind = z.strictObject({ kind: savedKindSchema });
+const named = z.strictObject({ kind: savedKindSchema, name: savedNameSchema });
+
+const routes = {
+  listSaved: route({
+    method: 'get',
+    path: '/v1/saved/{kind}',
+    operationId: 'accounts.listSaved',
+    tags,
+    auth: 'account',
+    scope: 'read',
+    summary: 'List saved views or queries',
+    description: 'Returns what the members of the organisation saved, by name. All of them see the same.',
+    request: { params: ofKind },
+    responses: { 200: json(z.strictObject({ data: z.array(savedSchema), next_cursor: z.null() })) },
+  }),
+  save: route({
+    method: 'put',
+    path: '/v1/saved/{kind}/{name}',
+    operationId: 'accounts.save',
+    tags,
+    auth: 'account',
+    scope: 'write',
+    summary: 'Save a view or a query under a name',
+    description: 'Saves the text for all members of the organisation. One with the same name is replaced.',
+    request: { params: named, body: json(z.strictObject({ text: savedTextSchema })) },
+    responses: { 200: json(savedSchema) },
+    problems: ['accounts.too_many_saved'],
+  }),
+  removeSaved: route({
+    method: 'delete',
+    path: '/v1/saved/{kind}/{name}',
+    operationId: 'accounts.removeSaved',
+    tags,
+    auth: 'account',
+    scope: 'write',
+    summary: 'Remove a saved view or query',
+    description: 'Removes it for all members of the organisation. It succeeds if there is none.',
+    request: { params: named },
+    responses: { 204: empty() },
+  }),
+};
+
+export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'>) {
+  return [
+    endpoint(routes.listSaved, async c => {
+      const { accountId } = c.get('principal');
+      const found = await listSaved(store, accountId, c.req.valid('param').kind);
+      return c.json({ data: found.map(show), next_cursor: null }, 200);
+    }),
+    endpoint(routes.save, async c => {
+      const { accountId, userId: saved_by = accountId } = c.get('principal');
+      const { kind, name } = c.req.valid('param');
+      const { text } = c.req.valid('json');
+      const others = (await listSaved(store, accountId, kind)).filter(one => one.name !== name);
+      if (others.length >= limits.savedMost)
+        throw accountsErrors.create('accounts.too_many_saved', 'Remove one before you save another.', {
+          most: limits.savedMost,
+        });
+      const item = { accountId, kind, name, text, saved_by, saved_at: isoTime(clock.now()) };
+      await store.put(saved, item);
+      return c.json(show(item), 200);
+    }),
+    endpoint(routes.removeSaved, async c => {
+      const { accountId } = c.get('principal');
+      await store.delete(saved, { accountId, ...c.req.valid('param') });
+      return c.body(null, 204);
+    }),
+  ] as const;
+}
+
+async function listSaved(store: Store, accountId: string, kind?: SavedKind): Promise<Saved[]> {
+  const found: Saved[] = [];
+  for await (const one of store.all(savedOf, { accountId, kind })) found.push(one);
+  return found;
+}
+
+// What goes with an account.
+export const savedErasure = async (store: Store, accountId: string): Promise<WriteStep[]> =>
+  (await listSaved(store, accountId)).map(({ kind, name }) => write.delete(saved, { accountId, kind, name }));
+
+const show = ({ accountId: _, ...shown }: Saved) => shown;

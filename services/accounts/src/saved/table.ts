@@ -1,0 +1,27 @@
+import { defineQuery, entity, type ItemOf } from '@stak/table';
+import { z } from 'zod';
+import { ferryhookKeys } from '../table.ts';
+
+export const savedKinds = ['events', 'sql'] as const;
+export type SavedKind = (typeof savedKinds)[number];
+
+export const saved = entity(ferryhookKeys, {
+  name: 'saved view or query',
+  description:
+    'Filters of the list of events, or SQL, that the members of an organisation keep under a name.',
+  schema: z.object({
+    accountId: z.string(),
+    kind: z.enum(savedKinds),
+    name: z.string(),
+    text: z.string().describe('The SQL, or the filters as they stand in the address of the list'),
+    saved_by: z.string().describe('The person, or the one who made the key'),
+    saved_at: z.string().describe('ISO timestamp'),
+  }),
+  key: { partition: 'USER#{accountId}', sort: 'SAVED#{kind}#{name:text}' },
+});
+export type Saved = ItemOf<typeof saved>;
+
+export const savedOf = defineQuery('saved views and queries of an organisation', {
+  of: saved,
+  consistent: true,
+});
