@@ -1,7 +1,6 @@
 import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { type EventStatus, eventStatuses, eventsKeys, idHash } from './events-keys.ts';
-import * as limits from './limits.ts';
+import { type EventStatus, eventStatuses, eventsKeys } from './events-keys.ts';
 
 // The counters of `ferryhook-events`: events by day and status, totals, and how far events are counted.
 
@@ -92,7 +91,3 @@ export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount 
 export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });
 export const earlierDaysOfUser = defineQuery('earlier counts of a user by day', { of: earlierDayCount });
 export const earlierTotalsOfUser = defineQuery('earlier totals of a user', { of: earlierTotalCount });
-
-// Partitions of an account's counts, by the id of the source or connection that is counted.
-export const countPartitions = Array.from({ length: limits.countPartitions }, (_, i) => i);
-export const countPartitionOf = (id: string): number => idHash(id) % limits.countPartitions;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { defineKeys } from '@stak/table';
 
 export const eventsKeys = defineKeys({
@@ -26,9 +25,3 @@ export const eventStatuses = [
   'rejected',
 ] as const;
 export type EventStatus = (typeof eventStatuses)[number];
-
-// The end of an id is random.
-export function idHash(id: string): number {
-  const tail = Number.parseInt(id.slice(-4), 36);
-  return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
-}

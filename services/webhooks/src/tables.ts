@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import {
@@ -12,7 +13,7 @@ import {
   totalCount,
   totalsOfUser,
 } from './count-tables.ts';
-import { type EventStatus, eventStatuses, eventsKeys, idHash } from './events-keys.ts';
+import { type EventStatus, eventStatuses, eventsKeys } from './events-keys.ts';
 import * as limits from './limits.ts';
 
 // The table `ferryhook-events`; its counters are in count-tables.ts. The entities that webhooks add to `ferryhook-main`
@@ -289,10 +290,20 @@ export function statusOf(deliveries: Readonly<Record<string, DeliverySummary>>):
 export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
 export const inSeconds = (ms: number): number => Math.floor(ms / 1000);
 
-// Shards of the queue, and of a source's events. The end of an id is random.
+// The end of an id is random.
+function idHash(id: string): number {
+  const tail = Number.parseInt(id.slice(-4), 36);
+  return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
+}
+
+// Shards of the queue, and of a source's events.
 export const dueShards = Array.from({ length: limits.dueShards }, (_, i) => `s${i}`);
 export const dueShardOf = (id: string): string => dueShards[idHash(id) % limits.dueShards]!;
 export const eventShardOf = (eventId: string): number => idHash(eventId) % limits.eventShards;
+
+// Partitions of an account's counts, by the id of the source or connection that is counted.
+export const countPartitions = Array.from({ length: limits.countPartitions }, (_, i) => i);
+export const countPartitionOf = (id: string): number => idHash(id) % limits.countPartitions;
 
 export const eventKey = (of: { sourceId: string; eventId: string; receivedAt: number }) => ({
   sourceId: of.sourceId,

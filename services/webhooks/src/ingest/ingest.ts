@@ -6,8 +6,8 @@ import { notFound, webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
+import { readHmacConfig } from '../signatures/custom.ts';
 import { answerHandshake, type Handshake } from '../signatures/handshake.ts';
-import { hmacConfigOf, readSigningAlgorithm } from '../signatures/schema.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import type { HmacConfig, Provider, RefusalReason } from '../signatures/signing.ts';
 import { verify } from '../signatures/verify.ts';
@@ -69,7 +69,7 @@ function signingKeys({ secrets, clock }: IngestDeps, source: OutsideSource): Sig
     untilMs: clock.now() + limits.sourceCacheMs,
     secrets: secrets.open(source.signingSecret, sourceSecretContext(source.sourceId, 'signingSecret')),
     verifyTokens: secrets.open(source.verifyToken, sourceSecretContext(source.sourceId, 'verifyToken')),
-    config: hmacConfigOf(readSigningAlgorithm(source.signingAlgorithm)),
+    config: source.provider === 'custom' ? readHmacConfig(source.signingAlgorithm) : undefined,
   };
   openedKeys.set(source, opened);
   return opened;

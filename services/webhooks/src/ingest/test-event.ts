@@ -4,7 +4,7 @@ import { accountEndpoint } from '../account-endpoint.ts';
 import { webhookErrors } from '../errors.ts';
 import type { HeaderPair } from '../filters/request-view.ts';
 import { idSchema } from '../schema.ts';
-import { hmacConfigOf, readSigningAlgorithm } from '../signatures/schema.ts';
+import { readHmacConfig } from '../signatures/custom.ts';
 import { sourceSecretContext } from '../signatures/secrets.ts';
 import { signRequest } from '../signatures/sign-request.ts';
 import type { Provider } from '../signatures/signing.ts';
@@ -86,7 +86,7 @@ function testRequest(
     headers,
     body,
     url,
-    config: hmacConfigOf(readSigningAlgorithm(source.signingAlgorithm)),
+    config: provider === 'custom' ? readHmacConfig(source.signingAlgorithm) : undefined,
   });
   if (!signed)
     throw cannotSign(

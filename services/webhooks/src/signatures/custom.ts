@@ -11,11 +11,30 @@ import {
 } from './signing.ts';
 
 // GitHub's scheme under a neutral name, which is what most senders use.
-export const defaultHmac: HmacConfig = {
+const defaultHmac: HmacConfig = {
   algorithm: 'sha256',
   header: 'x-signature',
   encoding: 'hex',
 };
+
+const namedAlgorithms = { 'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
+type AlgorithmName = keyof typeof namedAlgorithms;
+export const algorithmNames = Object.keys(namedAlgorithms) as AlgorithmName[];
+
+// A name stands for the default scheme with that algorithm. It is stored as it is, anything else as JSON.
+type SigningAlgorithm = AlgorithmName | HmacConfig;
+
+export const writeSigningAlgorithm = (given: SigningAlgorithm): string =>
+  typeof given === 'string' ? given : JSON.stringify(given);
+
+export const readSigningAlgorithm = (stored: string): SigningAlgorithm =>
+  algorithmNames.find(name => name === stored) ?? (JSON.parse(stored) as HmacConfig);
+
+export function readHmacConfig(stored: string | undefined): HmacConfig {
+  if (stored === undefined) return defaultHmac;
+  const given = readSigningAlgorithm(stored);
+  return typeof given === 'string' ? { ...defaultHmac, algorithm: namedAlgorithms[given] } : given;
+}
 
 export const verifyCustom: Verifier = input => {
   const { secrets, headers, rawBody, nowMs, toleranceS, config = defaultHmac } = input;

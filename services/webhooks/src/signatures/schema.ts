@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultHmac, templateOf } from './custom.ts';
+import { algorithmNames, templateOf } from './custom.ts';
 import * as limits from './limits.ts';
 import type { HmacConfig } from './signing.ts';
 
@@ -33,26 +33,8 @@ export const hmacConfigSchema = z
       complain('contains {id}, but idHeader is not set');
   });
 
-const namedAlgorithms = { 'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
-const algorithmName = z.enum(['hmac-sha1', 'hmac-sha256', 'hmac-sha512']);
-
 export const signingAlgorithmSchema = z
-  .union([algorithmName, hmacConfigSchema])
+  .union([z.enum(algorithmNames), hmacConfigSchema])
   .describe(
     'How a custom source signs. A name alone means a hexadecimal signature of the body in `X-Signature`',
   );
-export type SigningAlgorithm = z.infer<typeof signingAlgorithmSchema>;
-
-// A name is stored as it is, anything else as JSON.
-export const writeSigningAlgorithm = (given: SigningAlgorithm): string =>
-  typeof given === 'string' ? given : JSON.stringify(given);
-
-export function readSigningAlgorithm(stored: string | undefined): SigningAlgorithm | undefined {
-  if (stored === undefined) return undefined;
-  const name = algorithmName.safeParse(stored);
-  return name.success ? name.data : (JSON.parse(stored) as HmacConfig);
-}
-
-export function hmacConfigOf(given: SigningAlgorithm | undefined): HmacConfig | undefined {
-  return typeof given === 'string' ? { ...defaultHmac, algorithm: namedAlgorithms[given] } : given;
-}

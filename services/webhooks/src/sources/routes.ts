@@ -12,7 +12,7 @@ import {
   sourceSchema,
   sourceWithSecretSchema,
 } from '../schema.ts';
-import { readSigningAlgorithm } from '../signatures/schema.ts';
+import { readSigningAlgorithm } from '../signatures/custom.ts';
 import { isoTime } from '../tables.ts';
 import { isFromOutside } from './source-cache.ts';
 import type { Sources } from './sources.ts';
@@ -119,7 +119,8 @@ const showSource = (source: Source, publicUrl: string, totals: Totals = noTotals
   status: source.status,
   signatures: source.signatures,
   hasSigningSecret: source.signingSecret !== undefined,
-  signingAlgorithm: readSigningAlgorithm(source.signingAlgorithm),
+  signingAlgorithm:
+    source.signingAlgorithm === undefined ? undefined : readSigningAlgorithm(source.signingAlgorithm),
   toleranceS: source.toleranceS,
   dedupeHeader: source.dedupeHeader,
   whilePaused: source.whilePaused,

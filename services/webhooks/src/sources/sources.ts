@@ -7,7 +7,7 @@ import { notFound, webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { connection, type Source, source, sourceById, sourcesOfUser } from '../main-table.ts';
 import { type NewSource, newSourceSchema, type SourceChange } from '../schema.ts';
-import { writeSigningAlgorithm } from '../signatures/schema.ts';
+import { writeSigningAlgorithm } from '../signatures/custom.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import { createSigningSecret } from '../signatures/signing.ts';
 import { inSeconds, isoTime } from '../tables.ts';
