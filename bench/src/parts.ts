@@ -1,4 +1,35 @@
-// A bench of several parts. `Results` has a property for each; whatever was not run is missing.
+import type { BenchModule } from './bench.ts';
+import { inDataFolder } from './data-folder.ts';
+import type { Verdict } from './gates.ts';
+import { keepResults } from './results-file.ts';
+
+// A bench of several parts. `Results` has a property for each; a part that did not run is missing.
+type PartsBench<Results, Part extends string, Extent> = {
+  name: string;
+  partNames: readonly Part[];
+  full: Extent;
+  quick: Extent; // shows that everything runs; its figures mean little, so they are not kept
+  measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results>;
+  judgeResults(results: Results, parts: readonly Part[]): Verdict[];
+  printResults(results: Results): string;
+  readmeSection(results: Results): string;
+};
+
+// Measures the chosen parts, prints the results, and keeps those of a complete run.
+export const createBench =
+  <Results extends object, Part extends string, Extent>(
+    bench: PartsBench<Results, Part, Extent>,
+  ): BenchModule['run'] =>
+  async ({ quick, only }) => {
+    const parts = chooseParts(bench.partNames, only);
+    const extent = quick ? bench.quick : bench.full;
+    const results = await inDataFolder(bench.name, folder => bench.measure(parts, extent, folder));
+    const verdicts = bench.judgeResults(results, parts);
+    console.log(`\n${bench.printResults(results)}`);
+    if (!quick && only.length === 0)
+      keepResults(bench.name, { results, verdicts, section: bench.readmeSection(results) });
+    return verdicts;
+  };
 
 // Which parts `--only` leaves; all of them if it says nothing.
 export function chooseParts<Part extends string>(all: readonly Part[], only: readonly string[]): Part[] {

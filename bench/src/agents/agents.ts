@@ -1,7 +1,7 @@
-import { conversationsTable, createAgents } from '@stak/agents';
+import { conversationsTable, createAgents, type Models } from '@stak/agents';
 import { createEngine } from '@stak/engine';
 import type { Principal } from '@stak/http';
-import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
+import { type Clock, createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
 import { createTenants, tenantsTable } from '@stak/tenants';
@@ -25,16 +25,21 @@ const principalOf = (token: string): Principal =>
     ? { kind: 'account', accountId: 'usr_bench', scope: 'admin', via: 'api_key', credentialId: 'bench' }
     : { kind: 'endUser', tenantId, userId: token, scope: 'write' };
 
-// Agents and the tenants they belong to, on an engine in memory, called through their routes without a socket. `watch`
-// sees every call to the engine. There is no worker: nothing is left for it to do.
-export async function openAgents(watch: (client: DynamoClient) => DynamoClient = same) {
+type Served = {
+  clock?: Clock;
+  watch?: (client: DynamoClient) => DynamoClient; // sees every call to the engine
+  models?: Models;
+  settings: object; // of the tenant
+};
+
+// Agents and the tenants they belong to, on an engine in memory, called through their routes without a socket.
+export async function serveAgents({ clock = systemClock, watch = same, models, settings }: Served) {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   await createTables(engine, [conversationsTable, tenantsTable]);
   const ledger = createLedger();
-  const clock = systemClock;
   const log = createLogger({ level: 'silent' });
   const base = {
-    store: createStore({ client: watch(engine.client), ledger }),
+    store: createStore({ client: watch(engine.client), clock, ledger }),
     clock,
     ids: createIds({ clock }),
     log,
@@ -53,6 +58,7 @@ export async function openAgents(watch: (client: DynamoClient) => DynamoClient =
     enterTenant: tenants.enterTenant,
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,
+    models,
   });
   const callAs = serveInProcess({
     endpoints: [...tenants.api, ...agents.api],
@@ -64,25 +70,32 @@ export async function openAgents(watch: (client: DynamoClient) => DynamoClient =
   const callAsHost = callAs(host);
   await callAsHost('POST', '/v1/tenants', { tenant_id: tenantId, name: 'Bench', status: 'active' });
   await callAsHost('PATCH', `/v1/tenants/${tenantId}/settings`, settings, { 'If-Match': '*' });
-
-  // Begins a conversation of the user's.
-  async function begin(): Promise<string> {
-    const begun = await callAs(sub)('POST', `/v1/tenants/${tenantId}/conversations`, {});
-    return (JSON.parse(begun) as { conversation_id: string }).conversation_id;
-  }
-  const callAsUser = callAs(sub);
-  const say = (conversationId: string): Promise<string> =>
-    callAsUser('POST', messagesPath(conversationId), question);
   return {
     client: engine.client,
     ledger,
-    begin,
-    say,
+    agents,
+    callAs,
+    callAsHost,
     async close() {
       await outbound.close();
       await engine.close();
     },
   };
+}
+
+// There is no worker: nothing is left for it to do.
+export async function openAgents(watch?: Served['watch']) {
+  const { client, ledger, callAs, close } = await serveAgents({ watch, settings });
+  const callAsUser = callAs(sub);
+
+  // Begins a conversation of the user's.
+  async function begin(): Promise<string> {
+    const begun = await callAsUser('POST', `/v1/tenants/${tenantId}/conversations`, {});
+    return (JSON.parse(begun) as { conversation_id: string }).conversation_id;
+  }
+  const say = (conversationId: string): Promise<string> =>
+    callAsUser('POST', messagesPath(conversationId), question);
+  return { client, ledger, begin, say, close };
 }
 
 const same = (client: DynamoClient): DynamoClient => client;

@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { type Counts, type Customer, createCustomer } from '../server/customer.ts';
 import { type ServerProcess, startServerProcess } from '../server/process.ts';
 import { type ChatsSettings, measureChats } from './chats.ts';
@@ -32,7 +28,6 @@ const full: Extent = {
   chatters: { apiKeys: 0, sessions: 1, endUsers: 100 },
   chats: { each: 10, together: 32, comeBackEvery: 10 },
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   saving: { few: 10, many: 50 },
@@ -41,16 +36,6 @@ const quick: Extent = {
   chatters: { apiKeys: 0, sessions: 1, endUsers: 4 },
   chats: { each: 5, together: 4, comeBackEvery: 5 },
 };
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('agents', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('agents', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 const measure = (parts: readonly Part[], extent: Extent, folder: string): Promise<Results> =>
   runParts<Results, Part>(parts, {
@@ -87,3 +72,14 @@ async function withServer<T>(
     await server.close();
   }
 }
+
+export const run = createBench({
+  name: 'agents',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

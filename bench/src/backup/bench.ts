@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Measure, Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
 import { measureShipping } from './shipping.ts';
 import { measureSnapshots, type SnapshotSettings } from './snapshots.ts';
@@ -16,21 +12,10 @@ const full: Extent = {
   plan: { rounds: 9, roundMs: 2000, warmUpMs: 2000 },
   snapshot: { items: 1_000_000, rounds: 3, quietMs: 15_000 },
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 3, roundMs: 1000, warmUpMs: 500 },
   snapshot: { items: 30_000, rounds: 1, quietMs: 2000 },
 };
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('backup', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${report(results, textTable)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('backup', { results, verdicts, section: report(results, markdownTable) });
-  return verdicts;
-}
 
 const measure = (parts: readonly Part[], { plan, snapshot }: Extent, folder: string): Promise<Results> =>
   runParts<Results, Part>(parts, {
@@ -63,3 +48,14 @@ function report({ shipping, snapshot }: Results, table: (cells: Cells) => string
   ];
   return table([head, ...rows]);
 }
+
+export const run = createBench({
+  name: 'backup',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults: results => report(results, textTable),
+  readmeSection: results => report(results, markdownTable),
+});

@@ -1,9 +1,5 @@
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { type Counts, createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
 import { measureServer, type ServerMeasure } from '../server/rounds.ts';
@@ -22,7 +18,6 @@ const full: Extent = {
   starts: 5,
   idleMs: 60_000,
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 50, warmUpMs: 50 },
   callers: { apiKeys: 2, sessions: 2, endUsers: 2 },
@@ -30,16 +25,6 @@ const quick: Extent = {
   idleMs: 0,
 };
 const inFlight = 32;
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('http', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('http', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { starts: times, idleMs } = extent;
@@ -61,3 +46,14 @@ async function measureRequests(
     await server.close();
   }
 }
+
+export const run = createBench({
+  name: 'http',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

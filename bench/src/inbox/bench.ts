@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { type Counts, createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
 import { measureServer } from '../server/rounds.ts';
@@ -32,7 +28,6 @@ const full: Extent = {
   streaming: { perSecond: 200, warmUpMs: 3000, durationMs: 20_000 },
   streamers: { apiKeys: 8, sessions: 1, endUsers: 500 },
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   cost: { few: 10, many: 1000, fanOutTo: 100 },
@@ -42,16 +37,6 @@ const quick: Extent = {
   streamers: { apiKeys: 2, sessions: 1, endUsers: 20 },
 };
 const inFlight = 32;
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('inbox', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('inbox', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 const measure = (parts: readonly Part[], extent: Extent, folder: string): Promise<Results> =>
   runParts<Results, Part>(parts, {
@@ -87,3 +72,14 @@ async function measureStreams({ streaming, streamers }: Extent, folder: string) 
     await server.close();
   }
 }
+
+export const run = createBench({
+  name: 'inbox',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { createCustomer } from '../server/customer.ts';
 import { startServerProcess } from '../server/process.ts';
 import { type BacklogSettings, measureBacklog } from './backlog.ts';
@@ -32,7 +28,6 @@ const full: Extent = {
   iceberg: { changes: 200_000, rounds: 3 },
   backlog: { few: 20_000, many: 200_000 },
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   insights: { users: 2, tasksEach: 2000, changes: 100 },
@@ -41,16 +36,6 @@ const quick: Extent = {
   iceberg: { changes: 20_000, rounds: 1 }, // with fewer, most of it is loading what reads and writes Avro
   backlog: { few: 200, many: 2000 },
 };
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('lake', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('lake', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 const measure = (parts: readonly Part[], extent: Extent, folder: string): Promise<Results> =>
   runParts<Results, Part>(parts, {
@@ -70,3 +55,14 @@ async function measureServerFreshness(folder: string, settings: FreshnessSetting
     await server.close();
   }
 }
+
+export const run = createBench({
+  name: 'lake',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

@@ -1,13 +1,8 @@
-import { conversationsTable, createAgents, createModels, type Models } from '@stak/agents';
-import { createEngine } from '@stak/engine';
-import type { Principal } from '@stak/http';
-import { createIds, createLogger, createSealer, manualClock } from '@stak/kit';
-import { createOutbound } from '@stak/outbound';
-import { createLedger, createStore, createTables } from '@stak/table';
-import { createTenants, tenantsTable } from '@stak/tenants';
+import { createModels, type Models } from '@stak/agents';
+import { manualClock } from '@stak/kit';
+import { messagesPath, serveAgents } from '../agents/agents.ts';
 import type { BenchOptions } from '../bench.ts';
 import { judge, type Verdict } from '../gates.ts';
-import { serveInProcess } from '../in-process-api.ts';
 import { textTable } from '../table.ts';
 import { questions, said } from './questions.ts';
 
@@ -86,24 +81,7 @@ function embed(text: string): number[] {
 }
 
 async function openMemory(hasVectors: boolean) {
-  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
-  await createTables(engine, [conversationsTable, tenantsTable]);
-  const ledger = createLedger();
   const clock = manualClock();
-  const log = createLogger({ level: 'silent' });
-  const base = {
-    store: createStore({ client: engine.client, clock, ledger }),
-    clock,
-    ids: createIds({ clock }),
-    log,
-  };
-  const tenants = createTenants({
-    ...base,
-    mintEndUserToken: () => Promise.reject(new Error('nobody asks for a token')),
-    erasers: () => [],
-    audit: async () => {},
-  });
-  const outbound = createOutbound();
   const model: EmbeddingModel = {
     specificationVersion: 'v3',
     provider: 'bench',
@@ -113,45 +91,23 @@ async function openMemory(hasVectors: boolean) {
     doEmbed: async ({ values }) => ({ embeddings: values.map(embed), warnings: [] }),
   };
   const name = { provider: 'bench', model: 'letters' };
-  const agents = createAgents({
-    ...base,
-    sealer: createSealer({ keys: [{ id: 'bench', secret: 'nothing is sealed with this' }] }),
-    outbound,
-    enterTenant: tenants.enterTenant,
-    resolveChannel: tenants.resolveChannel,
-    findChannelUser: tenants.findChannelUser,
-    models: { ...createModels({}), ...(hasVectors && { embedding: { name, find: async () => model } }) },
-  });
-  const host: Principal = {
-    ...{ kind: 'account', accountId: 'usr_bench', scope: 'admin', via: 'api_key', credentialId: 'bench' },
-  };
-  const api = serveInProcess({
-    endpoints: [...tenants.api, ...agents.api],
-    errors: [tenants.errors, agents.errors],
-    authenticate: async () => host,
+  const { ledger, agents, callAsHost, close } = await serveAgents({
     clock,
-    log,
-  })('host');
-  await api('POST', '/v1/tenants', { tenant_id: 'bench', name: 'Bench', status: 'active' });
-  const settings = { enabled_skills: ['search_history'], messages_per_day: 1_000_000 };
-  await api('PATCH', '/v1/tenants/bench/settings', settings, { 'If-Match': '*' });
+    models: { ...createModels({}), ...(hasVectors && { embedding: { name, find: async () => model } }) },
+    settings: { enabled_skills: ['search_history'], messages_per_day: 1_000_000 },
+  });
   return {
     ledger,
     async call(conversation: string, content: string): Promise<string> {
       await clock.advance(1_000);
-      const path = `/v1/tenants/bench/conversations/${conversation}/messages`;
-      const { reply } = JSON.parse(await api('POST', path, { content, user_id: 'ann' })) as {
-        reply: { content: string };
-      };
+      const answer = await callAsHost('POST', messagesPath(conversation), { content, user_id: 'ann' });
+      const { reply } = JSON.parse(answer) as { reply: { content: string } };
       return reply.content;
     },
     async settle(): Promise<void> {
       await clock.advance(11 * 60_000);
       while ((await agents.runDue()).worked > 0);
     },
-    async close() {
-      await outbound.close();
-      await engine.close();
-    },
+    close,
   };
 }

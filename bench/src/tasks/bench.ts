@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { measureCosts } from './costs.ts';
 import { measureTasks, type OperationSettings } from './operations.ts';
 import { printResults, readmeSection } from './report.ts';
@@ -19,23 +15,12 @@ const full: Extent = {
   large: { users: 20, tasksEach: 50_000 },
   searched: 100_000,
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   small: 400,
   large: { users: 2, tasksEach: 1000 },
   searched: 1000,
 };
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('tasks', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('tasks', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { plan, small, large, searched } = extent;
@@ -45,3 +30,14 @@ function measure(parts: readonly Part[], extent: Extent, folder: string): Promis
     search: () => measureSearch({ folder: join(folder, 'search'), tasks: searched }, plan),
   });
 }
+
+export const run = createBench({
+  name: 'tasks',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import type { BenchOptions } from '../bench.ts';
-import { inDataFolder } from '../data-folder.ts';
-import type { Verdict } from '../gates.ts';
 import type { Plan } from '../harness.ts';
-import { chooseParts, runParts } from '../parts.ts';
-import { keepResults } from '../results-file.ts';
+import { createBench, runParts } from '../parts.ts';
 import { type Customer, createCustomer } from '../server/customer.ts';
 import { type ServerProcess, startServerProcess } from '../server/process.ts';
 import { type DeliverySettings, measureDelivery } from './delivery.ts';
@@ -51,7 +47,6 @@ const full: Extent = {
     killedAfter: 2000,
   },
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   delivery: {
@@ -76,16 +71,6 @@ const quick: Extent = {
     killedAfter: 100,
   },
 };
-
-export async function run({ quick: isQuick, only }: BenchOptions): Promise<Verdict[]> {
-  const parts = chooseParts(partNames, only);
-  const results = await inDataFolder('webhooks', folder => measure(parts, isQuick ? quick : full, folder));
-  const verdicts = judgeResults(results, parts);
-  console.log(`\n${printResults(results)}`);
-  if (!isQuick && only.length === 0)
-    keepResults('webhooks', { results, verdicts, section: readmeSection(results) });
-  return verdicts;
-}
 
 async function measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results> {
   const { plan, delivery, sizes, gapsMs, retries, unitEvents, machine } = extent;
@@ -124,3 +109,14 @@ async function withServer<T>(
     await server.close();
   }
 }
+
+export const run = createBench({
+  name: 'webhooks',
+  partNames,
+  full,
+  quick,
+  measure,
+  judgeResults,
+  printResults,
+  readmeSection,
+});

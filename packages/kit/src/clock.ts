@@ -15,8 +15,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {
     let leftMs = ms;
-    for (; leftMs > timerMs; leftMs -= timerMs) await waitOnce(timerMs, signal);
-    await waitOnce(leftMs, signal);
+    for (; leftMs > timerMs; leftMs -= timerMs) await sleepOnce(systemClock, timerMs, signal);
+    await sleepOnce(systemClock, leftMs, signal);
   },
   after(ms, act) {
     const timer = setTimeout(act, Math.min(ms, timerMs));
@@ -24,17 +24,17 @@ export const systemClock: Clock = {
   },
 };
 
-function waitOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
+// For a time that one timer of the clock can wait.
+export const sleepOnce = ({ after }: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
     const stop = () => {
-      clearTimeout(timer);
+      cancel();
       reject(signal?.reason);
     };
+    const cancel = after(ms, () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    });
     signal?.addEventListener('abort', stop, { once: true });
   });
-}

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from './clock.ts';
+import { type Cancel, type Clock, sleepOnce } from './clock.ts';
 
 export type ManualClock = Clock & {
   // Moves time forward and wakes each sleeper at its own moment, in order. Each gets a turn of the
@@ -29,37 +29,24 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     elapsedMs = targetMs;
   };
 
+  const after = (ms: number, act: () => void): Cancel => {
+    const wake = () => {
+      waiting.delete(sleeper);
+      act();
+    };
+    const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
+    waiting.add(sleeper);
+    return () => void waiting.delete(sleeper);
+  };
+
   return {
     now: () => wallMs,
     set: nowMs => {
       wallMs = nowMs;
     },
     sleepers: () => waiting.size,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        const stop = () => {
-          waiting.delete(sleeper);
-          reject(signal?.reason);
-        };
-        const wake = () => {
-          waiting.delete(sleeper);
-          signal?.removeEventListener('abort', stop);
-          resolve();
-        };
-        const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
-        waiting.add(sleeper);
-        signal?.addEventListener('abort', stop, { once: true });
-      }),
-    after(ms, act) {
-      const wake = () => {
-        waiting.delete(sleeper);
-        act();
-      };
-      const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
-      waiting.add(sleeper);
-      return () => void waiting.delete(sleeper);
-    },
+    sleep: (ms, signal) => sleepOnce({ after }, ms, signal),
+    after,
     async advance(ms) {
       const untilMs = elapsedMs + ms;
       await setImmediate();
