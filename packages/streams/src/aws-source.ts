@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import { withDeadline } from '@stak/table';
 import { connectMs, streamAnswerMs } from './limits.ts';
+import { shareReads } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
@@ -19,7 +20,7 @@ export type AwsSourceOptions = {
   answerMs?: number; // for one operation, with the SDK's own repetitions
 };
 
-// `close` ends its sockets.
+// Its consumers in one process read each shard together. `close` ends its sockets.
 export function awsSource({
   answerMs = streamAnswerMs,
   ...options
@@ -28,7 +29,7 @@ export function awsSource({
   type Options = { abortSignal: AbortSignal };
   const within = <T>(send: (options: Options) => Promise<T>): Promise<T> =>
     withDeadline(answerMs, abortSignal => send({ abortSignal }));
-  return {
+  return shareReads({
     listStreams: input => within(options => client.send(new ListStreamsCommand(input), options)),
     describeStream: input => within(options => client.send(new DescribeStreamCommand(input), options)),
     getShardIterator: input => within(options => client.send(new GetShardIteratorCommand(input), options)),
@@ -39,5 +40,5 @@ export function awsSource({
       return { Records: Records as StreamRecord[] | undefined, NextShardIterator };
     },
     close: () => client.destroy(),
-  };
+  });
 }

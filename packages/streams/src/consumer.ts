@@ -67,7 +67,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     name: `stream ${consumer}`,
     run(signal) {
       // Every run is an owner of its own: what an earlier one of this process left behind is not its.
-      const works = createWorkStore({ store, clock, consumer, owner: owners.next(), leaseMs });
+      const works = createWorkStore({
+        store,
+        clock,
+        consumer,
+        owner: owners.next(),
+        node: source.shared?.id,
+        leaseMs,
+      });
       const letters = createDeadLetters({ store, clock, consumer });
       const { onAlarm = () => {}, checkpointMs = 0 } = options;
       return runConsumer(

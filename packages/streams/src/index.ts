@@ -21,6 +21,7 @@ export { requestRedrive } from './redrive.ts';
 export { isAfter, slotOf } from './sequence.ts';
 export type { Alarm } from './shard-task.ts';
 export { listShards, type Shard } from './shards.ts';
+export { type SharedReads, shareReads } from './shared-reads.ts';
 export { type StreamRecord, type StreamSource, sourceWithPrefix } from './source.ts';
 export { consumerState, streamsKeys, streamsTable } from './state-table.ts';
 export { type ConsumerStatus, listConsumers, readStatus, type ShardStatus } from './status.ts';

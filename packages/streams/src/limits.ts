@@ -29,6 +29,10 @@ export const pollOfFollowerMs = 600; // somebody looks on, and is to see a chang
 export const pollGrowth = 1.5;
 export const idleMs = 5 * 60_000; // iterators die after 15 minutes; one that waits longer than this is renewed
 
+export const windowRecords = 2000; // of a shard, kept for consumers that are slower than others: two pages of DynamoDB's
+export const windowBytes = 4 * 1024 * 1024; // the same: a page has a megabyte at most
+export const recordBytes = 1024; // a record whose size the store does not tell
+
 export const iteratorAttempts = 3; // an iterator that expires at once, three times, is a fault and not a delay
 export const listingPages = 1000; // DescribeStream answers 100 shards a page: a listing that repeats itself ends
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planWork, rankOf, readyShards } from './plan.ts';
+import { assignShards, planWork, readyShards } from './plan.ts';
 import type { Shard } from './shards.ts';
 import type { Work } from './work.ts';
 
@@ -37,12 +37,13 @@ describe('readyShards', () => {
 
 describe('planWork', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const shards = names.map(name => shard(name));
+  const situation = { shards, works: works(), group: 'table', mine: new Set<string>(), nowMs: 50 };
 
   it('leaves nothing undone and takes nothing from the living, however many share', () => {
     const owners = fc.array(fc.constantFrom(undefined, 0, 1, 2), { minLength: 6, maxLength: 6 });
     fc.assert(
       fc.property(owners, fc.integer({ min: 1, max: 3 }), (owned, members) => {
-        const shards = names.map(name => shard(name));
         const isAlive = (owner: number | undefined) => owner !== undefined && owner < members;
         const all = works(
           ...names.map((key, i) => ({
@@ -51,41 +52,52 @@ describe('planWork', () => {
             leaseUntilMs: isAlive(owned[i]) ? 100 : 10,
           })),
         );
-        const taken = new Set<string>();
+        const nodes = new Set(Array.from({ length: members }, (_, i) => `node-${i}`));
+        const share = Math.ceil(names.length / members);
+        let settled = 0;
         for (let me = 0; me < members; me++) {
           const mine = new Set(names.filter((_, i) => owned[i] === me));
-          const { take, giveBack } = planWork({ shards, works: all, members, mine, nowMs: 50 });
-          const share = Math.ceil(names.length / members);
-          for (const { key } of take) {
-            expect(isAlive(owned[names.indexOf(key)])).toBe(false);
-            taken.add(key);
-          }
-          for (const key of giveBack) expect(mine.has(key)).toBe(true);
-          expect(mine.size - giveBack.length + take.length).toBeLessThanOrEqual(share);
+          const plan = planWork({ ...situation, works: all, nodes, node: `node-${me}`, mine });
+          for (const { key } of plan.take) expect(isAlive(owned[names.indexOf(key)])).toBe(false);
+          for (const key of plan.giveBack) expect(mine.has(key)).toBe(true);
+          const kept = mine.size - plan.giveBack.length + plan.take.length;
+          expect(kept).toBeLessThanOrEqual(share);
+          settled += kept + plan.giveBack.length;
         }
-        // One more round gives away what the first one gave back.
-        if (members === 1) expect(taken.size + owned.filter(isAlive).length).toBe(names.length);
+        // One more round takes what the first one gave back.
+        expect(settled).toBe(names.length);
       }),
     );
   });
 
   it('spreads many consumers of one shard each over the processes', () => {
-    const members = new Set(['one', 'two', 'three', 'four']);
-    const situation = {
-      shards: [shard('a')],
-      works: works(),
-      members: 4,
-      mine: new Set<string>(),
-      nowMs: 50,
-    };
+    const nodes = new Set(['one', 'two', 'three', 'four']);
     const taken = new Map<string, number>();
     for (let i = 0; i < 100; i++) {
-      const takers = [...members].filter(
-        member => planWork({ ...situation, rank: rankOf(`consumer-${i}`, member, members) }).take.length > 0,
-      );
+      const one = { ...situation, shards: [shard('a')], group: `consumer-${i}`, nodes };
+      const takers = [...nodes].filter(node => planWork({ ...one, node }).take.length > 0);
       expect(takers).toHaveLength(1);
       taken.set(takers[0]!, (taken.get(takers[0]!) ?? 0) + 1);
     }
-    for (const member of members) expect(taken.get(member)).toBeGreaterThan(10);
+    for (const node of nodes) expect(taken.get(node)).toBeGreaterThan(10);
+  });
+});
+
+describe('assignShards', () => {
+  const many = Array.from({ length: 100 }, (_, i) => `shard-${i}`);
+
+  it('gives every node its share, in whatever order they are named', () => {
+    const forth = assignShards('table', many, ['x', 'y', 'z']);
+    const back = assignShards('table', many.toReversed(), ['z', 'y', 'x']);
+    expect([...forth].sort()).toEqual([...back].sort());
+    for (const node of ['x', 'y', 'z'])
+      expect([...forth.values()].filter(one => one === node).length).toBeGreaterThan(31);
+  });
+
+  it('moves little when a node comes', () => {
+    const before = assignShards('table', many, ['x', 'y', 'z']);
+    const after = assignShards('table', many, ['x', 'y', 'z', 'new']);
+    const moved = many.filter(shard => before.get(shard) !== after.get(shard));
+    expect(moved.length).toBeLessThan(50);
   });
 });

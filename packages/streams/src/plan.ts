@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Shard } from './shards.ts';
 import type { Work } from './work.ts';
 
 export type Situation = {
   shards: readonly Shard[];
   works: ReadonlyMap<string, Work>;
-  members: number; // consumers alive, this one included
-  // This one's place among them, from 0 up, in an order that each consumer begins elsewhere.
-  rank?: number;
+  // Consumers of one group share their shards out alike.
+  group: string;
+  nodes: ReadonlySet<string>; // where the consumer is alive
+  node: string; // this one
   mine: ReadonlySet<string>;
   nowMs: number;
 };
@@ -33,27 +34,37 @@ function unlisted(works: ReadonlyMap<string, Work>, listed: ReadonlySet<string>)
   );
 }
 
-// Where a process stands among those that run the consumer.
-export function rankOf(consumer: string, owner: string, members: ReadonlySet<string>): number {
-  const all = [...members].sort();
-  const start = createHash('sha256').update(consumer).digest().readUInt32BE() % Math.max(1, all.length);
-  const index = all.indexOf(owner);
-  return index < 0 ? 0 : (index - start + all.length) % all.length;
+// Which node reads which shard. Every consumer of a group comes to the same answer from the same shards and nodes, so
+// that those which read together do it on one node; a node that comes or goes moves few shards besides its own.
+export function assignShards(
+  group: string,
+  shards: readonly string[],
+  nodes: readonly string[],
+): Map<string, string> {
+  const most = Math.ceil(shards.length / nodes.length);
+  const loads = new Map<string, number>();
+  const assigned = new Map<string, string>();
+  for (const shard of [...shards].sort()) {
+    const open = nodes.filter(node => (loads.get(node) ?? 0) < most);
+    const weights = open.map(node => [hash('md5', `${group} ${shard} ${node}`), node] as const);
+    const [, node] = weights.reduce((best, one) => (one[0] > best[0] ? one : best));
+    loads.set(node, (loads.get(node) ?? 0) + 1);
+    assigned.set(shard, node);
+  }
+  return assigned;
 }
 
-// Each consumer takes its share of the ready shards. One that has more, because another consumer has come, gives
-// back the rest: nothing is ever taken from a consumer that is alive.
+// Each node takes its share of the ready shards, and gives back what is another one's, because that has come: nothing
+// is ever taken from a node that is alive.
 export function planWork(situation: Situation): { take: Shard[]; giveBack: string[] } {
-  const { works, members, rank = 0, mine, nowMs } = situation;
+  const { works, group, nodes, node, mine, nowMs } = situation;
   const ready = readyShards(situation);
-  // Of more consumers than shards, the first in the order take one each: so the shards of many consumers are spread
-  // over the processes, instead of all being with the one that came first.
-  const share = rank < ready.length ? Math.ceil(ready.length / Math.max(1, members)) : 0;
-  const held = ready.filter(({ key }) => mine.has(key));
-  const free = ready.filter(({ key }) => !mine.has(key) && isFree(works.get(key), nowMs));
+  const keys = ready.map(({ key }) => key);
+  const assigned = assignShards(group, keys, [...new Set([node, ...nodes])]);
+  const isOurs = ({ key }: Shard) => assigned.get(key) === node;
   return {
-    take: free.slice(0, Math.max(0, share - held.length)),
-    giveBack: held.slice(share).map(({ key }) => key),
+    take: ready.filter(shard => isOurs(shard) && !mine.has(shard.key) && isFree(works.get(shard.key), nowMs)),
+    giveBack: ready.filter(shard => !isOurs(shard) && mine.has(shard.key)).map(({ key }) => key),
   };
 }
 

@@ -4,7 +4,7 @@ import { beginConsumer } from './beginning.ts';
 import { LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
 import { delayMs } from './page.ts';
-import { isFree, planWork, rankOf } from './plan.ts';
+import { isFree, planWork } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
@@ -25,6 +25,8 @@ export type RunSettings = TaskDeps & {
 export async function runConsumer(settings: RunSettings, signal: AbortSignal): Promise<void> {
   const { subscription, source, works, owners, clock, log, counters, wake, held } = settings;
   const renewMs = settings.leaseMs / limits.renewalsPerLease;
+  // Consumers that read a table together belong on the same node; others are spread, each by itself.
+  const group = source.shared ? subscription.table.name : subscription.name;
   const tasks = new Map<string, Task>();
   let shards: readonly Shard[] = [];
   let listedAtMs: number | undefined;
@@ -110,9 +112,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     const gone = await forgetGone(state, owners);
     await refreshShards(state);
     const mine = new Set(tasks.keys());
-    const members = state.members.size;
-    const rank = rankOf(subscription.name, works.owner, state.members);
-    const plan = planWork({ shards, works: state.works, members, rank, mine, nowMs: clock.now() });
+    const nodes = new Set([...state.members.values()].filter(node => node !== undefined));
+    const { node } = works;
+    const plan = planWork({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
     for (const key of plan.giveBack) tasks.get(key)?.stop.abort();
     for (const shard of plan.take) {
       if (signal.aborted) return;
@@ -161,7 +163,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
   const gone = new Map<string, string>();
   if (!owners.canTell) return gone;
-  for (const member of state.members) if (await owners.isGone(member)) state.members.delete(member);
+  for (const member of state.members.keys()) if (await owners.isGone(member)) state.members.delete(member);
   for (const work of state.works.values()) {
     if (work.owner === undefined || !(await owners.isGone(work.owner))) continue;
     gone.set(work.key, work.owner);

@@ -24,6 +24,22 @@ export type Page = {
 
 export type Mishap = 'expired' | 'trimmed' | 'gone';
 
+// Passes over what is older than the start, in a shard that is read from its beginning.
+export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
+  // Times of records are DynamoDB's, and the clock here may be ahead: rather some records too many than one lost.
+  const notBefore = ((notBeforeMs ?? 0) - clockSkewMs) / 1000;
+  let isSearching = notBeforeMs !== undefined && after === undefined && iterator === undefined;
+
+  function isWanted({ dynamodb }: StreamRecord): boolean {
+    isSearching &&= secondsOf(dynamodb?.ApproximateCreationDateTime) < notBefore;
+    return !isSearching;
+  }
+  function restart(): void {
+    isSearching = notBeforeMs !== undefined;
+  }
+  return Object.assign(isWanted, { restart });
+}
+
 // Reads a shard from its start to its end, whatever happens to iterators on the way.
 export function createShardReader(
   source: StreamSource,
@@ -32,12 +48,10 @@ export function createShardReader(
   onMishap: (mishap: Mishap, after: string | undefined) => void,
 ) {
   let { after, iterator } = start;
-  // Times of records are DynamoDB's, and the clock here may be ahead: rather some records too many than one lost.
-  const notBefore = ((start.notBeforeMs ?? 0) - clockSkewMs) / 1000;
-  let isSearching = false;
+  const isWanted = createTimeFilter(start);
 
   async function openIterator(): Promise<string> {
-    isSearching = after === undefined && start.notBeforeMs !== undefined;
+    if (after === undefined) isWanted.restart();
     const { ShardIterator } = await source.getShardIterator({
       StreamArn: streamArn,
       ShardId: shardId,
@@ -60,11 +74,6 @@ export function createShardReader(
     after = last ?? after;
     const isFull = Records.length >= limit;
     return { records: Records.filter(isWanted), last, isFull, ended: iterator === undefined };
-  }
-
-  function isWanted({ dynamodb }: StreamRecord): boolean {
-    isSearching &&= secondsOf(dynamodb?.ApproximateCreationDateTime) < notBefore;
-    return !isSearching;
   }
 
   async function read(limit: number): Promise<Page> {

@@ -5,8 +5,8 @@ import type { DeadLetters } from './dead-letters.ts';
 import { HopelessError, LeaseLostError } from './errors.ts';
 import * as limits from './limits.ts';
 import { createTries, handlePage, type PageJob } from './page.ts';
-import { createPause } from './pause.ts';
-import { createShardReader, type Mishap, type Page, type Start } from './shard-reader.ts';
+import type { Mishap, Page, Start } from './shard-reader.ts';
+import { openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { type HandlerContext, handleOne, type Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work.ts';
@@ -45,17 +45,15 @@ export async function consumeShard(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { source, works, subscription, clock } = deps;
-  const reader = createShardReader(source, lease, start, (mishap, after) =>
-    noteMishap(deps, lease, mishap, after),
-  );
-  const pause = createPause(source, lease.streamArn, clock);
+  const onMishap = (mishap: Mishap, after: string | undefined) => noteMishap(deps, lease, mishap, after);
+  const shard = openShard(source, { shard: lease, start, onMishap, clock });
   const progress = createProgress(deps, lease);
   const mayGoOn = () => !signal.aborted && holds(lease, clock);
 
   try {
     while (mayGoOn()) {
       const since = source.position?.();
-      const page = await reader.read(subscription.batchRecords ?? limits.batchRecords);
+      const page = await shard.read(subscription.batchRecords ?? limits.batchRecords);
       const done = await handleAll(deps, lease, page, mayGoOn, signal);
       if (done < page.records.length) {
         const last = page.records[done - 1];
@@ -70,13 +68,15 @@ export async function consumeShard(
       const last = page.records.at(-1);
       if (page.last !== undefined) progress.note(page.last, last && timeOf(last), done);
       await progress.keepIfDue();
-      await pause(page, since, signal, progress.dueInMs())
+      await shard
+        .pause(page, since, signal, progress.dueInMs())
         .then(() => gather(deps, page, signal))
         .catch(error => {
           if (!signal.aborted) throw error;
         });
     }
   } finally {
+    shard.close();
     if (holds(lease, clock)) await progress.keep();
   }
   if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);

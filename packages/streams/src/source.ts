@@ -1,3 +1,5 @@
+import type { SharedReads } from './shared-reads.ts';
+
 // Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded
 // engine also says when something has changed; without that a consumer polls.
 
@@ -27,6 +29,7 @@ export type StreamRecord = {
     NewImage?: Image;
     OldImage?: Image;
     SequenceNumber?: string;
+    SizeBytes?: number;
     readonly [imageBytes]?: { readonly OldImage: number; readonly NewImage: number };
   };
   // The Streams API spells these with capitals, a Lambda event without.
@@ -62,6 +65,8 @@ export type StreamSource = {
   position?(): number;
   // The sequence number of the newest record of any stream. Only the embedded engine can tell.
   newest?(): string;
+  // Of a source that is polled: its consumers in this process read together.
+  readonly shared?: SharedReads;
 };
 
 const named = (name: string) => (error: unknown) => error instanceof Error && error.name === name;

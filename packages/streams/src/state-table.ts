@@ -31,9 +31,16 @@ export const beginning = entity(streamsKeys, {
 export const member = entity(streamsKeys, {
   name: 'member',
   description: 'A process that runs the consumer; shards are shared among those alive.',
-  schema: z.object({ consumer: z.string(), owner: z.string(), alive_until: time, expires_at: expiry }),
+  schema: z.object({
+    consumer: z.string(),
+    owner: z.string(),
+    // Consumers that read together say the same one.
+    node: z.string().optional(),
+    alive_until: time,
+    expires_at: expiry,
+  }),
   key: { partition: 'consumer#{consumer}', sort: 'member#{owner}' },
-  examples: [{ consumer: 'inbox-realtime', owner: 'own_1', alive_until: 1767225615000 }],
+  examples: [{ consumer: 'inbox-realtime', owner: 'own_1', node: 'node-1', alive_until: 1767225615000 }],
 });
 
 export const work = entity(streamsKeys, {

@@ -2,9 +2,9 @@ import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
-import { createPause } from './pause.ts';
-import { createShardReader, type Page, type Start } from './shard-reader.ts';
+import type { Page, Start } from './shard-reader.ts';
 import { listShards, newestIterator, type Shard } from './shards.ts';
+import { openShard } from './shared-reads.ts';
 import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
@@ -78,29 +78,38 @@ async function followShard(
   start: Start,
   signal: AbortSignal,
 ): Promise<void> {
-  const reader = createShardReader(source, shard, start, mishap => {
-    if (mishap !== 'expired') onMissed();
+  const open = openShard(source, {
+    shard,
+    start,
+    onMishap(mishap) {
+      if (mishap !== 'expired') onMissed();
+    },
+    clock,
+    pollMostMs: limits.pollOfFollowerMs,
   });
-  const pause = createPause(source, shard.streamArn, clock, limits.pollOfFollowerMs);
   // DynamoDB allows five reads a second and shard: with many processes looking on, some have to come again.
   const read = async (): Promise<Page> => {
     for (let waitMs = limits.pollOfFollowerMs; ; waitMs = Math.min(limits.unavailableMostMs, 2 * waitMs))
       try {
-        return await reader.read(limits.batchRecords);
+        return await open.read(limits.batchRecords);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         await clock.sleep(waitMs, signal);
       }
   };
-  while (!signal.aborted) {
-    const since = source.position?.();
-    const page = await read();
-    if (signal.aborted) return;
-    for (const record of page.records) {
-      onRecord?.(record);
-      onChange?.(readChange([], record) as UnknownChange);
+  try {
+    while (!signal.aborted) {
+      const since = source.position?.();
+      const page = await read();
+      if (signal.aborted) return;
+      for (const record of page.records) {
+        onRecord?.(record);
+        onChange?.(readChange([], record) as UnknownChange);
+      }
+      if (page.ended) return;
+      await open.pause(page, since, signal);
     }
-    if (page.ended) return;
-    await pause(page, since, signal);
+  } finally {
+    open.close();
   }
 }

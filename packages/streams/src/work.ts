@@ -24,16 +24,25 @@ export type Work = {
 export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
 
 export type State = {
-  members: Set<string>;
+  // Processes that run the consumer, and which node each is on. One of an older version does not say: it keeps what it
+  // has, and nothing is shared out to it.
+  members: Map<string, string | undefined>;
   works: Map<string, Work>;
 };
 
 const closedAtOnce = 99; // besides the condition, as many as one transaction takes
 
 export type WorkStore = ReturnType<typeof createWorkStore>;
-type Settings = { store: Store; clock: Clock; consumer: string; owner: string; leaseMs: number };
+type Settings = {
+  store: Store;
+  clock: Clock;
+  consumer: string;
+  owner: string;
+  node?: string; // what reads together; by itself unless given
+  leaseMs: number;
+};
 
-export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Settings) {
+export function createWorkStore({ store, clock, consumer, owner, node = owner, leaseMs }: Settings) {
   const until = () => clock.now() + leaseMs;
   const seconds = (ms: number) => Math.ceil(ms / 1000);
 
@@ -123,7 +132,8 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 
   async function join(): Promise<void> {
     const aliveUntil = until();
-    await store.put(member, { consumer, owner, alive_until: aliveUntil, expires_at: seconds(aliveUntil) });
+    const expires_at = seconds(aliveUntil);
+    await store.put(member, { consumer, owner, node, alive_until: aliveUntil, expires_at });
   }
   const leave = async () => void (await store.delete(member, { consumer, owner }));
 
@@ -131,6 +141,7 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 
   return {
     owner,
+    node,
     begin,
     readBeginning,
     acquire,
@@ -146,10 +157,10 @@ export function createWorkStore({ store, clock, consumer, owner, leaseMs }: Sett
 }
 
 export async function readState(store: Store, consumer: string, nowMs: number): Promise<State> {
-  const state: State = { members: new Set(), works: new Map() };
+  const state: State = { members: new Map(), works: new Map() };
   for await (const found of store.all(stateOfConsumer, { consumer })) {
     if (found.entity === 'work') state.works.set(found.item.work, workOf(found.item));
-    else if (found.item.alive_until > nowMs) state.members.add(found.item.owner);
+    else if (found.item.alive_until > nowMs) state.members.set(found.item.owner, found.item.node);
   }
   return state;
 }

@@ -2,7 +2,7 @@ import { seededRandom, superviseWorkers } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Consumer, createConsumer } from '../src/index.ts';
+import { type Consumer, createConsumer, shareReads } from '../src/index.ts';
 import { createStreamAdversary, passingStreamFaults } from './stream-adversary.ts';
 import {
   expectMirrored,
@@ -29,14 +29,18 @@ afterEach(() => house.engine.close());
 
 const hang = () => new Promise<never>(() => {});
 
-function startCrashing(random: () => number): Consumer & { kill(): void; reads(): number } {
+const names = ['mirror', 'second', 'third'];
+
+type Process = { consumers: Consumer[]; kill(): void; reads(): number };
+
+// A process with several consumers of the table, which read it together.
+function startCrashing(random: () => number): Process {
   let isDead = false;
   const crashing = <T extends object>(port: T): T =>
     Object.fromEntries(
       Object.entries(port).map(([name, method]) => [
         name,
-        typeof method === 'function' &&
-        !['position', 'newest', 'waitForChange', 'counts', 'calls'].includes(name)
+        typeof method === 'function' && !['position', 'newest', 'waitForChange', 'counts'].includes(name)
           ? async (input: never) => {
               if (isDead) return hang();
               const output = await (method as (input: never) => Promise<unknown>)(input);
@@ -46,16 +50,19 @@ function startCrashing(random: () => number): Consumer & { kill(): void; reads()
       ]),
     ) as T;
   const { waitForChange: _, position: _position, ...polled } = house.source;
-  const source = crashing(createStreamAdversary(polled, { random, ...passingStreamFaults }));
+  const { calls, ...misbehaving } = createStreamAdversary(polled, { random, ...passingStreamFaults });
+  const source = shareReads(crashing(misbehaving));
   const client = crashing(createAdversary(house.client, { random, ...passingFaults })) as DynamoClient;
   const store = createStore({ client, clock: house.clock, random });
-  const subscription = mirroring({ store, clock: house.clock }, { batchRecords: 5, attempts: 3 });
   const { clock } = house;
-  const consumer = createConsumer({ subscription, source, client, clock, random, log: silent });
-  superviseWorkers([consumer], { clock, log: silent, random });
+  const consumers = names.map(name => {
+    const subscription = mirroring({ store, clock }, { name, batchRecords: 5, attempts: 3 });
+    return createConsumer({ subscription, source, client, clock, random, log: silent });
+  });
+  superviseWorkers(consumers, { clock, log: silent, random });
   return {
-    ...consumer,
-    reads: source.calls,
+    consumers,
+    reads: calls,
     kill() {
       isDead = true;
     },
@@ -66,9 +73,8 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
   const random = seededRandom(seed);
   const running = [startCrashing(random), startCrashing(random)];
   const all = [...running];
-  const names = ['a', 'b', 'c', 'd', 'e'];
   for (let round = 0; round < 12; round++) {
-    await writeNotes(house, names, 2);
+    await writeNotes(house, ['a', 'b', 'c', 'd', 'e'], 2);
     if (round % 5 === 2) await house.engine.rollShards('notes'); // the shards end, and others go on
     if (round % 2 === 1) {
       const victim = running.splice(Math.floor(random() * running.length), 1)[0]!;
@@ -80,11 +86,13 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
     for (let step = 0; step < 10; step++) await until(house.clock, once());
   }
   const startedAt = house.clock.now();
-  await until(house.clock, () => isMirrored(house));
-  await expectMirrored(house);
+  await until(house.clock, () => isMirrored(house, names));
+  await expectMirrored(house, names);
   expect(house.clock.now() - startedAt).toBeLessThan(60_000);
-  expect(all.map(one => one.counters().deadLetters)).toEqual(all.map(() => 0));
-  // Two shards, a read every two seconds each when nothing comes, and some more for what went wrong.
+  const consumers = all.flatMap(one => one.consumers);
+  expect(consumers.map(one => one.counters().deadLetters)).toEqual(consumers.map(() => 0));
+  // Two shards, a read every two seconds each when nothing comes, however many consumers there are, and some more for
+  // what went wrong.
   const readsBefore = running.map(one => one.reads());
   await pass(house.clock, 20_000);
   for (const [i, one] of running.entries()) expect(one.reads() - readsBefore[i]!).toBeLessThan(80);

@@ -2,7 +2,7 @@ import { createHttpServer, type HttpServer } from '@stak/engine';
 import { createNotifier, seededRandom } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { awsSource } from '../src/aws-source.ts';
-import { createFollower, type Subscription, subscribe } from '../src/index.ts';
+import { createFollower, type Subscription, shareReads, subscribe } from '../src/index.ts';
 import {
   everyone,
   expectMirrored,
@@ -59,7 +59,10 @@ test('it handles everything through shards that close, and goes on after its che
 test('nobody wakes it: shards are spread, and those of a killed process move within six seconds', async () => {
   await writeNotes(house, ['a', 'b', 'c', 'd']);
   let isDead = false;
-  const crashing = { ...source, getRecords: (input: never) => (isDead ? hang() : source.getRecords(input)) };
+  const crashing = shareReads({
+    ...source,
+    getRecords: (input: never) => (isDead ? hang() : source.getRecords(input)),
+  });
   const hang = () => new Promise<never>(() => {});
   const deadClient = Object.fromEntries(
     Object.entries(house.client).map(([name, operation]) => [

@@ -20,6 +20,7 @@ import {
   createConsumer,
   engineSource,
   oncePerEvent,
+  type StreamSource,
   type Subscription,
   streamsTable,
 } from '../src/index.ts';
@@ -88,7 +89,7 @@ function createPace() {
   return { paced, isBusy: () => underWay > 0 };
 }
 
-const uncounted = ['position', 'newest', 'waitForChange', 'close'];
+const uncounted = ['position', 'newest', 'waitForChange', 'close', 'shared'];
 const paces = new WeakMap<ManualClock, () => boolean>();
 
 async function tick(clock: ManualClock, ms: number): Promise<void> {
@@ -112,30 +113,36 @@ export async function writeNotes(house: House, ids: readonly string[], rounds = 
   for (let round = 0; round < rounds; round++) for (const id of ids) await writeNote(house, id);
 }
 
-// Every version of every note has arrived, once, in its order.
-export async function expectMirrored({ engine, store }: House): Promise<void> {
-  for (const [id, count] of versions.get(engine) ?? []) {
-    const found = await store.get(mirror, { id }, { consistent: true });
-    expect([id, found?.versions ?? []]).toEqual([id, Array.from({ length: count }, (_, i) => i + 1)]);
-  }
+// Every version of every note has arrived at every consumer, once, in its order.
+export async function expectMirrored({ engine, store }: House, consumers = ['mirror']): Promise<void> {
+  for (const consumer of consumers)
+    for (const [note, count] of versions.get(engine) ?? []) {
+      const id = mirrorId(consumer, note);
+      const found = await store.get(mirror, { id }, { consistent: true });
+      expect([id, found?.versions ?? []]).toEqual([id, Array.from({ length: count }, (_, i) => i + 1)]);
+    }
 }
 
-export async function isMirrored({ engine, store }: House): Promise<boolean> {
-  for (const [id, count] of versions.get(engine) ?? []) {
-    const found = await store.get(mirror, { id }, { consistent: true });
-    if ((found?.versions.length ?? 0) < count) return false;
-  }
+export async function isMirrored({ engine, store }: House, consumers = ['mirror']): Promise<boolean> {
+  for (const consumer of consumers)
+    for (const [note, count] of versions.get(engine) ?? []) {
+      const found = await store.get(mirror, { id: mirrorId(consumer, note) }, { consistent: true });
+      if ((found?.versions.length ?? 0) < count) return false;
+    }
   return true;
 }
 
-const mirrorNote = (store: Store, clock: ManualClock) =>
+const mirrorId = (consumer: string, note: string): string =>
+  consumer === 'mirror' ? note : `${consumer} ${note}`;
+
+const mirrorNote = (store: Store, clock: ManualClock, consumer: string) =>
   oncePerEvent(
     { store, clock },
     (change: NoteChange) =>
       change.new && {
         'mirror the note': write.update(
           mirror,
-          { id: change.new.id },
+          { id: mirrorId(consumer, change.new.id) },
           { append: { versions: [change.new.version] } },
           { upsert: true },
         ),
@@ -149,9 +156,32 @@ export const mirroring = (
   name: 'mirror',
   table: notesTable,
   entities: [note],
-  handle: mirrorNote(store, clock),
+  handle: mirrorNote(store, clock, more.name ?? 'mirror'),
   ...more,
 });
+
+// A source as AWS is one: nobody is woken, and what it is asked is counted by shard.
+export function pollable(house: House) {
+  const { waitForChange: _wait, position: _position, newest: _newest, ...source } = house.source;
+  const shardOf = new Map<string, string>();
+  const reads: { shard: string; atMs: number }[] = [];
+  const polled: StreamSource = {
+    ...source,
+    async getShardIterator(input) {
+      const answer = await source.getShardIterator(input);
+      shardOf.set(answer.ShardIterator!, input.ShardId);
+      return answer;
+    },
+    async getRecords(input) {
+      const shard = shardOf.get(input.ShardIterator)!;
+      reads.push({ shard, atMs: house.clock.now() });
+      const answer = await source.getRecords(input);
+      if (answer.NextShardIterator) shardOf.set(answer.NextShardIterator, shard);
+      return answer;
+    },
+  };
+  return { polled, reads };
+}
 
 type Options = Partial<ConsumerOptions> & Pick<ConsumerOptions, 'subscription'>;
 

@@ -1,0 +1,123 @@
+import type { Clock } from '@stak/kit';
+import * as limits from './limits.ts';
+import { isAfter } from './sequence.ts';
+import { createShardReader, type Page, type Start } from './shard-reader.ts';
+import type { Shard } from './shards.ts';
+import { followSignal } from './signal.ts';
+import type { StreamRecord, StreamSource } from './source.ts';
+
+// Records were removed, or the iterator has expired: the window cannot go on without a gap.
+export class WindowLostError extends Error {}
+
+export type Window = ReturnType<typeof createWindow>;
+
+const sequenceOf = (record: StreamRecord | undefined): string | undefined => record?.dynamodb?.SequenceNumber;
+const bytesOf = ({ dynamodb }: StreamRecord): number => dynamodb?.SizeBytes ?? limits.recordBytes;
+
+// The last records that were read of a shard, and the one who reads on when somebody has come to their end. Positions
+// count the records from the beginning of the window. `origin` is where it begins: after a record, or after none at the
+// oldest; undefined where that is not known.
+export function createWindow(
+  source: StreamSource,
+  shard: Pick<Shard, 'streamArn' | 'shardId'>,
+  start: Start,
+  origin: { after: string | undefined } | undefined,
+  clock: Clock,
+) {
+  const reader = createShardReader(source, shard, start, (mishap, after) => {
+    const canGoOn = mishap === 'expired' && (after !== undefined || origin !== undefined);
+    if (!canGoOn) throw new WindowLostError(`the window of ${shard.shardId} has a gap`);
+  });
+  const waiting = new Set<{ abort(): void }>();
+  let before = origin; // the first record that is held
+  let records: StreamRecord[] = [];
+  let first = 0;
+  let bytes = 0;
+  let ended = false;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let intervalMs: number = limits.pollFirstMs;
+  let isMoreLikely = false;
+  let reading: Promise<void> | undefined;
+
+  function add(page: Page): void {
+    for (const record of page.records) {
+      records.push(record);
+      bytes += bytesOf(record);
+    }
+    let dropped = 0;
+    while (records.length - dropped > limits.windowRecords || bytes > limits.windowBytes) {
+      bytes -= bytesOf(records[dropped]!);
+      dropped += 1;
+    }
+    if (dropped > 0) {
+      before = { after: sequenceOf(records[dropped - 1]) };
+      records = records.slice(dropped);
+      first += dropped;
+    }
+    ended = page.ended;
+    isMoreLikely = page.isFull;
+    if (page.last !== undefined) intervalMs = limits.pollFirstMs;
+    readAtMs = clock.now();
+    if (page.last === undefined && !ended) return;
+    for (const waiter of waiting) waiter.abort();
+  }
+
+  async function readNext(): Promise<void> {
+    if (readAtMs !== Number.NEGATIVE_INFINITY)
+      intervalMs = Math.min(limits.pollMostMs, Math.round(intervalMs * limits.pollGrowth));
+    try {
+      add(await reader.read(limits.batchRecordsMost));
+    } catch (error) {
+      [isMoreLikely, readAtMs] = [false, clock.now()];
+      throw error;
+    }
+  }
+
+  const lastSequence = (): string | undefined => sequenceOf(records.at(-1)) ?? before?.after;
+  const dueInMs = (pollMostMs: number): number =>
+    isMoreLikely ? 0 : Math.max(0, readAtMs + Math.min(intervalMs, pollMostMs) - clock.now());
+
+  return {
+    add,
+    first: () => first,
+    end: () => first + records.length,
+    hasEnded: () => ended,
+    lastSequence,
+    // Where the records after this one begin, or all there ever were; undefined if that is not in the window.
+    find(after: string | undefined): number | undefined {
+      if (before && before.after === after) return first;
+      if (after === undefined) return undefined;
+      const index = records.findIndex(record => sequenceOf(record) === after);
+      return index < 0 ? undefined : first + index + 1;
+    },
+    // One that does not know its place counts as ahead.
+    isBehind(sequence: string): boolean {
+      const last = lastSequence();
+      return last === undefined ? before !== undefined : isAfter(sequence, last);
+    },
+    isFresh: () => clock.now() - readAtMs <= 2 * limits.pollMostMs,
+    isDue: (pollMostMs: number) => !ended && (reading !== undefined || dueInMs(pollMostMs) === 0),
+    dueInMs,
+    // All who come while it is under way wait for the same read.
+    readOn(): Promise<void> {
+      reading ??= readNext().finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    },
+    take: (position: number, limit: number) => records.slice(position - first, position - first + limit),
+    // Ends early when records have come.
+    async wait(ms: number, signal: AbortSignal): Promise<void> {
+      const over = followSignal(signal);
+      waiting.add(over);
+      try {
+        await clock.sleep(ms, over.signal);
+      } catch (error) {
+        if (signal.aborted || !over.signal.aborted) throw error;
+      } finally {
+        waiting.delete(over);
+        over.unfollow();
+      }
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@stak/kit';
+import * as limits from './limits.ts';
+import { createPause } from './pause.ts';
+import { createWindow, type Window, WindowLostError } from './read-window.ts';
+import { createShardReader, createTimeFilter, type Mishap, type Page, type Start } from './shard-reader.ts';
+import type { Shard } from './shards.ts';
+import type { StreamSource } from './source.ts';
+
+// DynamoDB lets two readers read a shard, and a table may have more consumers than that. Those of one process read it
+// once: the last records are kept in a window, from which each consumer takes its pages at its own pace.
+
+type ShardName = Pick<Shard, 'streamArn' | 'shardId'>;
+
+// A shard as one consumer reads it.
+export type OpenShard = {
+  read(limit: number): Promise<Page>;
+  // Until there may be more; `mostMs` as in `createPause`. Rejects when the signal is aborted.
+  pause(page: Page, since: number | undefined, signal: AbortSignal, mostMs?: number): Promise<void>;
+  close(): void;
+};
+
+export type OpenSettings = {
+  shard: ShardName;
+  start: Start;
+  onMishap(mishap: Mishap, after: string | undefined): void;
+  clock: Clock;
+  pollMostMs?: number;
+};
+
+export type SharedReads = {
+  readonly id: string; // tells the readers of several processes apart
+  open(source: StreamSource, settings: OpenSettings): OpenShard;
+};
+
+/**
+ * A source whose shards are read once for all consumers of this process. `awsSource` is one already.
+ *
+ *     const source = shareReads(polledSource);
+ */
+export const shareReads = <S extends StreamSource>(source: S): S & { shared: SharedReads } => ({
+  ...source,
+  shared: createSharedReads(),
+});
+
+// Through the window of the process, where the source has one; embedded stores share decoded pages themselves.
+export function openShard(source: StreamSource, settings: OpenSettings): OpenShard {
+  if (source.shared) return source.shared.open(source, settings);
+  const { shard, start, onMishap, clock, pollMostMs } = settings;
+  const { read } = createShardReader(source, shard, start, onMishap);
+  return { read, pause: createPause(source, shard.streamArn, clock, pollMostMs), close() {} };
+}
+
+type Entry = { window?: Window; readers: number };
+
+function createSharedReads(): SharedReads {
+  const shards = new Map<string, Entry>();
+
+  function open(source: StreamSource, settings: OpenSettings): OpenShard {
+    const { streamArn, shardId } = settings.shard;
+    const key = `${streamArn}/${shardId}`;
+    const entry = shards.get(key) ?? { readers: 0 };
+    shards.set(key, entry);
+    entry.readers += 1;
+    let isOpen = true;
+    return {
+      ...openThroughWindow(source, entry, settings),
+      close() {
+        if (isOpen) entry.readers -= 1;
+        isOpen = false;
+        if (entry.readers === 0) shards.delete(key);
+      },
+    };
+  }
+  return { id: randomUUID(), open };
+}
+
+// Reads from the window while its place is in it. Behind the window it reads by itself until it has caught up; ahead
+// of it, or without one, it begins the next window.
+function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSettings) {
+  const { shard, start, onMishap, clock, pollMostMs = limits.pollMostMs } = settings;
+  const pauseAlone = createPause(source, shard.streamArn, clock, pollMostMs);
+  const isWanted = createTimeFilter(start);
+  let { after, iterator } = start;
+  let isPositionKnown = iterator === undefined; // false: at the newest, wherever that is
+  let joined: { window: Window; position: number } | undefined;
+  let alone: ReturnType<typeof createShardReader> | undefined;
+
+  const beginWindow = (from: Start, origin: { after: string | undefined } | undefined): Window => {
+    entry.window = createWindow(source, shard, from, origin, clock);
+    return entry.window;
+  };
+
+  // An iterator is good for one use.
+  function takeStart(): Start {
+    if (after !== undefined) return { after };
+    const from = iterator === undefined ? {} : { iterator };
+    iterator = undefined;
+    return from;
+  }
+
+  // A place at the newest record is lost with its iterator: what is older is looked through, and passed over.
+  function settlePosition(): void {
+    if (isPositionKnown || iterator !== undefined) return;
+    isPositionKnown = true;
+    isWanted.restart();
+  }
+
+  function join(): typeof joined {
+    const { window } = entry;
+    if (joined && joined.window === window && joined.position >= window.first()) return joined;
+    joined = undefined;
+    settlePosition();
+    if (!window || (after !== undefined && window.isBehind(after))) {
+      const begun = beginWindow(takeStart(), isPositionKnown ? { after } : undefined);
+      joined = { window: begun, position: begun.first() };
+    } else if (isPositionKnown) {
+      const position = window.find(after);
+      if (position !== undefined) joined = { window, position };
+    } else if (window.isFresh()) {
+      // Some records older than the newest may come with it, and none is missed.
+      joined = { window, position: window.end() };
+      after = window.lastSequence();
+      isPositionKnown = after !== undefined;
+    }
+    return joined;
+  }
+
+  async function readTogether(limit: number, at: NonNullable<typeof joined>): Promise<Page> {
+    const { window } = at;
+    if (at.position === window.end() && window.isDue(pollMostMs)) await window.readOn();
+    const records = window.take(at.position, limit);
+    at.position += records.length;
+    const last = records.at(-1)?.dynamodb?.SequenceNumber;
+    if (last !== undefined) [after, isPositionKnown] = [last, true];
+    const isFull = at.position < window.end();
+    return { records: records.filter(isWanted), last, isFull, ended: !isFull && window.hasEnded() };
+  }
+
+  async function readAlone(limit: number): Promise<Page> {
+    settlePosition();
+    let origin = isPositionKnown ? { after } : undefined;
+    alone ??= createShardReader(source, shard, takeStart(), (mishap, reached) => {
+      if (mishap === 'trimmed' || reached === undefined) isWanted.restart();
+      if (mishap === 'trimmed') origin = undefined;
+      onMishap(mishap, reached);
+    });
+    const page = await alone.read(limit);
+    if (page.last === undefined) return page;
+    [after, isPositionKnown] = [page.last, true];
+    const { window } = entry;
+    // With the page, so that whoever has read a part of it finds its place.
+    if (!page.ended && (!window || window.isBehind(page.last)))
+      beginWindow({ after: page.last }, origin).add(page);
+    if (!page.ended && join()) alone = undefined;
+    return { ...page, records: page.records.filter(isWanted) };
+  }
+
+  return {
+    async read(limit: number): Promise<Page> {
+      const at = alone ? undefined : join();
+      if (!at) return readAlone(limit);
+      try {
+        return await readTogether(limit, at);
+      } catch (error) {
+        if (!(error instanceof WindowLostError)) throw error;
+        // Everybody finds out by themselves what became of the records after their own place.
+        if (entry.window === at.window) entry.window = undefined;
+        return readAlone(limit);
+      }
+    },
+    async pause(page: Page, since: number | undefined, signal: AbortSignal, mostMs?: number): Promise<void> {
+      if (!joined || alone) return pauseAlone(page, since, signal, mostMs);
+      const { window, position } = joined;
+      if (position < window.end()) return;
+      await window.wait(Math.min(mostMs ?? limits.idleMs, window.dueInMs(pollMostMs)), signal);
+    },
+  };
+}
