@@ -15,7 +15,7 @@ import {
   providerSubject,
 } from '../organisations/table.ts';
 import { emailSchema, organisationDomain } from '../schema.ts';
-import type { SignedIn } from '../sessions/sessions.ts';
+import type { SignedIn } from '../sessions/session-item.ts';
 import { deviceSteps } from '../sign-in/devices.ts';
 import type { Signed } from '../sign-in/sign-in.ts';
 import type { Profile } from '../table.ts';

@@ -1,5 +1,5 @@
 import { SealError, type Sealer, type Worker } from '@stak/kit';
-import { failedStep, write } from '@stak/table';
+import { failedStep, type WriteStep, write } from '@stak/table';
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -32,54 +32,24 @@ const sealLocation = (sequence: number) => `ferryhook-main/SIGNING/${sequence}/p
 const retiresAt = (signsUntilMs: number) =>
   inSeconds(signsUntilMs) + limits.endUserTokenMostS + limits.signingMarginS;
 
+type KeysDeps = Base & { sealer: Sealer };
+
 // There are always two: the one that signs and its successor, which is published long before it signs, so that
 // nobody who keeps our keys meets a token of one they have not seen. Their numbers follow each other and each is
 // put only if absent: processes that make one at the same time end with the same one.
-export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys {
-  const { store, clock, log, sealer } = base;
-  const imported = new Map<string, Promise<CryptoKey>>();
+export function createSigningKeys(base: KeysDeps): SigningKeys {
+  const { clock, sealer } = base;
+  const importOnce = createImports();
   let loaded: Loaded | undefined;
   let loading: Promise<Loaded> | undefined;
 
-  const readStored = async (): Promise<StoredSigningKey[]> => {
-    const stored: StoredSigningKey[] = [];
-    for await (const one of store.all(signingKeys, {})) stored.push(one);
-    return stored;
-  };
-
   const load = async (): Promise<Loaded> => {
-    let stored = await readStored();
-    // Twice at most: the first key, then its successor.
-    while (await addMissing(stored)) stored = await readStored();
-    await resealStale(stored);
+    const stored = await readComplete(base);
     const kids = new Set(stored.map(one => one.kid));
-    for (const key of imported.keys()) if (!kids.has(key.slice(key.indexOf(' ') + 1))) imported.delete(key);
+    importOnce.keepOnly(kids);
     loaded = { stored, kids, loadedMs: clock.now() };
     return loaded;
   };
-
-  // A key lives for months. Sealed again, it does not hold up an operator who drops what it was sealed with.
-  const resealStale = async (stored: readonly StoredSigningKey[]): Promise<void> => {
-    for (const { sequence, privateJwk } of stored) {
-      const resealed = resealedOf(privateJwk, sealLocation(sequence));
-      if (resealed === undefined) continue;
-      const change = { set: { privateJwk: resealed } };
-      await writeUnlessLost({
-        'seal it again': write.update(signingKey, { sequence }, change, { if: { privateJwk } }),
-      });
-    }
-  };
-
-  // A key that cannot be opened may still be needed to verify: only signing with it fails.
-  const resealedOf = (sealed: string, location: string): string | undefined => {
-    try {
-      return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, location), location) : undefined;
-    } catch (error) {
-      if (error instanceof SealError) return undefined;
-      throw error;
-    }
-  };
-
   // Callers that come while it is loading wait for the same answer.
   const reload = (): Promise<Loaded> => {
     loading ??= load().finally(() => {
@@ -87,95 +57,15 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
     });
     return loading;
   };
-
   const ready = async (olderMs: number = limits.signingReloadMs): Promise<Loaded> =>
     loaded && clock.now() - loaded.loadedMs < olderMs ? loaded : reload();
 
-  const addMissing = async (stored: readonly StoredSigningKey[]): Promise<boolean> => {
-    const last = stored.at(-1);
-    const nowMs = clock.now();
-    if (last && last.signsFrom > nowMs) return false;
-    const signsFrom = last
-      ? Math.max(last.signsFrom + limits.signingKeyS * 1000, nowMs + limits.signingMarginS * 1000)
-      : nowMs;
-    const made = await makeKey((last?.sequence ?? 0) + 1, signsFrom);
-    await writeUnlessLost({
-      'the key': write.put(signingKey, made, { ifAbsent: true }),
-      ...(last && { 'the last one': retire(last, signsFrom) }),
-    });
-    return true;
-  };
-
-  const retire = ({ sequence }: StoredSigningKey, signsUntilMs: number) =>
-    write.update(signingKey, { sequence }, { set: { expiresAt: retiresAt(signsUntilMs) } });
-
-  const makeKey = async (sequence: number, signsFrom: number) => {
-    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-    const publicJwk = await exportJWK(publicKey);
-    const privateJwk = JSON.stringify(await exportJWK(privateKey));
-    return {
-      sequence,
-      kid: await calculateJwkThumbprint(publicJwk),
-      publicJwk: JSON.stringify(publicJwk),
-      privateJwk: sealer.seal(privateJwk, sealLocation(sequence)),
-      signsFrom,
-      createdAt: isoTime(clock.now()),
-    };
-  };
-
-  // Somebody else did the same a moment earlier: theirs counts.
-  const writeUnlessLost = async (steps: Parameters<typeof store.transact>[0]): Promise<void> => {
-    try {
-      await store.transact(steps, { pattern: 'rotate signing keys' });
-    } catch (error) {
-      if (failedStep(error)?.reason !== 'condition_failed') throw error;
-    }
-  };
-
-  const importOnce = (use: 'sign' | 'verify', { kid }: StoredSigningKey, jwk: () => string) => {
-    const known = imported.get(`${use} ${kid}`);
-    if (known) return known;
-    const made = Promise.resolve(importJWK(JSON.parse(jwk()), 'ES256') as Promise<CryptoKey>);
-    imported.set(`${use} ${kid}`, made);
-    made.catch(() => imported.delete(`${use} ${kid}`));
-    return made;
-  };
-
-  const signerOf = ({ stored }: Loaded): StoredSigningKey => {
-    const nowMs = clock.now();
-    // If our clock is behind that of the process that made the first key, that key signs anyway.
-    return stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
-  };
-
   const current = async (): Promise<{ kid: string; key: CryptoKey }> => {
-    const signer = signerOf(await ready());
-    const key = await importOnce('sign', signer, () =>
+    const signer = signerOf((await ready()).stored, clock.now());
+    const key = await importOnce.get('sign', signer.kid, () =>
       sealer.openText(signer.privateJwk, sealLocation(signer.sequence)),
     );
     return { kid: signer.kid, key };
-  };
-
-  const rotate = async ({ revoke = false } = {}): Promise<void> => {
-    const known = await reload();
-    const last = signerOf(known);
-    const next = known.stored.find(one => one.sequence === last.sequence + 1);
-    if (next) {
-      const nowMs = clock.now();
-      const { sequence, signsFrom } = next;
-      await writeUnlessLost({
-        'the next key': write.update(
-          signingKey,
-          { sequence },
-          { set: { signsFrom: nowMs } },
-          { if: { signsFrom } },
-        ),
-        'the last one': revoke ? write.delete(signingKey, { sequence: last.sequence }) : retire(last, nowMs),
-      });
-      log.info({ kid: next.kid, was: last.kid, revoke }, 'signing keys were rotated');
-    }
-    // A load that is under way may have read before the write: it would bring a revoked key back.
-    await loading?.catch(() => {});
-    await reload();
   };
 
   return {
@@ -187,21 +77,17 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
       let known = await ready();
       if (!known.kids.has(kid)) known = await ready(limits.unknownKeyReloadMs);
       const found = known.stored.find(one => one.kid === kid);
-      return found && importOnce('verify', found, () => found.publicJwk);
+      return found && importOnce.get('verify', kid, () => found.publicJwk);
     },
     isPublished: kid =>
       loaded !== undefined && clock.now() - loaded.loadedMs < limits.signingReloadMs && loaded.kids.has(kid),
-    async jwks() {
-      const { stored } = await ready();
-      const keys = stored.map(({ kid, publicJwk }) => ({
-        ...JSON.parse(publicJwk),
-        kid,
-        alg: 'ES256',
-        use: 'sig',
-      }));
-      return { keys };
+    jwks: async () => ({ keys: (await ready()).stored.map(publishedJwk) }),
+    async rotate(options) {
+      await startNextKey(base, (await reload()).stored, options);
+      // A load that is under way may have read before the write: it would bring a revoked key back.
+      await loading?.catch(() => {});
+      await reload();
     },
-    rotate,
     // Nothing has to happen for a key to take over, but its own successor has to be published in time.
     worker: {
       name: 'accounts-signing-keys',
@@ -213,4 +99,131 @@ export function createSigningKeys(base: Base & { sealer: Sealer }): SigningKeys 
       },
     },
   };
+}
+
+// Importing a key costs more than signing with it.
+function createImports() {
+  const imported = new Map<string, { kid: string; key: Promise<CryptoKey> }>();
+  return {
+    get(use: 'sign' | 'verify', kid: string, jwk: () => string): Promise<CryptoKey> {
+      const name = `${use} ${kid}`;
+      const known = imported.get(name);
+      if (known) return known.key;
+      const key = Promise.resolve(importJWK(JSON.parse(jwk()), 'ES256') as Promise<CryptoKey>);
+      imported.set(name, { kid, key });
+      key.catch(() => imported.delete(name));
+      return key;
+    },
+    keepOnly(kids: ReadonlySet<string>): void {
+      for (const [name, { kid }] of imported) if (!kids.has(kid)) imported.delete(name);
+    },
+  };
+}
+
+// If our clock is behind that of the process that made the first key, that key signs anyway.
+const signerOf = (stored: readonly StoredSigningKey[], nowMs: number): StoredSigningKey =>
+  stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
+
+const publishedJwk = ({ kid, publicJwk }: StoredSigningKey): JWK => ({
+  ...JSON.parse(publicJwk),
+  kid,
+  alg: 'ES256',
+  use: 'sig',
+});
+
+// The stored keys, when none is missing.
+async function readComplete(deps: KeysDeps): Promise<StoredSigningKey[]> {
+  let stored = await readStored(deps);
+  // Twice at most: the first key, then its successor.
+  while (await addMissing(deps, stored)) stored = await readStored(deps);
+  await resealStale(deps, stored);
+  return stored;
+}
+
+async function readStored({ store }: KeysDeps): Promise<StoredSigningKey[]> {
+  const stored: StoredSigningKey[] = [];
+  for await (const one of store.all(signingKeys, {})) stored.push(one);
+  return stored;
+}
+
+async function addMissing(deps: KeysDeps, stored: readonly StoredSigningKey[]): Promise<boolean> {
+  const last = stored.at(-1);
+  const nowMs = deps.clock.now();
+  if (last && last.signsFrom > nowMs) return false;
+  const signsFrom = last
+    ? Math.max(last.signsFrom + limits.signingKeyS * 1000, nowMs + limits.signingMarginS * 1000)
+    : nowMs;
+  const made = await makeKey(deps, (last?.sequence ?? 0) + 1, signsFrom);
+  await writeUnlessLost(deps, {
+    'the key': write.put(signingKey, made, { ifAbsent: true }),
+    ...(last && { 'the last one': retire(last, signsFrom) }),
+  });
+  return true;
+}
+
+async function makeKey({ sealer, clock }: KeysDeps, sequence: number, signsFrom: number) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const publicJwk = await exportJWK(publicKey);
+  const privateJwk = JSON.stringify(await exportJWK(privateKey));
+  return {
+    sequence,
+    kid: await calculateJwkThumbprint(publicJwk),
+    publicJwk: JSON.stringify(publicJwk),
+    privateJwk: sealer.seal(privateJwk, sealLocation(sequence)),
+    signsFrom,
+    createdAt: isoTime(clock.now()),
+  };
+}
+
+const retire = ({ sequence }: StoredSigningKey, signsUntilMs: number): WriteStep =>
+  write.update(signingKey, { sequence }, { set: { expiresAt: retiresAt(signsUntilMs) } });
+
+// The next key signs from now on.
+async function startNextKey(
+  deps: KeysDeps,
+  stored: readonly StoredSigningKey[],
+  { revoke = false } = {},
+): Promise<void> {
+  const nowMs = deps.clock.now();
+  const last = signerOf(stored, nowMs);
+  const next = stored.find(one => one.sequence === last.sequence + 1);
+  if (!next) return;
+  const { sequence, signsFrom, kid } = next;
+  const start = { set: { signsFrom: nowMs } };
+  await writeUnlessLost(deps, {
+    'the next key': write.update(signingKey, { sequence }, start, { if: { signsFrom } }),
+    'the last one': revoke ? write.delete(signingKey, { sequence: last.sequence }) : retire(last, nowMs),
+  });
+  deps.log.info({ kid, was: last.kid, revoke }, 'signing keys were rotated');
+}
+
+// A key lives for months. Sealed again, it does not hold up an operator who drops what it was sealed with.
+async function resealStale(deps: KeysDeps, stored: readonly StoredSigningKey[]): Promise<void> {
+  for (const { sequence, privateJwk } of stored) {
+    const resealed = resealedOf(deps, privateJwk, sealLocation(sequence));
+    if (resealed === undefined) continue;
+    const change = { set: { privateJwk: resealed } };
+    await writeUnlessLost(deps, {
+      'seal it again': write.update(signingKey, { sequence }, change, { if: { privateJwk } }),
+    });
+  }
+}
+
+// A key that cannot be opened may still be needed to verify: only signing with it fails.
+function resealedOf({ sealer }: KeysDeps, sealed: string, location: string): string | undefined {
+  try {
+    return sealer.isStale(sealed) ? sealer.seal(sealer.open(sealed, location), location) : undefined;
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+// Another process did the same a moment earlier: its write counts.
+async function writeUnlessLost({ store }: KeysDeps, steps: Record<string, WriteStep>): Promise<void> {
+  try {
+    await store.transact(steps, { pattern: 'rotate signing keys' });
+  } catch (error) {
+    if (failedStep(error)?.reason !== 'condition_failed') throw error;
+  }
 }

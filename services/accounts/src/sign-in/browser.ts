@@ -1,6 +1,6 @@
 import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
-import type { SignedIn } from '../sessions/sessions.ts';
+import type { SignedIn } from '../sessions/session-item.ts';
 
 // The part of a request's context that cookies and origins need.
 type RequestPart = {

@@ -8,7 +8,8 @@ import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../facto
 import { explainFactor, factorSteps, type Shown } from '../factors/second-factor.ts';
 import * as limits from '../limits.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import type { SignedIn } from '../sessions/session-item.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { type Profile, profile } from '../table.ts';
 import { disabledError } from '../users/operators.ts';
 import type { Users } from '../users/users.ts';

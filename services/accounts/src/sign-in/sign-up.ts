@@ -12,7 +12,7 @@ import {
   useStep,
   verificationSteps,
 } from '../recovery/tokens.ts';
-import type { SignedIn } from '../sessions/sessions.ts';
+import type { SignedIn } from '../sessions/session-item.ts';
 import { deviceSteps } from './devices.ts';
 import { checkPassword } from './password-policy.ts';
 import type { SignInDeps } from './sign-in.ts';

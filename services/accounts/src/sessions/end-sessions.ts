@@ -1,0 +1,60 @@
+import { failedStep, type WriteStep, write } from '@stak/table';
+import * as limits from '../limits.ts';
+import { type Session, session } from '../table.ts';
+import { deletion, readSession, type SessionsDeps } from './session-item.ts';
+
+type Also = Readonly<Record<string, WriteStep>>;
+
+// For a transaction that ends sessions; `forget` them when it has happened.
+export type Ending = { steps: [string, WriteStep][]; forget(): void };
+
+// False if there is no such session any more.
+export async function revokeSession(
+  deps: SessionsDeps,
+  userId: string,
+  sessionId: string,
+  also: Also = {},
+): Promise<boolean> {
+  const { store, standings, announceEnd } = deps;
+  const steps = {
+    'the session': write.delete(session, { userId, sessionId }, { ifPresent: true }),
+    ...also,
+  };
+  await announceEnd(userId, (await readSession(deps, userId, sessionId))?.accountId);
+  try {
+    await store.transact(steps, { pattern: 'end session' });
+  } catch (error) {
+    if (failedStep(error)?.step === 'the session') return false;
+    throw error;
+  } finally {
+    standings.forget(sessionId);
+  }
+  return true;
+}
+
+export async function planEnding(
+  { store, standings, announceEnd }: SessionsDeps,
+  ended: readonly Session[],
+): Promise<Ending> {
+  if (ended[0]) await announceEnd(ended[0].userId, ...ended.map(one => one.accountId));
+  // Sign-ins that happen together can be more than the limit. What does not fit in a transaction goes first.
+  const surplus = ended.slice(limits.sessionsPerUser);
+  if (surplus.length > 0) await store.batchWrite(surplus.map(deletion), { pattern: 'end all sessions' });
+  return {
+    steps: ended.slice(0, limits.sessionsPerUser).map(one => [`end ${one.sessionId}`, deletion(one)]),
+    forget: () => {
+      for (const one of ended) standings.forget(one.sessionId);
+    },
+  };
+}
+
+export async function endSessions(
+  deps: SessionsDeps,
+  ended: readonly Session[],
+  also: Also = {},
+): Promise<void> {
+  const { steps, forget } = await planEnding(deps, ended);
+  const all = [...steps, ...Object.entries(also)];
+  if (all.length > 0) await deps.store.transact(all, { pattern: 'end all sessions' });
+  forget();
+}
