@@ -33,7 +33,7 @@ import { localUrlOf, urlOf } from './address.ts';
 import { requireArrived } from './archive/arrival.ts';
 import { answerMigration, describeTarget, followMove, readMove, watchMove } from './archive/move.ts';
 import { startBackup } from './backup/backup-host.ts';
-import { type ComposeDeps, composeServices, endpointsOf, type Services } from './compose.ts';
+import { composeServices, endpointsOf, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
 import { apiInfo } from './document.ts';
@@ -46,6 +46,7 @@ import { serveMetrics } from './metrics-server.ts';
 import { createPresence } from './presence.ts';
 import { annotate } from './reference/annotate.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
+import type { ComposeDeps } from './services.ts';
 import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
 

@@ -1,0 +1,329 @@
+import {
+  type Accounts,
+  type AccountsDeps,
+  createAccounts,
+  createStorage,
+  planOf,
+  plansWith,
+  type Storage,
+} from '@stak/accounts';
+import { type Agents, createAgents, createModels } from '@stak/agents';
+import type { MemoryRateLimits, Principal, Revocations } from '@stak/http';
+import { createInbox, type Inbox } from '@stak/inbox';
+import type { Clock, Ids, Logger, Owners, Peers, Sealer } from '@stak/kit';
+import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
+import { createMailer } from '@stak/mail';
+import { createOutbound, type Outbound } from '@stak/outbound';
+import type { Alarm } from '@stak/streams';
+import type { Cursors, DynamoClient, Store } from '@stak/table';
+import { createTasks } from '@stak/tasks';
+import { createTenants, type Eraser, type Tenants } from '@stak/tenants';
+import { createWebhooks, type Webhooks } from '@stak/webhooks';
+import type { ServerConfig } from './config.ts';
+import type { ExplorerDeps } from './explorer/explorer.ts';
+import { followed, insights } from './followed.ts';
+import {
+  emitAudit,
+  ownInboxEraser,
+  ownTenant,
+  tellAlert,
+  tellApproval,
+  tellEvents,
+  tellReminder,
+  tellStorage,
+  withdrawApproval,
+} from './notices.ts';
+import { skillPorts } from './skill-ports.ts';
+import { countedTables, ownersOfServices } from './storage.ts';
+import type { SystemDeps } from './system.ts';
+
+export type ComposeDeps = {
+  store: Store;
+  owners?: Owners;
+  peers?: Peers;
+  rates?: MemoryRateLimits; // events of sources and accounts
+  cursors: Cursors;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  sealer: Sealer;
+  publicUrl: string;
+  config: Pick<
+    ServerConfig,
+    | 'corsOrigins'
+    | 'github'
+    | 'google'
+    | 'stripe'
+    | 'outboundAllow'
+    | 'models'
+    | 'modelSpend'
+    | 'webhooksPerMinute'
+    | 'storageLimits'
+    | 'defaultPlan'
+    | 'mail'
+    | 'requireVerifiedEmail'
+    | 'signsUpByMail'
+  >;
+  passwordCost?: AccountsDeps['passwordCost'];
+  system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
+  // None: nothing is captured. With `wake`, a thread of its own captures and keeps it.
+  lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
+  announceRevoked?: Revocations['announce']; // to the other processes
+  client: DynamoClient; // for what scans whole tables
+  explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
+};
+
+type Lake = Pick<
+  ReturnType<typeof createLakeReader>,
+  'api' | 'errors' | 'tables' | 'subscriptions' | 'workers' | 'consumers' | 'eraser' | 'query' | 'close'
+> & { onAlarm(alarm: Alarm): void };
+
+// The services know each other by the functions they are given here, and by nothing else.
+export type OpenServices = {
+  outbound: Outbound;
+  mcpOutbound: Outbound;
+  accounts: Accounts;
+  tenants: Tenants;
+  inbox: Inbox;
+  webhooks: Webhooks;
+  tasks: ReturnType<typeof createTasks>;
+  agents: Agents;
+  storage: Storage;
+  lake?: Lake;
+};
+
+// In this order. What a service needs of a later one it gets as a function that looks for it when it is called.
+export function openServices(deps: ComposeDeps): OpenServices {
+  const { cursors, config } = deps;
+  const services = {} as OpenServices;
+  services.outbound = createOutbound({ allow: config.outboundAllow });
+  services.mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
+  services.accounts = openAccounts(deps, services);
+  services.tenants = openTenants(deps, services);
+  services.inbox = createInbox({ ...baseOf(deps), cursors, enterTenant: enterTenantOf(services) });
+  services.webhooks = openWebhooks(deps, services);
+  services.tasks = openTasks(deps, services);
+  services.agents = openAgents(deps, services);
+  services.storage = openStorage(deps, services);
+  if (deps.lake) services.lake = openLake(deps, deps.lake, services);
+  return services;
+}
+
+const baseOf = ({ store, clock, ids, log, owners }: ComposeDeps) => ({ store, clock, ids, log, owners });
+
+const erasersOf = ({ lake, storage, ...services }: OpenServices): readonly Eraser[] => [
+  services.webhooks.eraser,
+  services.inbox.eraser,
+  ownInboxEraser(services.inbox.eraser.eraseUser),
+  services.tasks.eraser,
+  services.agents.eraser,
+  services.tenants.eraser,
+  // Last: it follows what the others have erased.
+  ...(lake ? [lake.eraser] : []),
+  { name: 'storage', eraseAccount: async id => storage.erase(id).then(() => 'done') },
+];
+
+function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
+  const { log, sealer, publicUrl, config } = deps;
+  return createAccounts({
+    ...baseOf(deps),
+    sealer,
+    publicUrl,
+    allowedOrigins: config.corsOrigins,
+    erasers: () => erasersOf(services),
+    checkEndUser: async (claims, fresh) =>
+      claims.tenant === ownTenant || !(await services.tenants.isTokenRevoked(claims, fresh)),
+    announceRevoked: async revoked => {
+      // Also what the account may read as a user of our own tenant.
+      await deps.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });
+    },
+    github: config.github,
+    google: config.google,
+    stripe: config.stripe,
+    outbound: services.outbound,
+    ...(config.mail && {
+      mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
+    }),
+    signsUpByMail: config.signsUpByMail,
+    resolveTenantSignIn: request => services.tenants.resolveSignIn(request),
+    passwordCost: deps.passwordCost,
+    onAudit: (...entry) => emitAudit(services.webhooks.operations.emit, log)(...entry),
+    storageLimits: config.storageLimits,
+    defaultPlan: config.defaultPlan,
+    readStorage: accountId => services.storage.read(accountId),
+  });
+}
+
+type Grant = Parameters<Accounts['mintEndUserToken']>[0];
+
+export const mintEndUserTokenOf =
+  ({ clock }: ComposeDeps, { accounts }: OpenServices) =>
+  async (grant: Grant) => {
+    const { token, expiresIn } = await accounts.mintEndUserToken(grant);
+    return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
+  };
+
+const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
+  createTenants({
+    ...baseOf(deps),
+    mintEndUserToken: mintEndUserTokenOf(deps, services),
+    erasers: () => erasersOf(services).filter(eraser => eraser !== services.tenants.eraser),
+    audit: services.accounts.audit.record,
+    announceRevoked: deps.announceRevoked,
+    checkSettings: (...settings) => services.agents.checkSettings(...settings),
+    accountSkills: () => services.agents.accountSkills,
+    portal: {
+      publicUrl: deps.publicUrl,
+      sealer: deps.sealer,
+      issuers: services.accounts.issuers,
+      ...(services.accounts.mail && { mail: services.accounts.mail }),
+      listInboxes: tenantId => services.inbox.operations.list(tenantId),
+    },
+  });
+
+// Accounts are the users of a tenant of ours, which belongs to nobody.
+const enterTenantOf =
+  ({ tenants }: OpenServices) =>
+  async (principal: Principal, tenantId: string) =>
+    principal.kind === 'endUser' && principal.tenantId === ownTenant && tenantId === ownTenant
+      ? { tenant_id: ownTenant, account_id: principal.userId }
+      : tenants.enterTenant(principal, tenantId);
+
+const planReader = ({ config }: ComposeDeps, { accounts }: OpenServices) => {
+  const plans = plansWith(config.storageLimits);
+  return async (accountId: string) => {
+    const profile = await accounts.users.readProfile(accountId);
+    return plans[profile ? planOf(profile, config.defaultPlan) : 'free'];
+  };
+};
+
+const tellingOf = ({ inbox, accounts }: OpenServices) => ({
+  post: inbox.operations,
+  mail: accounts.notices,
+});
+
+function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
+  const { accounts } = services;
+  const telling = tellingOf(services);
+  return createWebhooks({
+    ...baseOf(deps),
+    cursors: deps.cursors,
+    sealer: deps.sealer,
+    outbound: services.outbound,
+    publicUrl: deps.publicUrl,
+    planOf: planReader(deps, services),
+    usageOf: async userId => {
+      const { usageThisMonth: events, usagePeriodStart: since } = await accounts.usage.read(userId);
+      return { events, since };
+    },
+    usageStep: accounts.usage.addStep,
+    requestsPerSource: deps.config.webhooksPerMinute,
+    rates: deps.rates,
+    raiseAlert: tellAlert({
+      ...telling,
+      describeConnection: async ({ userId, sourceId, connectionId }) => {
+        const [source, connection] = await Promise.all([
+          services.webhooks.sources.getById(sourceId),
+          services.webhooks.connections.getById(connectionId),
+        ]);
+        return source?.userId === userId ? { source: source.name, connection: connection?.name } : {};
+      },
+    }),
+    onShareUsed: tellEvents(telling),
+    hasRoom: (userId, bytes) => services.storage.hasRoom(userId, bytes),
+    changePosition: deps.system.source.position,
+  });
+}
+
+function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tasks'] {
+  const { accounts, tenants, inbox, webhooks } = services;
+  return createTasks({
+    ...baseOf(deps),
+    cursors: deps.cursors,
+    enterTenant: enterTenantOf(services),
+    publicUrl: deps.publicUrl,
+    describeOwner: async owner => {
+      if (owner.kind === 'account') return accounts.users.readProfile(owner.accountId);
+      const { tenantId, userId } = owner;
+      return tenantId === ownTenant
+        ? accounts.users.readProfile(userId)
+        : tenants.describeUser(tenantId, userId);
+    },
+    remind: tellReminder({
+      post: inbox.operations,
+      emit: webhooks.operations.emit,
+      accountOf: tenants.accountOf,
+    }),
+  });
+}
+
+function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
+  const { config } = deps;
+  const { accounts, tenants, inbox, tasks, webhooks } = services;
+  const approvals = { post: inbox.operations, accountOf: tenants.accountOf, adminsOf: tenants.adminsOf };
+  return createAgents({
+    ...baseOf(deps),
+    peers: deps.peers,
+    sealer: deps.sealer,
+    outbound: services.outbound,
+    mcpOutbound: services.mcpOutbound,
+    enterTenant: tenants.enterTenant,
+    resolveChannel: tenants.resolveChannel,
+    findChannelUser: tenants.findChannelUser,
+    hasRoom: (accountId, bytes) => services.storage.hasRoom(accountId, bytes),
+    models: createModels(config.models, deps.clock),
+    spendPerDayUsd: async accountId =>
+      config.modelSpend[accountId] ??
+      config.modelSpend[(await accounts.users.readProfile(accountId))?.plan ?? 'free'],
+    roleOf: tenants.roleOf,
+    askApproval: tellApproval(approvals),
+    withdrawApproval: withdrawApproval(approvals),
+    ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => services.lake!) }),
+  });
+}
+
+function openStorage(deps: ComposeDeps, services: OpenServices): Storage {
+  const { accounts, tenants, webhooks } = services;
+  const { defaultPlan, storageLimits } = deps.config;
+  const plans = plansWith(storageLimits);
+  return createStorage({
+    ...baseOf(deps),
+    client: deps.client,
+    source: deps.system.source,
+    tables: countedTables,
+    services: ownersOfServices,
+    accountOf: {
+      tenant: tenants.payerOf,
+      source: webhooks.ownerOfSource,
+      connection: webhooks.ownerOfConnection,
+    },
+    // What an account that is being deleted still has goes with it.
+    planOf: async accountId => {
+      const profile = await accounts.users.readProfile(accountId);
+      return profile?.deletingAt === undefined && profile ? planOf(profile, defaultPlan) : undefined;
+    },
+    limitOf: plan => plans[plan].storageBytes,
+    notify: tellStorage(tellingOf(services), deps.clock),
+  });
+}
+
+function openLake(
+  deps: ComposeDeps,
+  { wake, ...location }: NonNullable<ComposeDeps['lake']>,
+  services: OpenServices,
+): Lake {
+  const { sealer, publicUrl } = deps;
+  const readPlan = planReader(deps, services);
+  const lakeDeps = {
+    ...baseOf(deps),
+    ...location,
+    sealer,
+    publicUrl,
+    tables: followed,
+    insights,
+    tenantsOf: services.tenants.tenantsOf,
+    enterTenant: enterTenantOf(services),
+    queryLimits: async (accountId: string) => (await readPlan(accountId)).query,
+  };
+  return wake ? { ...createLakeReader({ ...lakeDeps, wake }), onAlarm() {} } : createLake(lakeDeps);
+}
