@@ -12,8 +12,9 @@ import { attemptDelivery } from './delivery/attempt.ts';
 import { createBacklogs } from './delivery/backlog.ts';
 import { createBreaker } from './delivery/breaker.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
+import { postponeDelivery } from './delivery/queue.ts';
 import { createScheduler } from './delivery/scheduler.ts';
-import { claimAndAttempt } from './delivery/worker.ts';
+import { attemptLeased, claimAndAttempt } from './delivery/worker.ts';
 import type { WebhookDeps } from './deps.ts';
 import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
@@ -74,7 +75,9 @@ export function createWebhooks(deps: WebhookDeps) {
     clock,
     log,
     attempt: attemptDelivery.bind(undefined, attempting),
+    attemptLeased: attemptLeased.bind(undefined, attempting),
     claimAndAttempt: claimAndAttempt.bind(undefined, attempting),
+    release: delivery => postponeDelivery(store, delivery, clock.now()),
     claimsAtOnce: storedAtOnce,
   });
 

@@ -71,6 +71,11 @@ export const concurrencyMost = 100;
 export const storedAtOnce = { embedded: 16, remote: 256 };
 export const readyPerConnection = 1000; // deliveries of one connection waiting in memory; the rest waits in its backlog
 export const readyMost = 20_000; // of all connections: references of about 200 bytes
+// New deliveries that wait with their requests until there is a slot; the rest is written as due, and read again.
+export const leasedBytesPerConnection = 16 * 1024 * 1024;
+export const leasedBytesMost = 48 * 1024 * 1024; // of all connections
+export const leasedOverheadBytes = 1024; // of one: headers, the delivery
+export const leasedWaitMs = 10 * second; // to be expected; well within a lease
 export const latencyWeight = 0.3; // of the latest request in the running average
 export const trackedConnections = 20_000; // whose latency is known; the least recently used is new again
 

@@ -8,17 +8,27 @@ import type { Report } from './attempt.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { DeliveryRef } from './queue.ts';
 
-type Attempt = { ref: DeliveryRef; onClaimed(): void; end(report?: Report): void };
+type Attempt = {
+  ref: DeliveryRef;
+  how: 'at once' | 'leased' | 'claimed';
+  onClaimed(): void;
+  end(report?: Report): void;
+};
+const request = { method: 'POST', headers: [], query: '', body: new Uint8Array() };
 
 function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
   const clock = manualClock(0);
   const begun: Attempt[] = [];
+  const released: string[] = [];
+  const begin = (ref: DeliveryRef, how: Attempt['how'], onClaimed = () => {}): Promise<Report> =>
+    new Promise(resolve => begun.push({ ref, how, onClaimed, end: (report = {}) => resolve(report) }));
   const dispatcher = createDispatcher({
     clock,
     log: createLogger({ level: 'silent' }),
-    attempt: async () => ({}),
-    claimAndAttempt: (ref, _owner, _signal, onClaimed) =>
-      new Promise(resolve => begun.push({ ref, onClaimed, end: (report = {}) => resolve(report) })),
+    attempt: async ref => begin(ref, 'at once'),
+    attemptLeased: ref => begin(ref, 'leased'),
+    release: async ({ eventId }) => released.push(eventId),
+    claimAndAttempt: (ref, _owner, _signal, onClaimed) => begin(ref, 'claimed', onClaimed),
     claimsAtOnce,
   });
   dispatcher.start({ owner: 'me', signal: new AbortController().signal, onRoom: () => {} });
@@ -30,13 +40,24 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
     one.end({ latencyMs, concurrency });
     await setImmediate();
   };
-  // The slot for a new delivery; undefined if there is none.
-  const reserve = (connectionId: string, maxConcurrency: number) => {
+  // The lease of a new delivery; undefined if it is written as due.
+  const reserve = (connectionId: string, maxConcurrency: number, bodyBytes = 0) => {
     const connection = { connectionId, maxConcurrency, breaker: 'closed', ordered: false };
-    const assignment = dispatcher.assign(connection as Connection);
-    return assignment.how === 'leased' ? assignment : undefined;
+    const assignment = dispatcher.assign(connection as Connection, bodyBytes);
+    if (assignment.how !== 'leased') return undefined;
+    const start = () => {
+      const eventId = `evt_${count++}`;
+      assignment.start({ eventId, connectionId, run: 0 } as Delivery, request);
+      return eventId;
+    };
+    return { start, cancel: assignment.cancel };
   };
-  return { clock, begun, dispatcher, offer, of, end, reserve };
+  // A connection that has answered quickly before.
+  const know = async (connectionId: string, latencyMs = 1, concurrency = 1) => {
+    offer(connectionId);
+    await end(of(connectionId)[0]!, latencyMs, concurrency);
+  };
+  return { clock, begun, released, dispatcher, offer, of, end, reserve, know };
 }
 
 describe('the dispatcher', () => {
@@ -143,27 +164,93 @@ describe('the dispatcher', () => {
   });
 
   it('reserves a slot for a delivery that is written first, and releases it', async () => {
-    const { dispatcher, offer, of, end, reserve } = open();
+    const { offer, of, reserve } = open();
     const reserved = reserve('a', 2);
-    expect(reserve('a', 2)).toBeUndefined(); // a new connection
     offer('a');
-    expect(of('a')).toHaveLength(0);
+    expect(of('a')).toHaveLength(0); // a new connection
     reserved!.cancel();
-    expect(of('a')).toHaveLength(1);
-    await end(of('a')[0]!, 1, 2);
-    const taken = [reserve('a', 2), reserve('a', 2), reserve('a', 2)];
-    expect(taken.map(one => one !== undefined)).toEqual([true, true, false]);
+    expect(of('a').map(one => one.how)).toEqual(['claimed']);
+  });
 
+  it('uses a slot that was reserved before it was stopped', async () => {
+    const { dispatcher, of, reserve } = open();
+    const reserved = reserve('a', 1)!;
     let isIdle = false;
     const idle = dispatcher.stop().then(() => {
       isIdle = true;
     });
-    // A slot that was reserved before is still used.
-    const delivery = { eventId: 'evt_r', connectionId: 'a', run: 0 } as Delivery;
-    taken[0]!.start(delivery, { method: 'POST', headers: [], query: '', body: new Uint8Array() });
+    reserved.start();
     await setImmediate();
     expect(isIdle).toBe(false);
-    taken[1]!.cancel();
+    of('a')[0]!.end();
     await idle;
+  });
+
+  it('keeps a new delivery leased while it waits, in order, and attempts it without a claim', async () => {
+    const { of, end, know, offer, reserve } = open();
+    await know('a');
+    const first = reserve('a', 1)!.start();
+    const second = reserve('a', 1)!.start();
+    offer('a');
+    const third = reserve('a', 1)!.start();
+    for (let i = 1; i <= 4; i++) await end(of('a')[i]!, 1, 1);
+    const [, ...later] = of('a');
+    expect(later.map(one => one.how)).toEqual(['at once', 'leased', 'claimed', 'leased']);
+    expect([0, 1, 3].map(i => later[i]!.ref.eventId)).toEqual([first, second, third]);
+  });
+
+  it('leases no more than it will attempt soon, and no more than memory allows', async () => {
+    const { know, reserve } = open();
+    const leasedOf = (connectionId: string, bodyBytes: number): number => {
+      let leased = 0;
+      for (let one = reserve(connectionId, 1, bodyBytes); one && leased < 20_000; leased++) {
+        one.start();
+        one = reserve(connectionId, 1, bodyBytes);
+      }
+      return leased;
+    };
+    await know('lazy', 400);
+    expect(leasedOf('lazy', 10)).toBe(1 + limits.leasedWaitMs / 400);
+    await know('big');
+    const most = limits.leasedBytesPerConnection / (limits.bodyBytes + limits.leasedOverheadBytes);
+    expect(leasedOf('big', limits.bodyBytes)).toBe(1 + Math.floor(most));
+    for (const name of ['b', 'c', 'd', 'e']) {
+      await know(name);
+      leasedOf(name, limits.bodyBytes);
+    }
+    await know('last');
+    expect(leasedOf('last', limits.bodyBytes)).toBe(1); // in the slot
+  });
+
+  it('puts new deliveries behind those that did not fit into memory', async () => {
+    const { dispatcher, of, end, know, offer, reserve } = open();
+    await know('a');
+    for (let i = 0; i <= limits.readyPerConnection; i++) offer('a');
+    expect(offer('a')).toBe('full');
+    expect(reserve('a', 1)).toBeUndefined();
+    for (let i = 1; dispatcher.waiting('a') > 0; i++) await end(of('a')[i]!, 1, 1);
+    expect(reserve('a', 1)).toBeDefined();
+  });
+
+  it('takes nothing of the memory for a delivery that was not written', async () => {
+    const { know, reserve } = open();
+    await know('a');
+    reserve('a', 1)!.start();
+    for (let i = 0; i < 1000; i++) reserve('a', 1, limits.bodyBytes)!.cancel();
+    expect(reserve('a', 1, limits.bodyBytes)).toBeDefined();
+  });
+
+  it('makes due what waits with a lease when it is stopped', async () => {
+    const { dispatcher, of, released, know, reserve } = open();
+    await know('a');
+    reserve('a', 1)!.start();
+    const waiting = [reserve('a', 1)!.start(), reserve('a', 1)!.start()];
+    const late = reserve('a', 1)!;
+    const stopped = dispatcher.stop();
+    const written = late.start(); // after it was stopped
+    of('a')[1]!.end();
+    await stopped;
+    expect(released.sort()).toEqual([...waiting, written].sort());
+    expect(of('a')).toHaveLength(2);
   });
 });

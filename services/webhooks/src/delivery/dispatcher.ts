@@ -1,4 +1,4 @@
-import type { Cancel, Clock, Logger } from '@stak/kit';
+import { type Cancel, type Clock, createSemaphore, type Logger } from '@stak/kit';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
@@ -6,8 +6,9 @@ import type { Delivery } from '../tables.ts';
 import { concurrencyOf, type Report } from './attempt.ts';
 import type { DeliveryRef } from './queue.ts';
 
-// How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which has
-// reserved a slot for it. Exactly one of the two functions is called: `start` after the write, `cancel` if it failed.
+// How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which attempts
+// it at once or as soon as there is a slot. Exactly one of the two functions is called: `start` after the write,
+// `cancel` if it failed.
 export type Assignment =
   | { how: 'due' | 'backlog' }
   | { how: 'leased'; owner: string; start(delivery: Delivery, request: HookRequest): void; cancel(): void };
@@ -19,7 +20,7 @@ export type Dispatcher = {
   start(session: Session): void;
   // Starts no more deliveries. Resolves when none is in flight.
   stop(): Promise<void>;
-  assign(connection: Connection): Assignment;
+  assign(connection: Connection, bodyBytes: number): Assignment;
   // `full`: enough deliveries of this connection wait in memory. `known`: it is waiting or in flight already.
   offer(ref: DeliveryRef): 'taken' | 'known' | 'full';
   // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
@@ -43,12 +44,21 @@ type DispatcherDeps = {
     signal: AbortSignal,
     onClaimed: () => void,
   ): Promise<Report>;
+  // For a delivery that was leased to this process when it was written, and has waited for a slot.
+  attemptLeased(delivery: Delivery, request: HookRequest, signal: AbortSignal): Promise<Report>;
+  // Makes a leased delivery due at once, for others.
+  release(delivery: Delivery): Promise<unknown>;
   claimsAtOnce: number;
 };
 
+// A leased delivery waits together with its request, so that it need not be claimed and read again.
+type Waiting = { ref: DeliveryRef; leased?: { delivery: Delivery; request: HookRequest; bytes: number } };
+
 type ConnectionState = {
   connectionId: string;
-  waiting: DeliveryRef[];
+  waiting: Waiting[];
+  leasedBytes: number; // of the leased ones that wait, or will when they are written
+  isBehind: boolean; // some are due that did not fit into memory: new ones go behind them
   inFlight: number;
   concurrency: number;
   averageMs?: number;
@@ -68,6 +78,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
   let waiting = 0;
+  let leasedBytes = 0;
   let claiming = 0;
   let timer: { cancel: Cancel; atMs: number } | undefined;
 
@@ -78,6 +89,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       state = {
         connectionId,
         waiting: [],
+        leasedBytes: 0,
+        isBehind: false,
         inFlight: 0,
         concurrency: 1,
         blockedUntilMs: 0,
@@ -89,7 +102,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
   const evictOne = () => {
     for (const [connectionId, state] of states) {
-      if (state.waiting.length > 0 || state.inFlight > 0) continue;
+      if (state.waiting.length > 0 || state.leasedBytes > 0 || state.inFlight > 0) continue;
       states.delete(connectionId);
       return;
     }
@@ -112,17 +125,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!current) return;
     for (const pace of ['quick', 'new', 'slow'] as const)
       for (const state of ready[pace]) {
-        if (claiming >= deps.claimsAtOnce) return;
         if (!slots.hasRoom(pace) && !(slots.reclassify(clock.now()) && slots.hasRoom(pace))) break;
+        if (!state.waiting[0]?.leased && claiming >= deps.claimsAtOnce) continue;
         ready[pace].delete(state);
-        const ref = mayStart(state) ? state.waiting.shift() : undefined;
-        if (ref) {
-          waiting -= 1;
-          launch(state, ref, slots.take(pace, clock.now()), claim(ref, current));
-        }
+        if (mayStart(state)) startFirst(state, pace, current);
         enqueue(state); // at the end again
       }
     if (ready.quick.size + ready.new.size + ready.slow.size > 0) pumpIn(limits.slowMs / 4);
+  };
+
+  const startFirst = (state: ConnectionState, pace: Pace, current: Session) => {
+    const { ref, leased } = state.waiting.shift()!;
+    waiting -= 1;
+    if (state.waiting.length === 0) state.isBehind = false;
+    if (leased) addBytes(state, -leased.bytes);
+    const run = leased
+      ? deps.attemptLeased(leased.delivery, leased.request, current.signal)
+      : claim(ref, current);
+    launch(state, ref, slots.take(pace, clock.now()), run);
   };
 
   const claim = (ref: DeliveryRef, { owner, signal }: Session): Promise<Report> => {
@@ -193,15 +213,76 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const key = refKey(ref);
     if (known.has(key)) return 'known';
     const state = stateOf(ref.connectionId);
-    if (!session || waiting >= limits.readyMost || state.waiting.length >= limits.readyPerConnection)
+    if (!session || waiting >= limits.readyMost || state.waiting.length >= limits.readyPerConnection) {
+      state.isBehind = state.waiting.length > 0;
       return 'full';
+    }
     known.add(key);
-    state.waiting.push(ref);
+    wait(state, { ref });
+    return 'taken';
+  };
+  const wait = (state: ConnectionState, one: Waiting) => {
+    state.waiting.push(one);
     waiting += 1;
     enqueue(state);
     pump();
-    return 'taken';
   };
+
+  // Whether a new delivery may wait here with its request: it is attempted soon, and memory allows.
+  const mayWait = (state: ConnectionState, bytes: number): boolean => {
+    if (state.isBehind || waiting >= limits.readyMost || paceOf(state) === 'slow') return false;
+    if (state.leasedBytes + bytes > limits.leasedBytesPerConnection) return false;
+    if (leasedBytes + bytes > limits.leasedBytesMost) return false;
+    const { averageMs = limits.slowMs, concurrency } = state;
+    return (state.waiting.length * averageMs) / concurrency < limits.leasedWaitMs;
+  };
+  const addBytes = (state: ConnectionState, bytes: number) => {
+    state.leasedBytes += bytes;
+    leasedBytes += bytes;
+  };
+  const onUnreleased = (error: unknown) =>
+    log.warn({ err: error }, 'a delivery stays leased until its lease ends');
+  // Otherwise they would be due only when their leases end.
+  const releaseWaiting = async () => {
+    const leased = [...states.values()].flatMap(state => state.waiting.flatMap(one => one.leased ?? []));
+    const releasing = createSemaphore(deps.claimsAtOnce);
+    await Promise.all(
+      leased.map(({ delivery }) => releasing.run(() => deps.release(delivery)).catch(onUnreleased)),
+    );
+  };
+
+  const startingNow = (
+    state: ConnectionState,
+    connection: Connection,
+    { owner, signal }: Session,
+    slot: Slot,
+  ): Assignment => {
+    state.inFlight += 1;
+    return {
+      how: 'leased',
+      owner,
+      start(delivery, request) {
+        state.inFlight -= 1;
+        known.add(refKey(delivery));
+        launch(state, delivery, slot, deps.attempt(delivery, connection, request, signal));
+      },
+      cancel: () => end(state, slot),
+    };
+  };
+  const startingLater = (state: ConnectionState, of: Session, bytes: number): Assignment => {
+    addBytes(state, bytes);
+    return {
+      how: 'leased',
+      owner: of.owner,
+      start(delivery, request) {
+        if (session !== of) return void deps.release(delivery).catch(onUnreleased);
+        known.add(refKey(delivery));
+        wait(state, { ref: delivery, leased: { delivery, request, bytes } });
+      },
+      cancel: () => addBytes(state, -bytes),
+    };
+  };
+
   const isSlow = (connectionId: string): boolean => {
     const state = stateOf(connectionId);
     const isSilent = state.inFlight > 0 && clock.now() - state.startedMs > limits.slowMs;
@@ -216,16 +297,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       known.clear();
       for (const set of Object.values(ready)) set.clear();
       waiting = 0;
+      leasedBytes = 0;
       session = started;
     },
-    stop() {
+    async stop() {
       session = undefined;
       timer?.cancel();
       timer = undefined;
-      return slots.inUse() === 0 ? Promise.resolve() : new Promise(resolve => onIdle.push(resolve));
+      const idle = slots.inUse() === 0 ? undefined : new Promise<void>(resolve => onIdle.push(resolve));
+      await Promise.all([idle, releaseWaiting()]);
     },
     offer,
-    assign(connection) {
+    assign(connection, bodyBytes) {
       const { connectionId, breaker, ordered, ratePerSecond } = connection;
       if (breaker === 'open') return { how: 'backlog' };
       if (!session) return { how: 'due' };
@@ -237,20 +320,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       state.concurrency = concurrencyOf(connection);
       const pace = paceOf(state);
       // Deliveries that wait already go first.
-      if (state.waiting.length > 0 || !mayStart(state) || !slots.hasRoom(pace)) return { how: 'due' };
-      const { owner, signal } = session;
-      const slot = slots.take(pace, clock.now());
-      state.inFlight += 1;
-      return {
-        how: 'leased',
-        owner,
-        start(delivery, request) {
-          state.inFlight -= 1;
-          known.add(refKey(delivery));
-          launch(state, delivery, slot, deps.attempt(delivery, connection, request, signal));
-        },
-        cancel: () => end(state, slot),
-      };
+      if (state.waiting.length === 0 && mayStart(state) && slots.hasRoom(pace))
+        return startingNow(state, connection, session, slots.take(pace, clock.now()));
+      const bytes = bodyBytes + limits.leasedOverheadBytes;
+      if (mayWait(state, bytes)) return startingLater(state, session, bytes);
+      state.isBehind = state.waiting.length > 0;
+      return { how: 'due' };
     },
     isSlow: connectionId => session !== undefined && isSlow(connectionId),
     waiting: connectionId => {

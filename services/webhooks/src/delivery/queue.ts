@@ -31,6 +31,17 @@ export const claimDelivery = (
     ),
   );
 
+// Undefined if another process has claimed it since.
+export const renewLease = (store: Store, leased: Delivery, nowMs: number): Promise<Delivery | undefined> =>
+  unlessLost(
+    store.update(
+      delivery,
+      keyOf(leased),
+      { set: { dueAt: nowMs + limits.leaseMs } },
+      { ifVersion: leased.version, pattern: 'renew lease of a delivery' },
+    ),
+  );
+
 // Puts it into the backlog of its connection, where it stays until the backlog is released.
 export const holdDelivery = (
   store: Store,

@@ -1,4 +1,5 @@
 import { readRequest } from '../events/payload.ts';
+import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
@@ -6,7 +7,14 @@ import { type Delivery, delivery, event, eventKey } from '../tables.ts';
 import { type AttemptDeps, attemptDelivery, finishDelivery, type Report } from './attempt.ts';
 import type { Backlogs } from './backlog.ts';
 import { isFirstInOrder } from './order.ts';
-import { claimDelivery, type DeliveryRef, holdDelivery, keyOf, postponeDelivery } from './queue.ts';
+import {
+  claimDelivery,
+  type DeliveryRef,
+  holdDelivery,
+  keyOf,
+  postponeDelivery,
+  renewLease,
+} from './queue.ts';
 import { takeRate } from './rate-limiter.ts';
 import { finishAsDelivered, isDelivered } from './result.ts';
 import { extendForAttempt, extendHeld, extendRetention } from './retention.ts';
@@ -29,6 +37,34 @@ export async function claimAndAttempt(
   const claimed = due && (await extendClaimed(deps, due));
   if (!claimed || !(await isOwed(deps, claimed))) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
+  return attemptClaimed(deps, claimed, signal, async () => {
+    const request = await readRequest(store, claimed.eventId);
+    onClaimed();
+    return request;
+  });
+}
+
+// Attempts a delivery that was leased to this process when it was written, and has waited in memory since.
+export async function attemptLeased(
+  deps: WorkerDeps,
+  leased: Delivery,
+  request: HookRequest,
+  signal: AbortSignal,
+): Promise<Report> {
+  const nowMs = deps.clock.now();
+  const isLong = (leased.dueAt ?? 0) - nowMs > limits.leaseSpareMs + limits.timeoutMs;
+  const claimed = isLong ? leased : await renewLease(deps.store, leased, nowMs);
+  return claimed ? attemptClaimed(deps, claimed, signal, async () => request) : {};
+}
+
+// The connection may have changed while the delivery waited.
+async function attemptClaimed(
+  deps: WorkerDeps,
+  claimed: Delivery,
+  signal: AbortSignal,
+  readRequest: () => Promise<HookRequest | undefined>,
+): Promise<Report> {
+  const { store, clock } = deps;
   const found = await findConnection(deps, claimed);
   if (!found)
     return finishDelivery(deps, claimed, { state: 'cancelled', error: 'The connection was deleted' });
@@ -46,11 +82,8 @@ export async function claimAndAttempt(
       return { waitMs };
     }
   }
-  const request = await readRequest(store, claimed.eventId);
-  if (request) {
-    onClaimed();
-    return attemptDelivery(deps, claimed, connection, request, signal);
-  }
+  const request = await readRequest();
+  if (request) return attemptDelivery(deps, claimed, connection, request, signal);
   await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
   return {};
 }

@@ -57,7 +57,9 @@ export async function writeEvent(
   const { source, rejection } = received;
   const receivedAt = deps.clock.now();
   const isHeld = source.status === 'paused';
-  const assignments = rejection ? [] : connections.map(one => assignmentOf(deps, one, isHeld));
+  const assignments = rejection
+    ? []
+    : connections.map(one => assignmentOf(deps, one, isHeld, received.request));
   const expiry = inSeconds(receivedAt) + received.retentionSeconds;
   const isWaiting = assignments.some(({ how }) => how === 'backlog');
   const expiresAt = isWaiting ? extendWhileHeld(receivedAt, expiry) : expiry;
@@ -102,8 +104,13 @@ function inOrder(
     : [...apart, [...dedupe, last, ...owed]];
 }
 
-const assignmentOf = ({ dispatcher }: WriteDeps, connection: Connection, isHeld: boolean): Assignment =>
-  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection);
+const assignmentOf = (
+  { dispatcher }: WriteDeps,
+  connection: Connection,
+  isHeld: boolean,
+  { body }: HookRequest,
+): Assignment =>
+  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection, body.length);
 
 function planDelivery(
   { ids, clock }: WriteDeps,
