@@ -14,7 +14,7 @@ const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbo
 const pages = ['apps/console/test/!(curl|permissions).test.ts', 'apps/portal/test/*.test.ts'];
 const programs = [
   'apps/server/test/**/*-command?(s).test.ts',
-  'apps/server/test/{demo,server-file,stak,start,store-check,workers}.test.ts',
+  'apps/server/test/{demo,lambda,server-file,stak,start,store-check,workers}.test.ts',
   'apps/server/test/{archive,archive-account,simulate}.test.ts',
   'apps/server/test/backup/crash.test.ts',
   'apps/server/test/walk/*.test.ts',

@@ -25,6 +25,7 @@ function findings(text: string): string[] {
 try {
   const templates = ['small', 'medium', 'large', 'huge'].map(size => print('--size', size));
   templates.push(
+    print('--streams', 'lambda', '--secret', 'STAK_SMTP_URL'),
     print('--prefix', 'dev-', '--env', 'STAK_BEDROCK_REGION=us-east-1', '--secret', 'STAK_SMTP_URL'),
   );
   const found = templates.flatMap(findings);

@@ -143,16 +143,24 @@ function packCommand(staging: string): string {
   const metafile = join(staging, 'stak.json');
   const entry = join(root, source, 'src/main.ts');
   run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
+  const handlers = [join(root, source, 'build-handlers.mjs'), join(target, 'dist/handlers')];
+  const handlersMetafile = join(staging, 'handlers.json');
+  run(process.execPath, [...handlers, handlersMetafile]);
   for (const page of ['console', 'portal'])
     run(process.execPath, [join(root, `apps/${page}/build.mjs`), join(target, `dist/${page}`)]);
   run(process.execPath, ['--import', 'tsx', join(root, 'apps/docs/src/build.ts'), join(target, 'dist/docs')]);
   const { inputs, outside } = readMetafile(metafile);
   for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
+  const inHandlers = readMetafile(handlersMetafile).inputs;
   rmSync(metafile);
+  rmSync(handlersMetafile);
   writeFileSync(join(target, 'bin/stak.mjs'), "#!/usr/bin/env node\nimport '../dist/main.mjs';\n", {
     mode: 0o755,
   });
-  writeFileSync(join(target, 'THIRD-PARTY-LICENCES.txt'), collectLicences(root, inputs, 'apps/console'));
+  writeFileSync(
+    join(target, 'THIRD-PARTY-LICENCES.txt'),
+    collectLicences(root, [...inputs, ...inHandlers], 'apps/console'),
+  );
   writeJson(join(target, 'package.json'), {
     name: 'stak',
     ...sharedFields(source, { ...manifest, ...whole, keywords: manifest.keywords }),

@@ -68,6 +68,7 @@ export const serverVariables = {
   STAK_AWS_REGION: z.string().min(1).optional(),
   STAK_AWS_ENDPOINT: z.url().optional(),
   STAK_S3_ENDPOINT: z.url().optional(),
+  STAK_LAMBDA_CONSUMERS: list.default([]),
   STAK_SECRET_KEYS: nonempty.optional(),
   STAK_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
@@ -142,6 +143,7 @@ export type ServerConfig = {
   publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
   store: StoreConfig;
   lake: LakeConfig;
+  lambdaConsumers: readonly string[]; // of streams that Lambda functions follow
   backup: backup.BackupConfig | undefined; // none: nothing is shipped
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
@@ -204,6 +206,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     publicUrl: data.STAK_PUBLIC_URL,
     store,
     lake: readLake(data, store),
+    lambdaConsumers: data.STAK_LAMBDA_CONSUMERS,
     backup: backup.readBackup(data, store),
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,

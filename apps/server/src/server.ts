@@ -20,7 +20,13 @@ import {
   type WorkerState,
   watchEventLoop,
 } from '@stak/kit';
-import { createConsumer, createFollower, createLetterWatch, streamsTable } from '@stak/streams';
+import {
+  createConsumer,
+  createFollower,
+  createLetterWatch,
+  type Subscription,
+  streamsTable,
+} from '@stak/streams';
 import {
   createCursors,
   createLedger,
@@ -180,6 +186,7 @@ async function startOn(
   const subscriptions = all
     .flatMap(service => service.subscriptions)
     .filter(({ name }) => !followed.has(name));
+  checkLambdaConsumers(config, subscriptions);
   const letters = createLetterWatch({
     store,
     clock,
@@ -195,6 +202,7 @@ async function startOn(
       log,
       clock,
       checkpointMs,
+      isElsewhere: config.lambdaConsumers.includes(subscription.name),
       onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
@@ -339,6 +347,23 @@ async function startOn(
       await database.close();
     },
   };
+}
+
+// A consumer that nobody runs would lose its effects, so a wrong name is an error.
+function checkLambdaConsumers(
+  { lambdaConsumers, store }: ServerConfig,
+  subscriptions: readonly Subscription[],
+): void {
+  if (lambdaConsumers.length > 0 && store.kind !== 'aws')
+    throw new UsageError(
+      'STAK_LAMBDA_CONSUMERS needs STAK_STORE=aws: Lambda functions cannot follow a folder',
+    );
+  const able = subscriptions.filter(({ needsConsumer }) => !needsConsumer).map(({ name }) => name);
+  const unable = lambdaConsumers.find(name => !able.includes(name));
+  if (unable !== undefined)
+    throw new UsageError(
+      `STAK_LAMBDA_CONSUMERS: "${unable}" does not run in Lambda; these do: ${able.sort().join(', ')}`,
+    );
 }
 
 const checkpointMs = 1000; // of a stream: what a crash repeats, for a write a second instead of one a change

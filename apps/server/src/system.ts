@@ -23,7 +23,12 @@ const units = { read_units: z.number(), write_units: z.number() };
 const stream = z.strictObject({
   consumer: z.string(),
   table: z.string(),
-  lag_ms: z.int().nonnegative().describe('The age of the oldest change that it has not handled; 0 if none.'),
+  lag_ms: z
+    .int()
+    .nonnegative()
+    .describe(
+      'The age of the oldest change that it has not handled; 0 if none, or if a Lambda function follows it: there, CloudWatch shows the age.',
+    ),
   caught_up: z.boolean().describe('Nothing waits, and nothing is set aside.'),
   set_aside: z.boolean().describe('Some changes could not be handled, and wait for an operator.'),
 });

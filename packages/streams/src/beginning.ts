@@ -5,11 +5,17 @@ import type { StreamSource } from './source.ts';
 import type { Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work.ts';
 
-type Settings = { subscription: Subscription; source: StreamSource; works: WorkStore; clock: Clock };
+type Settings = {
+  subscription: Subscription;
+  source: StreamSource;
+  works: WorkStore;
+  clock: Clock;
+  isElsewhere: boolean;
+};
 
 // Where a consumer begins is decided once, by whichever process is first, and then remembered.
 export async function beginConsumer(settings: Settings): Promise<{ startOf(lease: Lease): Start }> {
-  const { works, subscription, clock } = settings;
+  const { works, subscription, clock, isElsewhere } = settings;
   const iterators = new Map<string, string>();
   const startedAt = clock.now();
   let begun = await works.readBeginning();
@@ -21,7 +27,8 @@ export async function beginConsumer(settings: Settings): Promise<{ startOf(lease
     if (!isFirst) iterators.clear();
     begun = (await works.readBeginning())!;
   }
-  const { position, started_at } = begun;
+  const { position, started_at, elsewhere = false } = begun;
+  if (elsewhere !== isElsewhere) await works.setElsewhere(isElsewhere);
 
   function startOf({ key, sequence }: Lease): Start {
     if (sequence !== undefined) return { after: sequence };

@@ -37,6 +37,8 @@ export type ConsumerOptions = {
   // How long a place in a shard may go unwritten, and so be repeated after a crash. Unless given, every page of
   // records is written down.
   checkpointMs?: number;
+  // A Lambda function reads the stream (see `toLambda`): here its dead letters are redriven, and nothing else.
+  isElsewhere?: boolean;
   // Told when records were lost because nobody read them in time, and when one is set aside.
   onAlarm?(alarm: Alarm): void;
 };
@@ -76,7 +78,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         leaseMs,
       });
       const letters = createDeadLetters({ store, clock, consumer });
-      const { onAlarm = () => {}, checkpointMs = 0 } = options;
+      const { onAlarm = () => {}, checkpointMs = 0, isElsewhere = false } = options;
       return runConsumer(
         {
           subscription,
@@ -91,6 +93,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
           checkpointMs,
           leaseMs,
           owners,
+          isElsewhere,
           wake,
           held,
         },

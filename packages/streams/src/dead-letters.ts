@@ -4,6 +4,7 @@ import { type ItemOf, type Store, type WriteStep, write } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import { errorText, letterBytes, letterPartBytes } from './limits.ts';
 import { recordFromJson, recordToJson } from './record-json.ts';
+import { labelOf } from './shards.ts';
 import type { StreamRecord } from './source.ts';
 import { letter, letterPart, lettersOfConsumer, partsOfLetter } from './state-table.ts';
 import type { Lease, WorkStore } from './work.ts';
@@ -36,6 +37,19 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     });
   }
 
+  // Of a Lambda function, which holds no lease and is not told the shard. Kept twice, it is one letter.
+  async function keepOfLambda(record: StreamRecord, error: unknown, attempts: number): Promise<void> {
+    const about = {
+      consumer,
+      work: `lambda/${labelOf(record.eventSourceARN ?? '')}`,
+      shardId: 'lambda',
+      error,
+      attempts,
+      failedAt: clock.now(),
+    };
+    await store.transact(letterSteps(about, record));
+  }
+
   const list = () => store.all(lettersOfConsumer, { consumer });
 
   async function open({ work, sequence, record, more_parts }: DeadLetter): Promise<StreamRecord> {
@@ -59,7 +73,7 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     await store.update(letter, { consumer, work, sequence }, { set });
   }
 
-  return { keep, list, open, remove, failAgain };
+  return { keep, keepOfLambda, list, open, remove, failAgain };
 }
 
 export type AboutLetter = {

@@ -14,7 +14,7 @@ export { engineSource, type StreamingEngine } from './engine-source.ts';
 export { HopelessError, streamErrors } from './errors.ts';
 export { createFollower, type Following } from './follower.ts';
 export { type HandOver, handOver } from './hand-over.ts';
-export { type LambdaAnswer, type LambdaEvent, toLambda } from './lambda.ts';
+export { type LambdaAnswer, type LambdaEvent, type LambdaOptions, toLambda } from './lambda.ts';
 export { createLetterWatch, type LetterWatch } from './letter-watch.ts';
 export { type EffectSteps, oncePerEvent, writeOnce } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';

@@ -1,54 +1,95 @@
-import { type Logger, systemClock, systemRandom } from '@stak/kit';
+import assert from 'node:assert';
+import { type Clock, type Logger, type Random, systemClock, systemRandom } from '@stak/kit';
+import { createStore, type DynamoClient } from '@stak/table';
 import { readChange } from './change.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import * as limits from './limits.ts';
 import { handlePage } from './page.ts';
 import { recordFromJson } from './record-json.ts';
 import type { StreamRecord } from './source.ts';
 import { type HandlerContext, handleOne, type Subscription, subscribe } from './subscription.ts';
 
+/** What an event source mapping sends to a Lambda function. */
 export type LambdaEvent = { Records: StreamRecord[] };
+/** What Lambda expects with `ReportBatchItemFailures`: the first record that has to come again. */
 export type LambdaAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 type LambdaContext = { getRemainingTimeInMillis?(): number };
 
-// The subscription as a Lambda function for an event source mapping with ReportBatchItemFailures. Lambda keeps the
-// checkpoints, repeats from the record that is named, and sets aside by the mapping's own settings.
+export type LambdaOptions = {
+  log: Logger;
+  /**
+   * For the table `stak-streams`. With it, a record that fails is retried as in a consumer and then kept as a dead letter
+   * there. Without it, Lambda repeats from the record and sets it aside by the settings of the mapping.
+   */
+  client?: DynamoClient;
+  clock?: Clock;
+  random?: Random;
+};
+
+/**
+ * A subscription as a Lambda function, for an event source mapping with `ReportBatchItemFailures`. Lambda keeps the
+ * checkpoints.
+ *
+ *     export const handler = toLambda(realtime, { log, client });
+ */
 export function toLambda(
   subscription: Subscription,
-  { log }: { log: Logger },
+  options: LambdaOptions,
 ): (event: LambdaEvent, lambda?: LambdaContext) => Promise<LambdaAnswer> {
-  const { name, concurrency = limits.concurrency } = subscribe(subscription);
+  const { log, client, clock = systemClock, random = systemRandom } = options;
+  const { name, concurrency = limits.concurrency, needsConsumer = false } = subscribe(subscription);
+  assert(!needsConsumer, `${name} runs in a consumer only, not in Lambda`);
+  const letters =
+    client && createDeadLetters({ store: createStore({ client, clock, random }), clock, consumer: name });
+  const attempts = letters ? (subscription.attempts ?? limits.attempts) : 1;
 
   return async (event, lambda) => {
     const records = event.Records.map(recordFromJson);
     const over = new AbortController();
-    const context: HandlerContext = { consumer: name, attempt: 1, signal: over.signal };
-    const hasTime = () => (lambda?.getRemainingTimeInMillis?.() ?? Infinity) > limits.lambdaReserveMs;
-    if (subscription.handleBatch && (await handleWhole(subscription, records, context, log)))
-      return { batchItemFailures: [] };
-
-    const done = await handlePage(records, {
-      attempts: 1,
-      concurrency,
-      clock: systemClock,
-      random: systemRandom,
-      signal: over.signal,
-      mayGoOn: () => !over.signal.aborted && hasTime(),
-      async handle(record) {
-        try {
-          await handleOne(subscription, record, context);
-        } catch (error) {
-          log.error({ err: error, consumer: name, eventId: record.eventID }, 'record failed');
-          // Everything from here on comes again, so nothing after it is begun.
-          over.abort();
-          throw error;
-        }
-      },
-      setAside: () => Promise.resolve(),
-      onRetry: () => {},
-    });
-    const next = records[done];
-    return { batchItemFailures: next ? [{ itemIdentifier: next.dynamodb?.SequenceNumber ?? '' }] : [] };
+    const contextOf = (attempt: number): HandlerContext => ({ consumer: name, attempt, signal: over.signal });
+    const leftMs = () => (lambda?.getRemainingTimeInMillis?.() ?? Infinity) - limits.lambdaReserveMs;
+    const stopClock = endBefore(leftMs(), clock, over);
+    try {
+      if (subscription.handleBatch && (await handleWhole(subscription, records, contextOf(1), log)))
+        return { batchItemFailures: [] };
+      const done = await handlePage(records, {
+        attempts,
+        concurrency,
+        clock,
+        random,
+        signal: over.signal,
+        mayGoOn: () => !over.signal.aborted && leftMs() > 0,
+        async handle(record, attempt) {
+          try {
+            await handleOne(subscription, record, contextOf(attempt));
+          } catch (error) {
+            log.warn({ err: error, consumer: name, eventId: record.eventID, attempt }, 'record failed');
+            // Everything from here on comes again, so nothing after it is begun.
+            if (!letters) over.abort();
+            throw error;
+          }
+        },
+        async setAside(record, error, tried) {
+          await letters?.keepOfLambda(record, error, tried);
+          log.error(
+            { err: error, consumer: name, eventId: record.eventID, attempts: tried },
+            'record set aside',
+          );
+        },
+        onRetry: () => {},
+      });
+      const next = records[done];
+      return { batchItemFailures: next ? [{ itemIdentifier: next.dynamodb?.SequenceNumber ?? '' }] : [] };
+    } finally {
+      stopClock();
+    }
   };
+}
+
+// A function that runs out of time has done nothing, as Lambda sees it: what is under way is told to end before.
+function endBefore(leftMs: number, clock: Clock, over: AbortController): () => void {
+  if (!Number.isFinite(leftMs)) return () => {};
+  return clock.after(Math.max(0, leftMs), () => over.abort());
 }
 
 async function handleWhole(

@@ -16,6 +16,7 @@ type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 export type RunSettings = TaskDeps & {
   leaseMs: number;
   owners: Owners;
+  isElsewhere: boolean; // another reads the stream: nothing but dead letters is handled here
   wake: Notifier;
   held: Set<string>; // what this process works on
 };
@@ -97,6 +98,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   }
 
   async function refreshShards(state: State): Promise<void> {
+    if (settings.isElsewhere) return;
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
     // A shard that was open when we looked has come to its end, here or in another process: it has children.
     const isOutdated = shards.some(

@@ -13,7 +13,7 @@ export type Shard = {
 const shardKey = (streamArn: string, shardId: string): string => `${labelOf(streamArn)}/${shardId}`;
 
 // The last part of the ARN: the moment the stream was enabled.
-const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
+export const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
 
 // Every shard of every stream of the table, parents before children. Switching a stream off and on again gives
 // a new one: it begins where the older one ends, so its first shards have all of the older one's as parents.

@@ -21,6 +21,8 @@ export const beginning = entity(streamsKeys, {
     table: z.string(),
     position: z.enum(['TRIM_HORIZON', 'LATEST']),
     started_at: time,
+    // A Lambda function reads the stream; here only its dead letters are redriven.
+    elsewhere: z.boolean().optional(),
   }),
   key: { partition: 'consumers', sort: '{consumer}' },
   examples: [

@@ -30,6 +30,7 @@ export type ConsumerStatus = {
   shards: ShardStatus[];
   deadLetters: number;
   redriving: boolean;
+  elsewhere: boolean; // a Lambda function reads the stream, so how far it is is not known here
 };
 
 export type StatusDeps = { store: Store; source: StreamSource; clock: Clock };
@@ -48,7 +49,8 @@ export async function readStatus(deps: StatusDeps, consumer: string): Promise<Co
       consumer,
     });
   const { members, works } = await readState(store, consumer, clock.now());
-  const shards = await listShards(source, begun.table);
+  const { elsewhere = false } = begun;
+  const shards = elsewhere ? [] : await listShards(source, begun.table);
   const ready = new Set(readyShards({ shards, works }).map(({ key }) => key));
   const since = begun.position === 'LATEST' ? begun.started_at : undefined;
   const redrive = works.get(redriveKey);
@@ -62,6 +64,7 @@ export async function readStatus(deps: StatusDeps, consumer: string): Promise<Co
     ),
     deadLetters: await countLetters(store, consumer),
     redriving: redrive !== undefined && redrive.finishedAt === undefined,
+    elsewhere,
   };
 }
 

@@ -34,6 +34,9 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
   readonly gatherMs?: number;
   // How many items of one shard may be handled at a time.
   readonly concurrency?: number;
+  // It needs the id of the shard or the memory of its process, which a Lambda function does not have: `toLambda` refuses
+  // it.
+  readonly needsConsumer?: boolean;
 };
 
 const nameShape = /^[a-z0-9][a-z0-9._-]{0,99}$/;

@@ -106,6 +106,9 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
   const stillHeld = (lease: Lease) =>
     write.check(work, { consumer, work: lease.key }, { present: true, if: { owner, fence: lease.fence } });
 
+  const setElsewhere = (elsewhere: boolean) =>
+    store.update(beginning, { consumer }, elsewhere ? { set: { elsewhere } } : { remove: ['elsewhere'] });
+
   const readBeginning = () => store.get(beginning, { consumer }, { consistent: true });
 
   // False if another process was first. `closed` are shards to be passed over; nobody holds a lease yet.
@@ -143,6 +146,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
     owner,
     node,
     begin,
+    setElsewhere,
     readBeginning,
     acquire,
     renew,

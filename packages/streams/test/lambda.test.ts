@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type LambdaEvent, type StreamRecord, type Subscription, toLambda } from '../src/index.ts';
+import {
+  createDeadLetters,
+  type LambdaEvent,
+  type StreamRecord,
+  type Subscription,
+  toLambda,
+} from '../src/index.ts';
 import { recordToJson } from '../src/record-json.ts';
 import {
   expectMirrored,
@@ -10,6 +16,8 @@ import {
   notesTable,
   openHouse,
   silent,
+  startConsumer,
+  until,
   writeNotes,
 } from './stream-fixture.ts';
 
@@ -140,4 +148,72 @@ test('a batch handler gets the whole event, and a failing batch is taken apart',
     batchItemFailures: [{ itemIdentifier: sequenceOf(event.Records[1]) }],
   });
   expect(sizes).toEqual([1, 3, 1, 1]);
+});
+
+test('with a store, a record that fails becomes a dead letter, which a consumer elsewhere redrives', async () => {
+  await writeNotes(house, ['a', 'b'], 2);
+  const event = await eventOf();
+  let isPoison = true;
+  const seen: string[] = [];
+  const subscription = {
+    name: 'picky',
+    table: notesTable,
+    entities: [note],
+    attempts: 1,
+    handle(change: NoteChange) {
+      const { id, version } = change.new!;
+      if (isPoison && id === 'a' && version === 1) throw new Error('no');
+      seen.push(id + version);
+    },
+  };
+  const { client, clock, store } = house;
+  const handler = toLambda(subscription, { log: silent, client, clock });
+  const letters = async () => {
+    const found: unknown[] = [];
+    for await (const { sequence, attempts } of createDeadLetters({ store, clock, consumer: 'picky' }).list())
+      found.push([sequence, attempts]);
+    return found;
+  };
+  for (let round = 0; round < 2; round++) {
+    expect(await handler(event)).toEqual({ batchItemFailures: [] });
+    expect(await letters()).toEqual([[sequenceOf(event.Records[0]), 1]]);
+  }
+  expect(seen.sort()).toEqual(['a2', 'a2', 'b1', 'b1', 'b2', 'b2']);
+
+  isPoison = false;
+  const consumer = startConsumer(house, { subscription, isElsewhere: true });
+  await consumer.redrive();
+  await until(clock, () => consumer.counters().redriven === 1);
+  expect(await consumer.status()).toMatchObject({ elsewhere: true, shards: [], deadLetters: 0 });
+  await consumer.stop();
+  expect(seen.filter(one => one === 'a1')).toHaveLength(1); // nothing but the letter was handled there
+  expect(consumer.counters().records).toBe(0);
+
+  const back = startConsumer(house, { subscription });
+  await until(clock, () => back.counters().records === 4);
+  expect(await back.status()).toMatchObject({ elsewhere: false });
+  await back.stop();
+});
+
+test('a handler that waits is told to end before the time is over', async () => {
+  await writeNotes(house, ['a'], 1);
+  const event = await eventOf();
+  const { client, clock } = house;
+  const subscription = {
+    name: 'patient',
+    table: notesTable,
+    entities: [note],
+    handle: (_: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  };
+  const endsAt = clock.now() + 10_000;
+  const handler = toLambda(subscription, { log: silent, client, clock });
+  const answer = handler(event, { getRemainingTimeInMillis: () => endsAt - clock.now() });
+  await clock.advance(9_500);
+  expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: sequenceOf(event.Records[0]) }] });
+});
+
+test('a subscription that needs a consumer is refused', () => {
+  const subscription = { ...mirroring(house), needsConsumer: true };
+  expect(() => toLambda(subscription, { log: silent })).toThrow(/runs in a consumer only/);
 });

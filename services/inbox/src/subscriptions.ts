@@ -36,6 +36,7 @@ const realtime = ({ hub }: Deps) =>
     table: inboxTable,
     entities: [userStats, publicStats],
     startAt: 'LATEST',
+    needsConsumer: true, // event streams are open in this process
     handle(change) {
       const item = change.new ?? change.old;
       if (change.entity === 'user stats') hub.notify(mailboxText(item));

@@ -26,6 +26,7 @@ export const createSubscriptions = (deps: Deps): Subscription[] => [
     name: 'tasks-changes',
     table: todoAppData,
     entities: [change],
+    needsConsumer: true, // event streams are open and indexes kept in this process
     async handle({ kind, new: entry }) {
       if (kind !== 'insert') return;
       deps.hub.notify(entry.user_id);

@@ -1,4 +1,6 @@
 import type { AnyTable } from '@stak/table';
+import type { LambdaConsumer } from '../lambda/consumers.ts';
+import { handlerId } from './handlers.ts';
 import { attribute, ref, sub } from './references.ts';
 import { tableId } from './storage.ts';
 import type { Resource, Resources } from './template.ts';
@@ -13,7 +15,9 @@ const servers = [
   { Name: 'ServiceName', Value: attribute('Service', 'Name') },
 ];
 
-export function alarms(designs: readonly AnyTable[]): Resources {
+type Consumers = readonly (readonly [name: string, consumer: LambdaConsumer])[];
+
+export function alarms(designs: readonly AnyTable[], consumers: Consumers): Resources {
   return {
     AlarmTopic: { Type: 'AWS::SNS::Topic', Properties: {} },
     AlarmSubscription: {
@@ -50,6 +54,9 @@ export function alarms(designs: readonly AnyTable[]): Resources {
       Threshold: 85,
     }),
     ...Object.fromEntries(designs.map(design => [`${tableId(design)}Alarm`, throttled(design)])),
+    ...Object.fromEntries(
+      consumers.map(([name, consumer]) => [`${handlerId(consumer)}Alarm`, behind(name, consumer)]),
+    ),
     Dashboard: {
       Type: 'AWS::CloudWatch::Dashboard',
       Properties: { DashboardBody: sub(JSON.stringify(dashboard(designs))) },
@@ -71,6 +78,15 @@ const alarm = (AlarmDescription: string, what: object): Resource => ({
     ...what,
   },
 });
+
+const behind = (name: string, consumer: LambdaConsumer): Resource =>
+  alarm(`The consumer ${name} is five minutes behind`, {
+    Namespace: 'AWS/Lambda',
+    MetricName: 'IteratorAge',
+    Dimensions: [{ Name: 'FunctionName', Value: ref(handlerId(consumer)) }],
+    Statistic: 'Maximum',
+    Threshold: 5 * 60_000,
+  });
 
 // One partition gets more than it can take: docs/guides/run-several-servers.md
 function throttled(design: AnyTable): Resource {

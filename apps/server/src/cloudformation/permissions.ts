@@ -1,4 +1,5 @@
 import type { AnyTable } from '@stak/table';
+import { type LambdaConsumer, stateTable } from '../lambda/consumers.ts';
 import { arnOf, sub } from './references.ts';
 import { tableId } from './storage.ts';
 
@@ -21,6 +22,17 @@ const tableActions = [
 ] as const;
 
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
+
+// What handlers of streams do: they read no whole tables.
+const readActions = ['BatchGetItem', 'GetItem', 'Query'] as const;
+const writeActions = [
+  ...readActions,
+  'BatchWriteItem',
+  'ConditionCheckItem',
+  'DeleteItem',
+  'PutItem',
+  'UpdateItem',
+] as const;
 
 const allow = (Action: readonly string[], Resource: unknown, rest: object = {}) => ({
   Effect: 'Allow',
@@ -54,18 +66,49 @@ export function serverStatements(
       ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpload'],
       sub('<LakeBucket.Arn>/*'),
     ),
-    allow(
-      ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-      arnOf('Key'),
-      {
-        Condition: {
-          StringEquals: {
-            'kms:ViaService': ['dynamodb', 's3'].map(name => sub(`${name}.<AWS::Region>.<AWS::URLSuffix>`)),
-          },
+    useKey(['dynamodb', 's3']),
+    ...('STAK_BEDROCK_REGION' in variables ? [models] : []),
+  ];
+}
+
+// Only through these services.
+const useKey = (services: readonly string[]) =>
+  allow(
+    ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+    arnOf('Key'),
+    {
+      Condition: {
+        StringEquals: {
+          'kms:ViaService': services.map(name => sub(`${name}.<AWS::Region>.<AWS::URLSuffix>`)),
         },
       },
-    ),
-    ...('STAK_BEDROCK_REGION' in variables ? [models] : []),
+    },
+  );
+
+// What the function of a consumer may do: follow one stream, and use the tables that it touches.
+export function handlerStatements({ table, writes, reads = [] }: LambdaConsumer): object[] {
+  const touch = (actions: readonly string[], designs: readonly AnyTable[]) => {
+    const indexes = designs.filter(({ indexes }) => Object.keys(indexes).length > 0);
+    return [
+      allow(dynamodb(actions), designs.map(tableId).map(arnOf)),
+      ...(indexes.length > 0
+        ? [
+            allow(
+              dynamodb(['Query']),
+              indexes.map(one => sub(`<${tableId(one)}.Arn>/index/*`)),
+            ),
+          ]
+        : []),
+    ];
+  };
+  return [
+    ...touch(writeActions, [...writes, stateTable]),
+    ...(reads.length > 0 ? touch(readActions, reads) : []),
+    allow(dynamodb(streamActions), sub(`<${tableId(table)}.Arn>/stream/*`)),
+    allow(dynamodb(['ListStreams']), '*'), // it is not allowed for single tables
+    useKey(['dynamodb', 's3']),
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf('Logs')),
+    allow(['s3:PutObject', 's3:ListBucket'], [arnOf('FailedBucket'), sub('<FailedBucket.Arn>/*')]),
   ];
 }
 

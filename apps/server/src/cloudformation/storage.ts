@@ -64,7 +64,8 @@ const key: Resource = {
   },
 };
 
-const bucket: Resource = {
+/** Encrypted, and closed to the public. */
+export const closedBucket = (Rules: readonly object[]): Resource => ({
   Type: 'AWS::S3::Bucket',
   ...kept,
   Properties: {
@@ -87,17 +88,17 @@ const bucket: Resource = {
       RestrictPublicBuckets: true,
     },
     // No versions are kept: an erasure has to erase.
-    LifecycleConfiguration: {
-      Rules: [
-        {
-          Id: 'uploads-that-were-broken-off',
-          Status: 'Enabled',
-          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
-        },
-      ],
-    },
+    LifecycleConfiguration: { Rules },
   },
-};
+});
+
+const bucket = closedBucket([
+  {
+    Id: 'uploads-that-were-broken-off',
+    Status: 'Enabled',
+    AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+  },
+]);
 
 const bucketPolicy: Resource = {
   Type: 'AWS::S3::BucketPolicy',

@@ -1,5 +1,7 @@
 import type { AnyTable } from '@stak/table';
+import { lambdaConsumers } from '../lambda/consumers.ts';
 import { alarms } from './alarms.ts';
+import { handlers } from './handlers.ts';
 import { attribute, ref } from './references.ts';
 import { servers } from './servers.ts';
 import { storage } from './storage.ts';
@@ -17,6 +19,7 @@ export type TemplateOptions = {
   prefix?: string; // of the tables' names
   variables?: Readonly<Record<string, string>>; // of the servers, besides those that the template sets
   size?: keyof typeof sizes; // of one server
+  streams?: 'servers' | 'lambda'; // who runs the consumers that can run as Lambda functions
   secrets?: readonly string[]; // names of variables that are in the secret, besides STAK_SECRET_KEYS
 };
 
@@ -26,15 +29,20 @@ export type Resources = Record<string, Resource>;
 /** A CloudFormation template of Stak on AWS: tables and bucket, servers behind a load balancer, alarms. */
 export function template(options: TemplateOptions) {
   const { designs, prefix = '', variables = {}, size = 'medium', secrets = [] } = options;
+  const isLambda = options.streams === 'lambda';
+  const ofServers = isLambda
+    ? { ...variables, STAK_LAMBDA_CONSUMERS: Object.keys(lambdaConsumers).join(',') }
+    : variables;
   return {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: 'Stak: servers behind a load balancer, on DynamoDB and S3',
-    Parameters: parameters,
+    Parameters: { ...parameters, ...(isLambda && handlerParameters) },
     Conditions: { HasAlarmEmail: { 'Fn::Not': [{ 'Fn::Equals': [ref('AlarmEmail'), ''] }] } },
     Resources: {
       ...storage(designs, prefix),
-      ...servers({ designs, prefix, variables, secrets, ...sizes[size] }),
-      ...alarms(designs),
+      ...servers({ designs, prefix, variables: ofServers, secrets, ...sizes[size] }),
+      ...(isLambda && handlers({ prefix, variables, secrets })),
+      ...alarms(designs, isLambda ? Object.entries(lambdaConsumers) : []),
     },
     Outputs: {
       LoadBalancer: {
@@ -55,6 +63,11 @@ export function templateText(of: ReturnType<typeof template>): string {
   });
   return `{\n${sections.join(',\n')}\n}`;
 }
+
+const handlerParameters = {
+  HandlersBucket: { Type: 'String', Description: 'A bucket with the code of the Lambda functions' },
+  HandlersKey: { Type: 'String', Description: 'Its name there: what stak aws handlers wrote, zipped' },
+};
 
 const parameters = {
   Image: { Type: 'String', Description: 'The container image, as deploy/Dockerfile builds it' },

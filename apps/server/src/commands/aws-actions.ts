@@ -1,12 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { sizes, template, templateText } from '../cloudformation/template.ts';
 import { readServerConfig, readStoreConfig, serverVariables } from '../config.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
-import { readOptional, readOptionalList } from './flags.ts';
+import { readOptionalList, readText } from './flags.ts';
 
-export type Flags = { prefix?: unknown; env?: unknown; secret?: unknown; size?: unknown };
+export type Flags = {
+  prefix?: unknown;
+  env?: unknown;
+  secret?: unknown;
+  size?: unknown;
+  streams?: unknown;
+  to?: unknown;
+};
 
-export const actions = { template: printTemplate };
+export const actions = { template: printTemplate, handlers: writeHandlers };
 
 // What the template says itself.
 const ownVariables = new Set([
@@ -15,6 +26,7 @@ const ownVariables = new Set([
   'STAK_ENV',
   'STAK_HOST',
   'STAK_LAKE',
+  'STAK_LAMBDA_CONSUMERS',
   'STAK_PORT',
   'STAK_PUBLIC_URL',
   'STAK_SECRET_KEYS',
@@ -25,7 +37,8 @@ const ownVariables = new Set([
 
 async function printTemplate(flags: Flags): Promise<void> {
   const { prefix = '' } = readStoreConfig({ region: 'any', prefix: flags.prefix });
-  const size = readSize(flags.size);
+  const size = readChoice('--size', flags.size ?? 'medium', Object.keys(sizes) as (keyof typeof sizes)[]);
+  const streams = readChoice('--streams', flags.streams ?? 'servers', ['servers', 'lambda']);
   const variables = Object.fromEntries(readPairs(flags.env));
   const secrets = readOptionalList('--secret', flags.secret) ?? [];
   for (const name of [...Object.keys(variables), ...secrets]) checkName(name);
@@ -33,13 +46,32 @@ async function printTemplate(flags: Flags): Promise<void> {
   if (twice !== undefined) throw new UsageError(`${twice} is a variable or a secret, not both`);
   // A mistake in a value is found here rather than by a server that does not start.
   readServerConfig({}, variables);
-  console.log(templateText(template({ designs, prefix, variables, secrets, size })));
+  console.log(templateText(template({ designs, prefix, variables, secrets, size, streams })));
 }
 
-function readSize(given: unknown): keyof typeof sizes {
-  const size = readOptional('--size', given) ?? 'medium';
-  if (Object.hasOwn(sizes, size)) return size as keyof typeof sizes;
-  throw new UsageError(`--size is one of ${Object.keys(sizes).join(', ')}, not ${JSON.stringify(size)}`);
+// The code of the Lambda functions, to be zipped and uploaded.
+async function writeHandlers(flags: Flags): Promise<void> {
+  const folder = resolve(readText('--to', flags.to ?? 'handlers'));
+  if (existsSync(folder)) throw new UsageError(`${folder} exists already: choose another folder with --to`);
+  if (existsSync(built)) cpSync(built, folder, { recursive: true });
+  else execFileSync(process.execPath, [builders.find(existsSync)!, folder], { stdio: 'inherit' });
+  console.log(folder);
+}
+
+// Beside the bundled command in the package; in the checkout they are built when they are asked for.
+const built = fileURLToPath(new URL('./handlers', import.meta.url));
+const builders = ['../../build-handlers.mjs', '../build-handlers.mjs'].map(path =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+function readChoice<const Choice extends string>(
+  flag: string,
+  given: unknown,
+  choices: readonly Choice[],
+): Choice {
+  const chosen = choices.find(one => one === readText(flag, given));
+  if (chosen !== undefined) return chosen;
+  throw new UsageError(`${flag} is one of ${choices.join(', ')}, not ${JSON.stringify(given)}`);
 }
 
 function readPairs(given: unknown): [name: string, value: string][] {

@@ -49,8 +49,12 @@ async function status(opened: Opened, consumer: string | undefined, asJson: bool
   else for (const one of all) printStatus(one);
 }
 
-function printStatus({ consumer, table, members, deadLetters, redriving, shards }: ConsumerStatus): void {
-  const facts = [count(members, 'process', 'processes'), count(deadLetters, 'dead letter', 'dead letters')];
+function printStatus(status: ConsumerStatus): void {
+  const { consumer, table, members, deadLetters, redriving, shards, elsewhere } = status;
+  const facts = [
+    elsewhere ? 'a Lambda function' : count(members, 'process', 'processes'),
+    count(deadLetters, 'dead letter', 'dead letters'),
+  ];
   console.log(`${consumer} follows ${table}: ${facts.join(', ')}${redriving ? ', redriving' : ''}`);
   for (const shard of shards) if (shard.state !== 'finished') console.log(`  ${describeShard(shard)}`);
 }

@@ -55,8 +55,9 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     batchRecords: limits.pageRecords,
     gatherMs: limits.flushMs,
     attempts: Number.MAX_SAFE_INTEGER, // a store that is away comes back
+    needsConsumer: true, // storage is counted by shard
     async handleBatch(changes, { shardId, signal }) {
-      assert(shardId !== undefined, 'storage is counted by shard: run it as a consumer, not in Lambda');
+      assert(shardId !== undefined);
       await countChanges(shardId, changes as readonly UnknownChange[], signal);
     },
   });

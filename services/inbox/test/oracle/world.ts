@@ -67,6 +67,7 @@ function processOf(client: DynamoClient, clock: Clock, seed: number, recipientsT
 
 export async function handleRecords(inbox: Inbox, records: StreamRecords): Promise<void> {
   for (const subscription of inbox.subscriptions) {
+    if (subscription.needsConsumer) continue;
     const handle = toLambda(subscription, { log: silent });
     for (const record of records) {
       // Lambda tries again as well: the first failure may be a crash.

@@ -35,8 +35,9 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     batchRecords: limits.pageRecords,
     // A store that is away comes back; a record that cannot be read goes to a letter by itself.
     attempts: Number.MAX_SAFE_INTEGER,
+    needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
-      assert(shardId !== undefined, 'the lake has to be told the shard: run it as a consumer, not in Lambda');
+      assert(shardId !== undefined);
       const bytes = await capturePage(deps, shardId, changes);
       deps.onCaptured?.();
       // What changes meanwhile becomes one page.

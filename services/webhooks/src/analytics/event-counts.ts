@@ -70,8 +70,9 @@ export function countEvents(deps: Deps): Subscription {
     batchRecords: limits.countedRecords,
     gatherMs: limits.flushMs, // an event is mostly received and delivered within it
     attempts: Number.MAX_SAFE_INTEGER, // an unreachable store comes back
+    needsConsumer: true, // events are counted by shard
     async handleBatch(changes, { shardId }) {
-      assert(shardId !== undefined, 'events are counted by shard: run this as a consumer, not in Lambda');
+      assert(shardId !== undefined);
       // Most items of the table are not events, and need not be decoded.
       const own = (changes as readonly UnknownChange[]).filter(
         one => isCounted(one.kind) && hasKeyOf(event, one.keys),

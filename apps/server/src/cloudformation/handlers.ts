@@ -1,0 +1,107 @@
+import { type LambdaConsumer, lambdaConsumers } from '../lambda/consumers.ts';
+import { handlerStatements } from './permissions.ts';
+import { arnOf, attribute, ref, sub } from './references.ts';
+import { closedBucket, tableId } from './storage.ts';
+import type { Resource, Resources } from './template.ts';
+
+type HandlerOptions = {
+  prefix: string;
+  variables: Readonly<Record<string, string>>;
+  secrets: readonly string[];
+};
+
+const runtime = 'nodejs22.x';
+const timeoutSeconds = 60; // a page of records, with all attempts of one that fails
+const memoryMb = 512; // the processor's share grows with it
+const batchRecords = 100;
+// A store that is away for hours comes back; a record that ends the function each time holds up its shard for no longer.
+const recordAgeSeconds = 6 * 60 * 60;
+const failedDays = 14; // as long as a repeated record is recognised
+
+// A function for each consumer that can run as one.
+export function handlers(options: HandlerOptions): Resources {
+  const resources: Resources = { FailedBucket: failedBucket };
+  for (const [name, consumer] of Object.entries(lambdaConsumers)) {
+    const id = handlerId(consumer);
+    resources[`${id}Role`] = role(consumer);
+    resources[id] = handler(name, consumer, options);
+    resources[`${id}Source`] = source(consumer);
+  }
+  return resources;
+}
+
+/** The name of a function in the template, like InboxReadsHandler. */
+export const handlerId = ({ export: name }: LambdaConsumer): string =>
+  `${name[0]!.toUpperCase()}${name.slice(1)}Handler`;
+
+const role = (consumer: LambdaConsumer): Resource => ({
+  Type: 'AWS::IAM::Role',
+  Properties: {
+    AssumeRolePolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+      ],
+    },
+    Policies: [
+      {
+        PolicyName: 'handler',
+        PolicyDocument: { Version: '2012-10-17', Statement: handlerStatements(consumer) },
+      },
+    ],
+  },
+});
+
+function handler(name: string, consumer: LambdaConsumer, options: HandlerOptions): Resource {
+  const { variables, secrets, prefix } = options;
+  const { isConfigured = false } = consumer;
+  // A level is for everything that logs.
+  const { STAK_LOG_LEVEL } = variables;
+  const Variables: Record<string, unknown> = {
+    STAK_ENV: 'production',
+    STAK_PUBLIC_URL: ref('PublicUrl'),
+    STAK_STORE: 'aws',
+    STAK_AWS_REGION: ref('AWS::Region'),
+    ...(prefix !== '' && { STAK_TABLE_PREFIX: prefix }),
+    ...(isConfigured ? variables : STAK_LOG_LEVEL !== undefined && { STAK_LOG_LEVEL }),
+  };
+  if (isConfigured)
+    for (const secret of ['STAK_SECRET_KEYS', ...secrets])
+      Variables[secret] = sub(`{{resolve:secretsmanager:<VariablesArn>:SecretString:${secret}}}`);
+  return {
+    Type: 'AWS::Lambda::Function',
+    Properties: {
+      Description: `The stream consumer ${name} of Stak`,
+      Runtime: runtime,
+      Architectures: ['arm64'],
+      Handler: `index.${consumer.export}`,
+      Code: { S3Bucket: ref('HandlersBucket'), S3Key: ref('HandlersKey') },
+      Role: arnOf(`${handlerId(consumer)}Role`),
+      Timeout: timeoutSeconds,
+      MemorySize: memoryMb,
+      Environment: { Variables },
+      LoggingConfig: { LogGroup: ref('Logs') },
+    },
+  };
+}
+
+const source = (consumer: LambdaConsumer): Resource => ({
+  Type: 'AWS::Lambda::EventSourceMapping',
+  Properties: {
+    EventSourceArn: attribute(tableId(consumer.table), 'StreamArn'),
+    FunctionName: ref(handlerId(consumer)),
+    StartingPosition: 'TRIM_HORIZON',
+    BatchSize: batchRecords,
+    MaximumBatchingWindowInSeconds: 1,
+    ParallelizationFactor: 1, // records of one item stay in order
+    BisectBatchOnFunctionError: true,
+    MaximumRecordAgeInSeconds: recordAgeSeconds,
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    DestinationConfig: { OnFailure: { Destination: arnOf('FailedBucket') } },
+  },
+});
+
+// What a function could not even set aside: the whole event, to be sent to it again.
+const failedBucket: Resource = closedBucket([
+  { Id: 'failed-events', Status: 'Enabled', ExpirationInDays: failedDays },
+]);
