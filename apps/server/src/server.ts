@@ -1,12 +1,4 @@
-import {
-  type Api,
-  accessLog,
-  createApi,
-  createMemoryRateLimits,
-  listen,
-  type RouteSpec,
-  shareRateLimits,
-} from '@stak/http';
+import { type Api, createMemoryRateLimits, type RouteSpec, shareRateLimits } from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
 import {
   type Clock,
@@ -27,31 +19,22 @@ import {
   type Subscription,
   streamsTable,
 } from '@stak/streams';
-import {
-  createCursors,
-  createLedger,
-  createStore,
-  createTables,
-  type Ledger,
-  tableErrors,
-} from '@stak/table';
+import { createCursors, createLedger, createStore, createTables, type Ledger, type Store } from '@stak/table';
 import { localUrlOf, urlOf } from './address.ts';
 import { requireArrived } from './archive/arrival.ts';
 import { answerMigration, describeTarget, followMove, readMove, watchMove } from './archive/move.ts';
 import { startBackup } from './backup/backup-host.ts';
-import { composeServices, endpointsOf, type Services } from './compose.ts';
+import { composeServices, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
-import { apiInfo } from './document.ts';
 import { UsageError } from './errors.ts';
 import { createLakeHost } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
-import { serveMetrics } from './metrics-server.ts';
 import { createPresence } from './presence.ts';
-import { annotate } from './reference/annotate.ts';
 import { deriveSecret, readSecretKeys } from './secrets.ts';
+import { createServerApi, listenOn } from './server-api.ts';
 import type { ComposeDeps } from './services.ts';
 import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
@@ -98,17 +81,131 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
   }
 }
 
+type StartOptions = ServerOptions & { clock: Clock };
+
 async function startOn(
   database: Database,
   config: ServerConfig,
-  { log, clock, supervised, passwordCost, extend, keepsLake = true }: ServerOptions & { clock: Clock },
+  options: StartOptions,
 ): Promise<RunningServer> {
-  const { client, control, source, peers } = database;
+  const { log, clock, extend, keepsLake = true } = options;
+  const { source, peers } = database;
+  const base = await openBase(database, config, options);
+  const { keys, publicUrl, presence, lake, lakeHost } = base;
+  const services = composeServices(composeDeps(database, config, options, base, listWorkers));
+  await prepareStore(database, config, base, { services, log });
+  await presence?.begin();
+  // Ends after the workers: what they are finishing must not be taken over.
+  const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
+
+  const streams = createConsumers(database, config, services, { store: base.store, clock, log });
+  const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
+  const metrics = createMetrics();
+  const eventLoop = watchEventLoop({ log });
+  const workers = superviseWorkers(
+    [
+      ...streams.consumers,
+      ...streams.followings.map(following => createFollower(following, { source, clock, log })),
+      ...services.all.flatMap(service => service.workers),
+    ],
+    { clock, log },
+  );
+  let lakeThread: Supervisor | undefined;
+  let backupThread: Supervisor | undefined;
+  function listWorkers(): WorkerState[] {
+    const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];
+    return [...workers.states(), ...ofLake, ...(backupThread?.states() ?? [])];
+  }
+  const exposed = metrics.expose({
+    ledger: base.ledger,
+    eventLoop,
+    workers: listWorkers,
+    storage: services.storage.readAll,
+    consumers: () => [...streams.states(), ...(lakeHost?.consumers() ?? [])],
+    setAside: streams.letters.read,
+    ...(backup && { backup: backup.state }),
+    token: config.metricsToken,
+    supervised: options.supervised,
+  });
+  const { ids, shared } = base;
+  const api = createServerApi(config, {
+    clock,
+    log,
+    ids,
+    shared,
+    publicUrl,
+    services,
+    metrics,
+    exposed,
+    eventLoop,
+    checks: {
+      store: storeCheck(database.client, clock, folderOf(config)),
+      // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
+      dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
+      ...(presence && { public_url: presence.check }),
+      ...(backup && { backup: backup.check }),
+      // Requests are answered without it; SQL and insights from what it has written so far.
+      ...(lakeHost && {
+        lake: async () =>
+          lakeThread?.states().some(one => one.status === 'backing-off') ? 'degraded' : undefined,
+      }),
+    },
+  });
+  mountMcp(api.app, publicUrl);
+  extend?.(api.app, services);
+  const listening = await listenOn(api, exposed, config, { clock, log }).catch(async error => {
+    await workers.stop();
+    await beating.stop();
+    eventLoop.stop();
+    throw error;
+  });
+  // Last: what answers requests does not wait for it.
+  if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
+  if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
+  if (peers) answerMigration(peers);
+  let stopWatching = () => {};
+  const moved = new Promise<void>(resolve => {
+    if (database.embedded) stopWatching = watchMove(database.embedded, resolve);
+  });
+  const sender =
+    config.tracing &&
+    (await import('./otlp-metrics.ts')).sendMetrics(config.tracing, metrics.ofThisProcess, log);
+
+  return {
+    url: config.publicUrl ?? urlOf(listening.host, listening.port),
+    localUrl: localUrlOf(listening.host, listening.port),
+    routes: api.routes,
+    services,
+    moved,
+    async stop({ isAtOnce = false } = {}) {
+      stopWatching();
+      await listening.close({ isAtOnce });
+      await sender?.stop();
+      await Promise.all([workers.stop(), lakeThread?.stop()]);
+      eventLoop.stop();
+      await services.close();
+      await beating.stop();
+      await lake?.close();
+      await backupThread?.stop(); // what the others wrote last is shipped, too
+      await database.close();
+    },
+  };
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+// What services and API are made of.
+async function openBase(
+  database: Database,
+  config: ServerConfig,
+  { log, clock, keepsLake = true }: StartOptions,
+) {
+  const { client, peers } = database;
   const keys = await readSecretKeys(config);
   const own = createLedger();
   const ledger: Ledger = { ...own, entries: () => [...own.entries(), ...(lakeHost?.units() ?? [])] };
   const cursors = createCursors(deriveSecret(keys[0]!, 'cursors'));
-  const store = createStore({ client: database.client, clock, ledger, cursors });
+  const store = createStore({ client, clock, ledger, cursors });
   const ids = createIds({ clock });
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
@@ -122,12 +219,9 @@ async function startOn(
     peers && config.workers > 1
       ? shareRateLimits(createMemoryRateLimits(), { peers, clock, topic })
       : createMemoryRateLimits();
-  const rates = countRates('http rates');
-  const shared = createTableStores({ store, clock, sealer, owners, rates });
-  // A store in memory is of this thread alone, so there the lake is kept here as well.
-  const isLakeApart = !isInMemory(config.store);
+  const shared = createTableStores({ store, clock, sealer, owners, rates: countRates('http rates') });
   const lakeHost =
-    lake && isLakeApart && keepsLake
+    lake && isLakeApart(config) && keepsLake
       ? createLakeHost({
           settings: {
             store: config.store,
@@ -140,7 +234,37 @@ async function startOn(
           log,
         })
       : undefined;
-  const services = composeServices({
+  return {
+    keys,
+    ledger,
+    cursors,
+    store,
+    ids,
+    sealer,
+    publicUrl,
+    presence,
+    owners,
+    countRates,
+    shared,
+    lake,
+    lakeHost,
+  };
+}
+
+// A store in memory is of this thread alone, so there the lake is kept here as well.
+const isLakeApart = ({ store }: ServerConfig): boolean => !isInMemory(store);
+
+const folderOf = ({ store }: ServerConfig): string | undefined =>
+  store.kind === 'embedded' && store.path !== ':memory:' ? store.path : undefined;
+
+function composeDeps(
+  { client, control, source, peers }: Database,
+  config: ServerConfig,
+  { clock, log, passwordCost }: StartOptions,
+  { store, owners, countRates, cursors, ids, sealer, publicUrl, shared, ledger, lake, lakeHost }: Base,
+  workers: () => WorkerState[],
+): ComposeDeps {
+  return {
     store,
     owners,
     peers,
@@ -155,30 +279,43 @@ async function startOn(
     config,
     passwordCost,
     announceRevoked: shared.revocations.announce,
-    system: { source: database.source, ledger, workers: listWorkers },
+    system: { source, ledger, workers },
     ...(lake && {
-      lake: { ...lake, client, source, ...(isLakeApart && { wake: () => lakeHost?.wake() }) },
+      lake: { ...lake, client, source, ...(isLakeApart(config) && { wake: () => lakeHost?.wake() }) },
     }),
     ...(config.explorer && {
       explorer: { client, control, source, ledger, operators: config.explorer.operators },
     }),
-  });
-  const { all } = services;
-  const folder =
-    config.store.kind === 'embedded' && config.store.path !== ':memory:' ? config.store.path : undefined;
+  };
+}
+
+async function prepareStore(
+  database: Database,
+  config: ServerConfig,
+  { store }: Base,
+  { services, log }: { services: Services; log: Logger },
+): Promise<void> {
   if (config.store.kind === 'aws') {
     await requireArrived(store);
     await noteOtherPrefixes(database, config.store.prefix ?? '', log);
   }
-  await createTables(database.control, [streamsTable, httpTable, ...all.flatMap(service => service.tables)], {
+  const tables = services.all.flatMap(service => service.tables);
+  await createTables(database.control, [streamsTable, httpTable, ...tables], {
     recovery: config.store.kind === 'aws',
     progress: (table, what) => log.info({ table }, what),
   });
   await services.prepare().catch(explainSeal);
-  await presence?.begin();
-  // Ends after the workers: what they are finishing must not be taken over.
-  const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
+}
 
+// The consumers of the tables' streams, and what every process follows by itself.
+function createConsumers(
+  database: Database,
+  config: ServerConfig,
+  services: Services,
+  { store, clock, log }: { store: Store; clock: Clock; log: Logger },
+) {
+  const { source } = database;
+  const { all } = services;
   const followings = all
     .flatMap(service => service.followings ?? [])
     .filter(({ isForWoken }) => source.waitForChange !== undefined || !isForWoken);
@@ -206,147 +343,9 @@ async function startOn(
       onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
     }),
   );
-  const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
-  const metrics = createMetrics();
-  const eventLoop = watchEventLoop({ log });
-  const record = accessLog(log);
-  const workers = superviseWorkers(
-    [
-      ...consumers,
-      ...followings.map(following => createFollower(following, { source, clock, log })),
-      ...all.flatMap(service => service.workers),
-    ],
-    { clock, log },
-  );
-  let lakeThread: Supervisor | undefined;
-  let backupThread: Supervisor | undefined;
-  function listWorkers(): WorkerState[] {
-    const ofLake = [...(lakeThread?.states() ?? []), ...(lakeHost?.workers() ?? [])];
-    return [...workers.states(), ...ofLake, ...(backupThread?.states() ?? [])];
-  }
-  const exposed = metrics.expose({
-    ledger,
-    eventLoop,
-    workers: listWorkers,
-    storage: services.storage.readAll,
-    consumers: () => [
-      ...consumers.map(({ name, counters, shards }) => ({ name, counters: counters(), shards: shards() })),
-      ...(lakeHost?.consumers() ?? []),
-    ],
-    setAside: letters.read,
-    ...(backup && { backup: backup.state }),
-    token: config.metricsToken,
-    supervised,
-  });
-  const api = createApi({
-    info: apiInfo,
-    describe: annotate,
-    endpoints: endpointsOf(services),
-    errors: [tableErrors, ...all.map(service => service.errors)],
-    authenticate: services.authenticate,
-    clock,
-    log,
-    ids,
-    idempotency: shared.idempotency,
-    revocations: shared.revocations,
-    rateLimits: {
-      store: shared.rateLimits,
-      perPrincipal: { name: 'principal', limit: config.requestsPerMinute, windowMs: 60_000 },
-      // Callers without a token need fewer requests.
-      perAddress: {
-        name: 'address',
-        limit: Math.ceil(config.requestsPerMinute / 2),
-        windowMs: 60_000,
-        by: 'address',
-      },
-      perWebhookAddress: {
-        name: 'webhook address',
-        limit: config.webhooksPerMinute,
-        windowMs: 60_000,
-        by: 'address',
-      },
-    },
-    inFlight: {
-      requestsPerAddress: config.connectionsPerAddress,
-      bodyBytes: config.bodyMemoryMb * 1024 * 1024,
-    },
-    isHttps: publicUrl.startsWith('https:'),
-    trustedProxyHops: config.trustedProxyHops,
-    corsOrigins: config.corsOrigins,
-    checks: {
-      store: storeCheck(client, clock, folder),
-      // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
-      dead_letters: async () => ((await letters.read()).length > 0 ? 'degraded' : undefined),
-      ...(presence && { public_url: presence.check }),
-      ...(backup && { backup: backup.check }),
-      // Requests are answered without it; SQL and insights from what it has written so far.
-      ...(lakeHost && {
-        lake: async () =>
-          lakeThread?.states().some(one => one.status === 'backing-off') ? 'degraded' : undefined,
-      }),
-    },
-    eventLoop: eventLoop.delay,
-    // Where it has an address of its own, it is answered nowhere else.
-    metrics: config.metricsAddress
-      ? { contentType: exposed.contentType, read: exposed.read, admits: () => false }
-      : exposed,
-    observe: request => {
-      metrics.observe(request);
-      record(request);
-    },
-  });
-  mountMcp(api.app, publicUrl);
-  extend?.(api.app, services);
-  let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined;
-  const giveUp = async (error: unknown): Promise<never> => {
-    await metricsServer?.close();
-    await workers.stop();
-    await beating.stop();
-    eventLoop.stop();
-    throw error;
-  };
-  if (config.metricsAddress) metricsServer = await serveMetrics(config.metricsAddress, exposed).catch(giveUp);
-  const listening = await listen(api, {
-    host: config.host,
-    port: config.port,
-    lameDuckMs: config.drainSeconds * 1000,
-    clock,
-    log,
-    // A proxy's connections are everybody's: then only requests are counted, by the address that it passes on.
-    ...(config.trustedProxyHops === 0 && { connectionsPerAddress: config.connectionsPerAddress }),
-  }).catch(giveUp);
-  // Last: what answers requests does not wait for it.
-  if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
-  if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
-  if (peers) answerMigration(peers);
-  let stopWatching = () => {};
-  const moved = new Promise<void>(resolve => {
-    if (database.embedded) stopWatching = watchMove(database.embedded, resolve);
-  });
-  const sender =
-    config.tracing &&
-    (await import('./otlp-metrics.ts')).sendMetrics(config.tracing, metrics.ofThisProcess, log);
-
-  return {
-    url: config.publicUrl ?? urlOf(listening.host, listening.port),
-    localUrl: localUrlOf(listening.host, listening.port),
-    routes: api.routes,
-    services,
-    moved,
-    async stop({ isAtOnce = false } = {}) {
-      stopWatching();
-      await listening.close({ isAtOnce });
-      await metricsServer?.close();
-      await sender?.stop();
-      await Promise.all([workers.stop(), lakeThread?.stop()]);
-      eventLoop.stop();
-      await services.close();
-      await beating.stop();
-      await lake?.close();
-      await backupThread?.stop(); // what the others wrote last is shipped, too
-      await database.close();
-    },
-  };
+  const states = () =>
+    consumers.map(({ name, counters, shards }) => ({ name, counters: counters(), shards: shards() }));
+  return { consumers, followings, letters, states };
 }
 
 // A consumer that nobody runs would lose its effects, so a wrong name is an error.
