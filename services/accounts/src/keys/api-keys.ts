@@ -113,58 +113,26 @@ export function createApiKeys({
         found => found === true,
       ),
 
-    async create(userId, { name, permissions, madeBy, expiresAt, tenants, addresses }, also = () => ({})) {
-      const endsAtMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-      if (endsAtMs !== undefined && endsAtMs <= clock.now())
-        throw accountsErrors.create('accounts.key_expiry_past', 'A key cannot expire in the past.', {
-          errors: [
-            { in: 'body', pointer: '#/expiresAt', code: 'key_expiry_past', detail: 'Choose a later time.' },
-          ],
-        });
-      const keyLimits = {
-        endsAtMs,
-        tenants,
-        addresses,
-        expiresAt: endsAtMs === undefined ? undefined : inSeconds(endsAtMs) + limits.keyListedS,
-      };
+    async create(userId, wanted, also = () => ({})) {
+      const endsAtMs = wanted.expiresAt === undefined ? undefined : Date.parse(wanted.expiresAt);
+      if (endsAtMs !== undefined && endsAtMs <= clock.now()) throw expiryPast();
       if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
         throw accountsErrors.create('accounts.too_many_keys', 'Delete a key before you make another one.', {
           most: limits.apiKeysPerUser,
         });
-      const key = keyStart + randomText(secretChars);
-      const keyHash = sha256(key);
-      const keyId = ids.next(idStart);
-      const maker = madeBy !== undefined && madeBy !== userId ? { madeBy } : {};
-      const made: ApiKey = {
-        keyId,
-        userId,
-        name,
-        keyHash,
-        keyPrefix: key.slice(0, shownChars),
-        permissions,
-        ...maker,
-        ...keyLimits,
-        createdAt: isoTime(clock.now()),
-      };
+      const { key, listed, byHash } = makeKey(userId, ids.next(idStart), wanted, endsAtMs, clock.now());
+      const isActive = { deletingAt: is.absent, disabledAt: is.absent };
       const steps = {
-        'the user': write.check(
-          profile,
-          { userId },
-          { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
-        ),
-        'the key': write.put(apiKey, made, { ifAbsent: true }),
-        'its hash': write.put(
-          apiKeyHash,
-          { keyHash, keyId, userId, permissions, ...maker, ...keyLimits },
-          { ifAbsent: true },
-        ),
-        ...also(keyId),
+        'the user': write.check(profile, { userId }, { present: true, if: isActive }),
+        'the key': write.put(apiKey, listed, { ifAbsent: true }),
+        'its hash': write.put(apiKeyHash, byHash, { ifAbsent: true }),
+        ...also(listed.keyId),
       };
       await store.transact(steps, { pattern: 'create API key' }).catch(error => {
         if (failedStep(error)?.step !== 'the user') throw error;
         throw accountsErrors.create('accounts.being_deleted', 'This account is being deleted.');
       });
-      return { key, apiKey: made };
+      return { key, apiKey: listed };
     },
 
     async getByHash(keyHash) {
@@ -211,6 +179,36 @@ export function createApiKeys({
     },
   };
 }
+
+// The key itself, the item that is listed, and the one that is found by its hash.
+function makeKey(
+  userId: string,
+  keyId: string,
+  { name, permissions, madeBy, tenants, addresses }: NewApiKey & { madeBy?: string },
+  endsAtMs: number | undefined,
+  nowMs: number,
+) {
+  const key = keyStart + randomText(secretChars);
+  const keyHash = sha256(key);
+  const shared = {
+    keyId,
+    userId,
+    keyHash,
+    permissions,
+    ...(madeBy !== undefined && madeBy !== userId && { madeBy }),
+    endsAtMs,
+    tenants,
+    addresses,
+    expiresAt: endsAtMs === undefined ? undefined : inSeconds(endsAtMs) + limits.keyListedS,
+  };
+  const listed: ApiKey = { ...shared, name, keyPrefix: key.slice(0, shownChars), createdAt: isoTime(nowMs) };
+  return { key, listed, byHash: shared };
+}
+
+const expiryPast = () =>
+  accountsErrors.create('accounts.key_expiry_past', 'A key cannot expire in the past.', {
+    errors: [{ in: 'body', pointer: '#/expiresAt', code: 'key_expiry_past', detail: 'Choose a later time.' }],
+  });
 
 const keyNotFound = () => accountsErrors.create('accounts.key_not_found', 'There is no such key.');
 

@@ -1,5 +1,5 @@
 import { type Clock, isTraced } from '@stak/kit';
-import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 import { tokensOf } from '../turns/context-window.ts';
@@ -40,104 +40,144 @@ export class TruncatedStream extends Error {
 // One try with one model: steps of text and calls of skills, until it has nothing more to call. Rejects with whatever
 // went wrong; what was used by then is in the budget.
 export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
-  const { streamText, stepCountIs } = await import('ai');
-  const { name, prompt, budget, tools, onText } = attempt;
+  const { name, prompt, budget } = attempt;
   const promptBytes = Buffer.byteLength(prompt.system) + jsonBytes(prompt.messages);
   const inputBytes = promptBytes + attempt.toolBytes + overheadBytes;
-  const reserve = (moreBytes: number) => budget.reserve(name, inputBytes + moreBytes, prompt.maxOutputTokens);
-  await reserve(0);
+  const spending = createSpending(attempt, inputBytes);
+  await budget.reserve(name, inputBytes, prompt.maxOutputTokens);
   const watch = createWatch(attempt);
-  let text = '';
-  let textBytes = 0;
-  let stepText = '';
-  let stepBytes = inputBytes;
-  let refusal: unknown;
-  let refused = '';
-  let isRefused = false;
-  // The provider charges for what it has written, whether or not it told us how much.
-  const spendUntold = () => {
-    if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
-  };
   try {
-    const result = streamText({
-      model: attempt.model,
-      system: prompt.system,
-      messages: prompt.messages as ModelMessage[],
-      tools,
-      ...(attempt.stepsLeft <= 0 && { toolChoice: 'none' as const }),
-      maxOutputTokens: prompt.maxOutputTokens,
-      includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
-      maxRetries: 0, // our own, which know the next model and our clock
-      abortSignal: watch.signal,
-      stopWhen: [
-        stepCountIs(Math.max(1, attempt.stepsLeft)),
-        ({ steps }) => {
-          const moreBytes = jsonBytes(steps.at(-1)?.response.messages);
-          stepBytes = inputBytes + moreBytes;
-          return reserve(moreBytes).then(
-            () => false,
-            error => {
-              refusal = error;
-              return true;
-            },
-          );
-        },
-      ],
-      // Spans by the conventions for models, without what was said.
-      ...(isTraced() && {
-        experimental_telemetry: { isEnabled: true, recordInputs: false, recordOutputs: false },
-      }),
-      onError: () => {}, // it comes with the stream
-    });
-    for await (const part of result.fullStream) {
-      watch.touch();
-      if (part.type === 'text-delta') {
-        text += part.text;
-        textBytes += Buffer.byteLength(part.text);
-        stepText += part.text;
-        onText(part.text);
-        if (textBytes > limits.replyBytes) break;
-      } else if (part.type === 'raw') refused += refusalOf(part.rawValue);
-      else if (part.type === 'finish-step') {
-        const { inputTokens, outputTokens } = part.usage;
-        budget.spend(
-          name,
-          told(inputTokens) ?? estimate(stepBytes),
-          told(outputTokens) ?? tokensOf(stepText),
-        );
-        stepText = '';
-        isRefused = part.finishReason === 'content-filter' || refused !== '';
-        if (part.rawFinishReason === undefined && part.finishReason === 'other')
-          throw new TruncatedStream('The stream ended before the answer');
-      } else if (part.type === 'error') throw part.error;
-      else if (part.type === 'abort') throw watch.reason();
-    }
+    const result = await startStream(attempt, watch.signal, spending);
+    const said = await readStream(result.fullStream, attempt, watch, spending);
     if (watch.signal.aborted) throw watch.reason();
-    const isCut = textBytes > limits.replyBytes;
-    if (isCut) {
+    if (said.isCut) {
       watch.abort();
-      spendUntold();
+      spending.spendUntold();
     }
-    const messages = isCut ? [] : (await result.response).messages;
-    const kept = messages.flatMap(message => readMessage(message as LooseMessage));
-    if (text === '' && isRefused) {
-      text = refused || sayRefused;
-      onText(text);
-      kept.push({ role: 'assistant', content: cleanText(text) });
-    }
-    return {
-      text: cutBytes(cleanText(text), limits.replyBytes),
-      messages: kept,
-      ranOut: refusal !== undefined,
-      isRefused,
-      calls: openCalls(kept),
-    };
+    const messages = said.isCut ? [] : (await result.response).messages;
+    return toAnswer(attempt, said, messages as LooseMessage[], spending.hasRunOut());
   } catch (error) {
-    spendUntold();
+    spending.spendUntold();
     throw watch.signal.aborted ? watch.reason() : error;
   } finally {
     watch.stop();
   }
+}
+
+// What the steps of an attempt cost.
+function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
+  let stepText = '';
+  let stepBytes = inputBytes;
+  let hasRunOut = false;
+  return {
+    noteText(text: string): void {
+      stepText += text;
+    },
+    // True if the budget does not allow another step after these messages.
+    async isOver(messages: unknown): Promise<boolean> {
+      stepBytes = inputBytes + jsonBytes(messages);
+      try {
+        await budget.reserve(name, stepBytes, prompt.maxOutputTokens);
+      } catch {
+        hasRunOut = true;
+      }
+      return hasRunOut;
+    },
+    finishStep(inputTokens: number | undefined, outputTokens: number | undefined): void {
+      budget.spend(name, told(inputTokens) ?? estimate(stepBytes), told(outputTokens) ?? tokensOf(stepText));
+      stepText = '';
+    },
+    // The provider charges for what it has written, whether or not it told us how much.
+    spendUntold(): void {
+      if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
+    },
+    hasRunOut: () => hasRunOut,
+  };
+}
+
+type Spending = ReturnType<typeof createSpending>;
+type Watch = ReturnType<typeof createWatch>;
+
+async function startStream(
+  { model, prompt, tools, stepsLeft }: Attempt,
+  signal: AbortSignal,
+  spending: Spending,
+) {
+  const { streamText, stepCountIs } = await import('ai');
+  return streamText({
+    model,
+    system: prompt.system,
+    messages: prompt.messages as ModelMessage[],
+    tools,
+    ...(stepsLeft <= 0 && { toolChoice: 'none' as const }),
+    maxOutputTokens: prompt.maxOutputTokens,
+    includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
+    maxRetries: 0, // our own, which know the next model and our clock
+    abortSignal: signal,
+    stopWhen: [
+      stepCountIs(Math.max(1, stepsLeft)),
+      ({ steps }) => spending.isOver(steps.at(-1)?.response.messages),
+    ],
+    // Spans by the conventions for models, without what was said.
+    ...(isTraced() && {
+      experimental_telemetry: { isEnabled: true, recordInputs: false, recordOutputs: false },
+    }),
+    onError: () => {}, // it comes with the stream
+  });
+}
+
+type Said = { text: string; refusal: string; isRefused: boolean; isCut: boolean };
+type Stream = AsyncIterable<TextStreamPart<ToolSet>>;
+
+async function readStream(
+  stream: Stream,
+  { onText }: Attempt,
+  watch: Watch,
+  spending: Spending,
+): Promise<Said> {
+  const said: Said = { text: '', refusal: '', isRefused: false, isCut: false };
+  let textBytes = 0;
+  for await (const part of stream) {
+    watch.touch();
+    if (part.type === 'text-delta') {
+      said.text += part.text;
+      textBytes += Buffer.byteLength(part.text);
+      spending.noteText(part.text);
+      onText(part.text);
+      said.isCut = textBytes > limits.replyBytes;
+      if (said.isCut) break;
+    } else if (part.type === 'raw') said.refusal += refusalOf(part.rawValue);
+    else if (part.type === 'finish-step') {
+      spending.finishStep(part.usage.inputTokens, part.usage.outputTokens);
+      said.isRefused = part.finishReason === 'content-filter' || said.refusal !== '';
+      if (part.rawFinishReason === undefined && part.finishReason === 'other')
+        throw new TruncatedStream('The stream ended before the answer');
+    } else if (part.type === 'error') throw part.error;
+    else if (part.type === 'abort') throw watch.reason();
+  }
+  return said;
+}
+
+function toAnswer(
+  { onText }: Attempt,
+  { text, refusal, isRefused }: Said,
+  messages: readonly LooseMessage[],
+  ranOut: boolean,
+): Answer {
+  const kept = messages.flatMap(readMessage);
+  let shown = text;
+  if (text === '' && isRefused) {
+    shown = refusal || sayRefused;
+    onText(shown);
+    kept.push({ role: 'assistant', content: cleanText(shown) });
+  }
+  return {
+    text: cutBytes(cleanText(shown), limits.replyBytes),
+    messages: kept,
+    ranOut,
+    isRefused,
+    calls: openCalls(kept),
+  };
 }
 
 // A refusal is an answer: asking again, or somebody else, until one does not refuse is not ours to do.

@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type Store, type WriteStep, write } from '@stak/table';
+import type { z } from 'zod';
 import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
@@ -70,7 +71,7 @@ export function createConnections(
     },
 
     async create({ sourceId, userId, ...input }) {
-      const { filters, transform, retryConfig, ...given } = newConnectionSchema.parse(input);
+      const given = newConnectionSchema.parse(input);
       deps.refuseUrl(given.destinationUrl);
       if ((await this.listBySource(sourceId)).length >= limits.connectionsPerSource)
         throw webhookErrors.create('webhooks.too_many_connections', 'The source has too many connections.', {
@@ -78,33 +79,13 @@ export function createConnections(
         });
       const connectionId = ids.next('conn');
       const signingSecret = createSigningSecret();
-      const now = isoTime(clock.now());
-      const made = {
-        ...given,
-        sourceId,
-        connectionId,
-        userId,
-        signingSecret: secrets.seal(signingSecret, connectionSecretContext(connectionId)),
-        filters: JSON.stringify(filters ?? []),
-        transform: JSON.stringify(transform ?? { type: 'passthrough' }),
-        retryConfig: JSON.stringify(retryConfig ?? {}),
-        maxConcurrency: given.maxConcurrency ?? limits.concurrency,
-        ordered: given.ordered ?? false,
-        status: 'active' as const,
-        breaker: 'closed' as const,
-        breakerTrips: 0,
-        createdAt: now,
-        updatedAt: now,
-        version: 1,
-      };
+      const sealed = secrets.seal(signingSecret, connectionSecretContext(connectionId));
+      const made = newConnectionItem(given, { userId, sourceId, connectionId }, sealed, clock.now());
+      const isThere = { present: true, if: { status: is.not('deleted' as const) } } as const;
       try {
         await store.transact(
           {
-            source: write.check(
-              source,
-              { userId, sourceId },
-              { present: true, if: { status: is.not('deleted') } },
-            ),
+            source: write.check(source, { userId, sourceId }, isThere),
             connection: write.put(connection, made, { ifAbsent: true }),
             pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
             ...catchUpSteps(deps, made),
@@ -128,28 +109,14 @@ export function createConnections(
 
     async update(connectionId, updates, { ifVersion } = {}) {
       const found = await find(connectionId);
-      const { filters, transform, retryConfig, ratePerSecond, ...plain } = updates;
-      if (plain.destinationUrl !== undefined) deps.refuseUrl(plain.destinationUrl);
+      if (updates.destinationUrl !== undefined) deps.refuseUrl(updates.destinationUrl);
       const isActivated = updates.status === 'active' && found.status !== 'active';
-      const set: ConnectionEdit['set'] = {
-        ...plain,
-        ...(filters !== undefined && { filters: JSON.stringify(filters) }),
-        ...(transform !== undefined && { transform: JSON.stringify(transform) }),
-        ...(retryConfig !== undefined && { retryConfig: JSON.stringify(retryConfig) }),
-        ...(ratePerSecond != null && { ratePerSecond }),
-        // Activating it means that the destination is expected to work again.
-        ...(isActivated && { breaker: 'closed' as const, breakerTrips: 0 }),
-        updatedAt: isoTime(clock.now()),
-      };
-      const remove: ('ratePerSecond' | 'disabledReason')[] = [];
-      if (ratePerSecond === null) remove.push('ratePerSecond');
-      if (isActivated) remove.push('disabledReason');
-      const hasNewRules = filters !== undefined || transform !== undefined;
+      const hasNewRules = updates.filters !== undefined || updates.transform !== undefined;
       const more: Record<string, WriteStep> = {
         ...(isActivated && { backlog: scheduleBacklog(found, clock.now()) }),
         ...(hasNewRules && catchUpSteps(deps, found)),
       };
-      await edit(found, { set, remove }, { ifVersion, more });
+      await edit(found, connectionEdit(updates, isActivated, clock.now()), { ifVersion, more });
       return find(connectionId);
     },
 
@@ -182,6 +149,52 @@ export function createConnections(
       await edit(found, { set }, { ifVersion, more });
     },
   };
+}
+
+function newConnectionItem(
+  { filters, transform, retryConfig, ...given }: z.infer<typeof newConnectionSchema>,
+  key: { userId: string; sourceId: string; connectionId: string },
+  signingSecret: string,
+  nowMs: number,
+): Connection {
+  const now = isoTime(nowMs);
+  return {
+    ...given,
+    ...key,
+    signingSecret,
+    filters: JSON.stringify(filters ?? []),
+    transform: JSON.stringify(transform ?? { type: 'passthrough' }),
+    retryConfig: JSON.stringify(retryConfig ?? {}),
+    maxConcurrency: given.maxConcurrency ?? limits.concurrency,
+    ordered: given.ordered ?? false,
+    status: 'active',
+    breaker: 'closed',
+    breakerTrips: 0,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  };
+}
+
+function connectionEdit(
+  { filters, transform, retryConfig, ratePerSecond, ...plain }: ConnectionChange,
+  isActivated: boolean,
+  nowMs: number,
+): ConnectionEdit {
+  const remove: ('ratePerSecond' | 'disabledReason')[] = [];
+  if (ratePerSecond === null) remove.push('ratePerSecond');
+  if (isActivated) remove.push('disabledReason');
+  const set: ConnectionEdit['set'] = {
+    ...plain,
+    ...(filters !== undefined && { filters: JSON.stringify(filters) }),
+    ...(transform !== undefined && { transform: JSON.stringify(transform) }),
+    ...(retryConfig !== undefined && { retryConfig: JSON.stringify(retryConfig) }),
+    ...(ratePerSecond != null && { ratePerSecond }),
+    // Activating it means that the destination is expected to work again.
+    ...(isActivated && { breaker: 'closed' as const, breakerTrips: 0 }),
+    updatedAt: isoTime(nowMs),
+  };
+  return { set, remove };
 }
 
 async function findConnection(store: Store, connectionId: string): Promise<Connection | undefined> {

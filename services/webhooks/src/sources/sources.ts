@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type WriteStep, write } from '@stak/table';
+import type { z } from 'zod';
 import { totalsOf } from '../analytics/analytics.ts';
 import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
@@ -34,9 +35,10 @@ export type Sources = {
   owned(sourceId: string, userId: string): Promise<Source>;
 };
 
-export function createSources(
-  deps: BaseDeps & { secrets: Secrets; sourceCache: SourceCache; refuseUrl(url: string): void },
-): Sources {
+type SourcesDeps = BaseDeps & { secrets: Secrets; sourceCache: SourceCache; refuseUrl(url: string): void };
+type SourceEdit = Change<Source, { userId: string; sourceId: string }>;
+
+export function createSources(deps: SourcesDeps): Sources {
   const { store, clock, ids, secrets, sourceCache } = deps;
 
   const owned = async (sourceId: string, userId: string): Promise<Source> => {
@@ -47,7 +49,7 @@ export function createSources(
 
   const edit = async (
     found: Source,
-    change: Change<Source, { userId: string; sourceId: string }>,
+    change: SourceEdit,
     more: readonly (readonly [string, WriteStep])[],
     ifVersion: number | undefined,
   ): Promise<void> => {
@@ -79,7 +81,7 @@ export function createSources(
   return {
     owned,
     async create({ userId, ...input }) {
-      const { signingSecret, verifyToken, signingAlgorithm, ...given } = newSourceSchema.parse(input);
+      const given = newSourceSchema.parse(input);
       refuseSenderFields(given.provider, input);
       if (given.alertUrl !== undefined) deps.refuseUrl(given.alertUrl);
       if ((await this.listByUser(userId)).length >= limits.sourcesPerUser)
@@ -88,27 +90,8 @@ export function createSources(
         });
       const sourceId = ids.next('src');
       const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
-      const now = isoTime(clock.now());
-      const made = await store.put(
-        source,
-        {
-          ...given,
-          userId,
-          sourceId,
-          signatures: given.signatures ?? (signingSecret === undefined ? 'off' : 'reject'),
-          signingSecret:
-            signingSecret && secrets.seal(signingSecret, sourceSecretContext(sourceId, 'signingSecret')),
-          verifyToken: verifyToken && secrets.seal(verifyToken, sourceSecretContext(sourceId, 'verifyToken')),
-          signingAlgorithm: signingAlgorithm && writeSigningAlgorithm(signingAlgorithm),
-          alertSecret:
-            newAlertSecret && secrets.seal(newAlertSecret, sourceSecretContext(sourceId, 'alertSecret')),
-          whilePaused: given.whilePaused ?? 'hold',
-          status: 'active',
-          createdAt: now,
-          updatedAt: now,
-        },
-        { ifAbsent: true },
-      );
+      const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
+      const made = await store.put(source, item, { ifAbsent: true });
       sourceCache.invalidateList(userId);
       await sourceCache.getFresh(sourceId, userId); // so that this process need not wait for the index
       return { ...made, newAlertSecret };
@@ -145,32 +128,10 @@ export function createSources(
       const found = await owned(sourceId, userId);
       refuseSenderFields(found.provider, updates);
       if (updates.alertUrl) deps.refuseUrl(updates.alertUrl);
-      const { signingSecret, verifyToken, signingAlgorithm, dedupeHeader, alertUrl, toleranceS, ...plain } =
-        updates;
-      const contextOf = (field: string) => sourceSecretContext(sourceId, field);
-      const newAlertSecret = alertUrl && !found.alertSecret ? createSigningSecret() : undefined;
-      const set = {
-        ...plain,
-        ...present({ dedupeHeader, alertUrl, toleranceS }),
-        ...(signingAlgorithm && { signingAlgorithm: writeSigningAlgorithm(signingAlgorithm) }),
-        ...(signingSecret && {
-          signingSecret: secrets.rotate(found.signingSecret, signingSecret, contextOf('signingSecret')),
-        }),
-        ...(verifyToken && { verifyToken: secrets.seal(verifyToken, contextOf('verifyToken')) }),
-        ...(newAlertSecret && { alertSecret: secrets.seal(newAlertSecret, contextOf('alertSecret')) }),
-        updatedAt: isoTime(clock.now()),
-      };
-      const alertSecret = alertUrl === null ? null : undefined;
-      const remove = removed({
-        signingSecret,
-        verifyToken,
-        dedupeHeader,
-        alertUrl,
-        alertSecret,
-        toleranceS,
-      });
+      const newAlertSecret = updates.alertUrl && !found.alertSecret ? createSigningSecret() : undefined;
+      const change = sourceChange(deps, found, updates, newAlertSecret);
       const isResumed = updates.status === 'active' && found.status !== 'active';
-      await edit(found, { set, remove }, isResumed ? await scheduleBacklogs(sourceId) : [], ifVersion);
+      await edit(found, change, isResumed ? await scheduleBacklogs(sourceId) : [], ifVersion);
       return { ...(await owned(sourceId, userId)), newAlertSecret };
     },
 
@@ -201,6 +162,63 @@ export function createSources(
       await edit(found, { set }, [...retired, ...(await scheduleBacklogs(sourceId))], ifVersion);
     },
   };
+}
+
+type Sealing = Pick<SourcesDeps, 'clock' | 'secrets'>;
+
+function newSourceItem(
+  { clock, secrets }: Sealing,
+  made: {
+    userId: string;
+    sourceId: string;
+    given: z.infer<typeof newSourceSchema>;
+    newAlertSecret: string | undefined;
+  },
+) {
+  const { userId, sourceId, newAlertSecret } = made;
+  const { signingSecret, verifyToken, signingAlgorithm, ...given } = made.given;
+  const seal = (secret: string | undefined, field: string) =>
+    secret && secrets.seal(secret, sourceSecretContext(sourceId, field));
+  const now = isoTime(clock.now());
+  return {
+    ...given,
+    userId,
+    sourceId,
+    signatures: given.signatures ?? (signingSecret === undefined ? 'off' : 'reject'),
+    signingSecret: seal(signingSecret, 'signingSecret'),
+    verifyToken: seal(verifyToken, 'verifyToken'),
+    signingAlgorithm: signingAlgorithm && writeSigningAlgorithm(signingAlgorithm),
+    alertSecret: seal(newAlertSecret, 'alertSecret'),
+    whilePaused: given.whilePaused ?? ('hold' as const),
+    status: 'active' as const,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function sourceChange(
+  { clock, secrets }: Sealing,
+  { sourceId, ...found }: Source,
+  updates: SourceChange,
+  newAlertSecret: string | undefined,
+): SourceEdit {
+  const { signingSecret, verifyToken, signingAlgorithm, dedupeHeader, alertUrl, toleranceS, ...plain } =
+    updates;
+  const contextOf = (field: string) => sourceSecretContext(sourceId, field);
+  const set = {
+    ...plain,
+    ...present({ dedupeHeader, alertUrl, toleranceS }),
+    ...(signingAlgorithm && { signingAlgorithm: writeSigningAlgorithm(signingAlgorithm) }),
+    ...(signingSecret && {
+      signingSecret: secrets.rotate(found.signingSecret, signingSecret, contextOf('signingSecret')),
+    }),
+    ...(verifyToken && { verifyToken: secrets.seal(verifyToken, contextOf('verifyToken')) }),
+    ...(newAlertSecret && { alertSecret: secrets.seal(newAlertSecret, contextOf('alertSecret')) }),
+    updatedAt: isoTime(clock.now()),
+  };
+  const alertSecret = alertUrl === null ? null : undefined;
+  const remove = removed({ signingSecret, verifyToken, dedupeHeader, alertUrl, alertSecret, toleranceS });
+  return { set, remove };
 }
 
 // These concern outside senders only: signatures, handshakes, and ids in a header.
