@@ -40,8 +40,7 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...workerFlags] });
   const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
   const shared = new Map<string, unknown>();
-  const gatherings = new Map<number, Gathering>();
-  let lastGathering = 0;
+  const gatherings = createGatherings(slots);
   let isPrepared = false; // what is done once is done
   let hasStarted = false; // the first worker served at least once: the configuration is good
   let isServing = false;
@@ -68,10 +67,6 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
         | Child
         | undefined;
 
-    const tell = ({ process: child }: Slot, message: ToWorker) => {
-      if (child?.isConnected()) child.send(message, () => {});
-    };
-
     function go(slot: Slot): void {
       slot.isWaiting = false;
       const isFirst = !isPrepared && slot === slots[0];
@@ -90,13 +85,8 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       else if (message.kind === 'share') {
         shared.set(message.name, message.value);
         for (const other of slots) if (other !== slot) tell(other, { ...message, kind: 'shared' });
-      } else if (message.kind === 'gather') gather(slot, message.id, message.name);
-      else if (message.kind === 'answer') {
-        const gathering = gatherings.get(message.id);
-        if (!gathering?.missing.delete(slot.worker)) return;
-        gathering.answers.push(message.value);
-        if (gathering.missing.size === 0) gathering.finish();
-      }
+      } else if (message.kind === 'gather') gatherings.start(slot, message.id, message.name);
+      else if (message.kind === 'answer') gatherings.take(slot, message.id, message.value);
     }
 
     function noteReady(slot: Slot, url: string): void {
@@ -111,26 +101,10 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       for (const one of slots) tell(one, { kind: 'serving' });
     }
 
-    // Asks every worker that serves, and gives the answers to the one that wants them.
-    function gather(asker: Slot, id: number, name: string): void {
-      const asked = slots.filter(({ isReady }) => isReady);
-      const gatheringId = ++lastGathering;
-      const answers: unknown[] = [];
-      const finish = () => {
-        clearTimeout(deadline);
-        gatherings.delete(gatheringId);
-        tell(asker, { kind: 'gathered', id, answers });
-      };
-      const deadline = setTimeout(finish, gatherMs);
-      gatherings.set(gatheringId, { answers, missing: new Set(asked.map(({ worker }) => worker)), finish });
-      for (const slot of asked) tell(slot, { kind: 'ask', id: gatheringId, name });
-    }
-
     function noteExit(slot: Slot, code: number, signal: string | null): void {
       slot.process = undefined;
       slot.isReady = false;
-      for (const gathering of gatherings.values())
-        if (gathering.missing.delete(slot.worker) && gathering.missing.size === 0) gathering.finish();
+      gatherings.leave(slot);
       if (exitCode === undefined && !hasStarted && slot === slots[0]) {
         // It has said why. What it could not do, none of the others can.
         exitCode = code || 1;
@@ -142,8 +116,7 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       }
       const ranMs = performance.now() - slot.startedAt;
       slot.failures = ranMs >= healthyMs ? 0 : slot.failures + 1;
-      const delayMs =
-        slot.failures <= 1 ? 0 : Math.min(backoffMostMs, backoffFirstMs * 2 ** (slot.failures - 2));
+      const delayMs = restartDelayMs(slot);
       log('error', { worker: slot.worker, code, signal, delayMs }, 'worker ended, starting it again');
       slot.restart = setTimeout(start, delayMs, slot);
     }
@@ -171,6 +144,44 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
     void stopped.then(() => stopAll(0));
     for (const slot of slots) start(slot);
   });
+}
+
+function tell({ process: child }: Slot, message: ToWorker): void {
+  if (child?.isConnected()) child.send(message, () => {});
+}
+
+const restartDelayMs = ({ failures }: Slot): number =>
+  failures <= 1 ? 0 : Math.min(backoffMostMs, backoffFirstMs * 2 ** (failures - 2));
+
+// Asks every worker that serves, and gives the answers to the one that wants them.
+function createGatherings(slots: readonly Slot[]) {
+  const gatherings = new Map<number, Gathering>();
+  let last = 0;
+  const settle = (gathering: Gathering | undefined, { worker }: Slot, answers: readonly unknown[]): void => {
+    if (!gathering?.missing.delete(worker)) return;
+    gathering.answers.push(...answers);
+    if (gathering.missing.size === 0) gathering.finish();
+  };
+  return {
+    start(asker: Slot, id: number, name: string): void {
+      const asked = slots.filter(({ isReady }) => isReady);
+      const gatheringId = ++last;
+      const answers: unknown[] = [];
+      const finish = () => {
+        clearTimeout(deadline);
+        gatherings.delete(gatheringId);
+        tell(asker, { kind: 'gathered', id, answers });
+      };
+      const deadline = setTimeout(finish, gatherMs);
+      gatherings.set(gatheringId, { answers, missing: new Set(asked.map(({ worker }) => worker)), finish });
+      for (const slot of asked) tell(slot, { kind: 'ask', id: gatheringId, name });
+    },
+    take: (from: Slot, id: number, value: unknown) => settle(gatherings.get(id), from, [value]),
+    // A worker that has ended answers no more.
+    leave(slot: Slot): void {
+      for (const gathering of gatherings.values()) settle(gathering, slot, []);
+    },
+  };
 }
 
 const newSlot = (worker: number): Slot => ({

@@ -63,33 +63,14 @@ const resumeMs = 20 * 60 * 60_000; // streams hold a day
 const touchedMost = 100_000; // keys to compare again, before they are compared early
 
 export async function openMigration(options: MigrationOptions) {
-  const { from, to, tables, without, state, save, clock, progress } = options;
+  const { from, to, tables, state, save, clock, progress } = options;
   if (clock.now() - state.followedMs > resumeMs) throw missed();
   await beginStreams(options);
-  const isMoved = (table: AnyTable, item: Attributes): boolean =>
-    !without.some(entity => table.entities.includes(entity) && hasKeyOf(entity, item));
-  const sources = new Map<AnyTable, CatchUp>();
+  const sources = new Map(tables.map(table => [table, openSource(options, table)]));
   const copies = new Map<AnyTable, CatchUp>(); // the other store's own streams, once they are enabled
-  for (const table of tables) {
-    const { positions, past } = state.tables[table.name]!;
-    const onMissed = () => {
-      throw missed();
-    };
-    const settings = { source: from.source, table: table.name, without: past, onMissed };
-    sources.set(table, createCatchUp(settings, new Map(Object.entries(positions))));
-  }
   // Keys of what changed since the comparison began, or differed then.
   const touched = new Map<AnyTable, Map<string, Attributes>>(tables.map(table => [table, new Map()]));
   let isComparing = false;
-
-  async function write(table: AnyTable, writes: readonly BatchWrite[]): Promise<void> {
-    const share = Math.max(25, Math.ceil(writes.length / atOnce));
-    await Promise.all(
-      slices(writes, share).map(part =>
-        persist(clock, () => writeStoredBatch({ client: to.client, clock }, table, part)),
-      ),
-    );
-  }
 
   async function copyTable(table: AnyTable): Promise<void> {
     const own = state.tables[table.name]!;
@@ -100,11 +81,9 @@ export async function openMigration(options: MigrationOptions) {
         ConsistentRead: true,
         ...(own.next && { ExclusiveStartKey: own.next }),
       });
-      const kept = Items.filter(item => isMoved(table, item));
-      await write(
-        table,
-        kept.map(Item => ({ PutRequest: { Item } })),
-      );
+      const kept = Items.filter(item => isMoved(options, table, item));
+      const puts = kept.map(Item => ({ PutRequest: { Item } }));
+      await writeAll(options, table, puts);
       items += kept.length;
       if (LastEvaluatedKey) own.next = LastEvaluatedKey;
       else delete own.next;
@@ -124,92 +103,34 @@ export async function openMigration(options: MigrationOptions) {
     let changes = 0;
     const startMs = clock.now();
     for (const [table, stream] of sources) {
-      const waiting = new Map<string, BatchWrite>();
-      const flush = async () => {
-        if (waiting.size > 0) await write(table, [...waiting.values()]);
-        waiting.clear();
-        const positions = Object.fromEntries(stream.reached());
-        if (isDeepStrictEqual(positions, state.tables[table.name]!.positions)) return;
-        state.tables[table.name]!.positions = positions;
-        await save(state);
-      };
-      const note = (change: UnknownChange) => {
-        if (!isMoved(table, change.keys)) return;
-        changes += 1;
-        const name = nameOf(table, change.keys);
-        const Key = keyIn(table, change.keys);
-        waiting.set(name, change.new ? { PutRequest: { Item: change.new } } : { DeleteRequest: { Key } });
-        if (isComparing) touched.get(table)!.set(name, Key);
-      };
-      await stream.read(note, async () => {
-        if (waiting.size >= flushItems) await flush();
+      const keys = touched.get(table)!;
+      changes += await followTable(options, table, stream, (name, key) => {
+        if (isComparing) keys.set(name, key);
       });
-      await flush();
-      if (touched.get(table)!.size > touchedMost) await compareTouched(table);
+      if (keys.size > touchedMost) await compareTouched(table);
     }
     state.followedMs = startMs;
     return changes;
   }
 
-  // Keys of items that the stores do not have alike.
-  async function differing(table: AnyTable, keys: readonly Attributes[]): Promise<Attributes[]> {
-    const read = (client: DynamoClient, part: readonly Attributes[]) =>
-      persist(clock, () => readStoredBatch({ client, clock }, table, part));
-    const found = await Promise.all(
-      slices(keys, Math.max(100, Math.ceil(keys.length / atOnce))).map(async part => {
-        const [here, there] = await Promise.all([read(from.client, part), read(to.client, part)]);
-        return part.filter((_, i) => !isAlike(table, here[i], there[i], clock.now()));
-      }),
-    );
-    return found.flat();
-  }
-
-  // A write of this migration that was late: it was sent twice, or by a process that was killed.
-  async function copyItems(table: AnyTable, keys: readonly Attributes[]): Promise<void> {
-    const items = await readStoredBatch({ client: from.client, clock }, table, keys);
-    await write(
-      table,
-      keys.map((Key, i) => (items[i] ? { PutRequest: { Item: items[i] } } : { DeleteRequest: { Key } })),
-    );
-  }
-
   // What is alike now, and changes again, is noted again.
   async function compareTouched(table: AnyTable): Promise<void> {
-    const keys = [...touched.get(table)!.values()];
-    const left = await differing(table, keys);
+    const left = await differing(options, table, [...touched.get(table)!.values()]);
     touched.set(table, new Map(left.map(key => [nameOf(table, key), key])));
-  }
-
-  async function eachPage(
-    client: DynamoClient,
-    table: AnyTable,
-    work: (items: Attributes[]) => Promise<void>,
-  ): Promise<void> {
-    let ExclusiveStartKey: Attributes | undefined;
-    do {
-      const page = await persist(clock, () =>
-        client.scan({
-          TableName: table.name,
-          ConsistentRead: true,
-          ...(ExclusiveStartKey && { ExclusiveStartKey }),
-        }),
-      );
-      await work((page.Items ?? []).filter(item => isMoved(table, item)));
-      ExclusiveStartKey = page.LastEvaluatedKey;
-    } while (ExclusiveStartKey);
   }
 
   // Every item of each store with its like in the other one. What differs now is compared again at the end.
   async function compareTable(table: AnyTable): Promise<number> {
     let items = 0;
     for (const client of [from.client, to.client])
-      await eachPage(client, table, async found => {
+      for await (const found of pagesOf(options, client, table)) {
         const keys = found.map(item => keyIn(table, item));
-        for (const key of await differing(table, keys)) touched.get(table)!.set(nameOf(table, key), key);
+        for (const key of await differing(options, table, keys))
+          touched.get(table)!.set(nameOf(table, key), key);
         if (client === from.client) items += found.length;
         progress('Comparing', table.name, items);
         await keepUp();
-      });
+      }
     return items;
   }
 
@@ -247,9 +168,9 @@ export async function openMigration(options: MigrationOptions) {
     /** Makes alike what is not, and throws if that is in vain. Only while nobody writes. */
     async requireAlike(): Promise<void> {
       for (const [table, keys] of touched) {
-        const unlike = await differing(table, [...keys.values()]);
-        if (unlike.length > 0) await copyItems(table, unlike);
-        const [first] = await differing(table, unlike);
+        const unlike = await differing(options, table, [...keys.values()]);
+        if (unlike.length > 0) await copyItems(options, table, unlike);
+        const [first] = await differing(options, table, unlike);
         if (first)
           throw new UsageError(
             `${nameOf(table, first)} of ${table.name} is not the same in both stores; nothing was switched`,
@@ -257,6 +178,111 @@ export async function openMigration(options: MigrationOptions) {
       }
     },
   };
+}
+
+function openSource({ from, state }: MigrationOptions, table: AnyTable): CatchUp {
+  const { positions, past } = state.tables[table.name]!;
+  const onMissed = () => {
+    throw missed();
+  };
+  const settings = { source: from.source, table: table.name, without: past, onMissed };
+  return createCatchUp(settings, new Map(Object.entries(positions)));
+}
+
+const isMoved = ({ without }: MigrationOptions, table: AnyTable, item: Attributes): boolean =>
+  !without.some(entity => table.entities.includes(entity) && hasKeyOf(entity, item));
+
+async function writeAll(
+  { to, clock }: MigrationOptions,
+  table: AnyTable,
+  writes: readonly BatchWrite[],
+): Promise<void> {
+  const share = Math.max(25, Math.ceil(writes.length / atOnce));
+  await Promise.all(
+    slices(writes, share).map(part =>
+      persist(clock, () => writeStoredBatch({ client: to.client, clock }, table, part)),
+    ),
+  );
+}
+
+// Writes what changed in one table. Returns how many changes there were.
+async function followTable(
+  options: MigrationOptions,
+  table: AnyTable,
+  stream: CatchUp,
+  onChange: (name: string, key: Attributes) => void,
+): Promise<number> {
+  const { state, save } = options;
+  const waiting = new Map<string, BatchWrite>();
+  let changes = 0;
+  const flush = async () => {
+    if (waiting.size > 0) await writeAll(options, table, [...waiting.values()]);
+    waiting.clear();
+    const positions = Object.fromEntries(stream.reached());
+    if (isDeepStrictEqual(positions, state.tables[table.name]!.positions)) return;
+    state.tables[table.name]!.positions = positions;
+    await save(state);
+  };
+  const note = (change: UnknownChange) => {
+    if (!isMoved(options, table, change.keys)) return;
+    changes += 1;
+    const name = nameOf(table, change.keys);
+    const Key = keyIn(table, change.keys);
+    waiting.set(name, change.new ? { PutRequest: { Item: change.new } } : { DeleteRequest: { Key } });
+    onChange(name, Key);
+  };
+  await stream.read(note, async () => {
+    if (waiting.size >= flushItems) await flush();
+  });
+  await flush();
+  return changes;
+}
+
+// Keys of items that the stores do not have alike.
+async function differing(
+  { from, to, clock }: MigrationOptions,
+  table: AnyTable,
+  keys: readonly Attributes[],
+): Promise<Attributes[]> {
+  const read = (client: DynamoClient, part: readonly Attributes[]) =>
+    persist(clock, () => readStoredBatch({ client, clock }, table, part));
+  const found = await Promise.all(
+    slices(keys, Math.max(100, Math.ceil(keys.length / atOnce))).map(async part => {
+      const [here, there] = await Promise.all([read(from.client, part), read(to.client, part)]);
+      return part.filter((_, i) => !isAlike(table, here[i], there[i], clock.now()));
+    }),
+  );
+  return found.flat();
+}
+
+// A write of this migration that was late: it was sent twice, or by a process that was killed.
+async function copyItems(
+  options: MigrationOptions,
+  table: AnyTable,
+  keys: readonly Attributes[],
+): Promise<void> {
+  const { from, clock } = options;
+  const items = await readStoredBatch({ client: from.client, clock }, table, keys);
+  const writes = keys.map((Key, i) =>
+    items[i] ? { PutRequest: { Item: items[i] } } : { DeleteRequest: { Key } },
+  );
+  await writeAll(options, table, writes);
+}
+
+async function* pagesOf(
+  options: MigrationOptions,
+  client: DynamoClient,
+  table: AnyTable,
+): AsyncGenerator<Attributes[]> {
+  let ExclusiveStartKey: Attributes | undefined;
+  do {
+    const start = ExclusiveStartKey && { ExclusiveStartKey };
+    const page = await persist(options.clock, () =>
+      client.scan({ TableName: table.name, ConsistentRead: true, ...start }),
+    );
+    yield (page.Items ?? []).filter(item => isMoved(options, table, item));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
 }
 
 const missed = () =>

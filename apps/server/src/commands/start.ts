@@ -84,20 +84,46 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   endAtOnceOnCrash();
   const config = { ...given, port: supervised.port ?? given.port };
   // Loaded late, so that mistakes in the configuration are reported at once.
-  const { createLogger } = await import('@stak/kit');
   const { startServer } = await import('../server.ts');
-  const { mountBooks } = await import('../demo/books.ts');
-  const { prepareDemo } = await import('../demo.ts');
-  const { signInLink } = await import('../demo/sign-in.ts');
-  const { issueSignInToken } = await import('../demo/sign-in-token.ts');
-  const { mountConsole } = await import('../console-files.ts');
-  const { mountPortal } = await import('../portal-files.ts');
   const { recordServer } = await import('../server-file.ts');
   const stopTracing = config.tracing && (await (await import('../tracing.ts')).startTracing(config.tracing));
   const folder = folderOf(config);
-  const demoFolder = config.demo ? folder : undefined;
+  const options = await serverOptions(config, supervised);
+  const server = await startServer(config, options);
+  let running: RunningServer | undefined = server;
+  const isAlone = supervised.worker === undefined;
+  const forget = isAlone && folder !== undefined ? recordServer(folder, server.localUrl) : undefined;
+  try {
+    supervised.onShared('demo account', id => running?.services.explorer?.admitFromHere(id as string));
+    await Promise.race([supervised.ready(server.url), supervised.stopped]);
+    if (supervised.isFirst) {
+      await offerDemo(config, server, supervised);
+      supervised.prepared();
+    }
+    const stopped = supervised.stopped.then(() => true);
+    if (await Promise.race([stopped, server.moved.then(() => false)])) return;
+    running = undefined;
+    await server.stop({ isAtOnce: true });
+    running = await startServer(continuing(config, server), options);
+    await stopped;
+  } finally {
+    forget?.();
+    await running?.stop();
+    await stopTracing?.();
+  }
+}
+
+const demoFolderOf = (config: ServerConfig): string | undefined =>
+  config.demo ? folderOf(config) : undefined;
+
+async function serverOptions(config: ServerConfig, supervised: Supervised): Promise<ServerOptions> {
+  const { createLogger } = await import('@stak/kit');
+  const { mountBooks } = await import('../demo/books.ts');
+  const { mountConsole } = await import('../console-files.ts');
+  const { mountPortal } = await import('../portal-files.ts');
   const { worker } = supervised;
-  const options: ServerOptions = {
+  const demoFolder = demoFolderOf(config);
+  return {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
@@ -113,36 +139,23 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       if (config.demo) mountBooks(app);
     },
   };
-  const server = await startServer(config, options);
-  let running: RunningServer | undefined = server;
-  const isAlone = worker === undefined;
-  const forget = isAlone && folder !== undefined ? recordServer(folder, server.localUrl) : undefined;
-  try {
-    supervised.onShared('demo account', id => running?.services.explorer?.admitFromHere(id as string));
-    await Promise.race([supervised.ready(server.url), supervised.stopped]);
-    if (supervised.isFirst) {
-      if (demoFolder !== undefined) {
-        const demo = await prepareDemo(server.localUrl, demoFolder).catch(sayNoDemo);
-        if (demo && config.isPrivate) {
-          const token = await issueSignInToken(demoFolder);
-          console.log(`Open the demo workspace, once: ${signInLink(server.localUrl, token)}`);
-        }
-        if (demo) sayDemo(demo);
-        if (demo && config.explorer?.admitsDemo) supervised.share('demo account', demo.accountId);
-      }
-      supervised.prepared();
-    }
-    const stopped = supervised.stopped.then(() => true);
-    if (await Promise.race([stopped, server.moved.then(() => false)])) return;
-    running = undefined;
-    await server.stop({ isAtOnce: true });
-    running = await startServer(continuing(config, server), options);
-    await stopped;
-  } finally {
-    forget?.();
-    await running?.stop();
-    await stopTracing?.();
+}
+
+// Loads the demo workspace, unless it is there already, and prints how to open it.
+async function offerDemo(config: ServerConfig, server: RunningServer, supervised: Supervised): Promise<void> {
+  const demoFolder = demoFolderOf(config);
+  if (demoFolder === undefined) return;
+  const { prepareDemo } = await import('../demo.ts');
+  const { signInLink } = await import('../demo/sign-in.ts');
+  const { issueSignInToken } = await import('../demo/sign-in-token.ts');
+  const demo = await prepareDemo(server.localUrl, demoFolder).catch(sayNoDemo);
+  if (!demo) return;
+  if (config.isPrivate) {
+    const token = await issueSignInToken(demoFolder);
+    console.log(`Open the demo workspace, once: ${signInLink(server.localUrl, token)}`);
   }
+  sayDemo(demo);
+  if (config.explorer?.admitsDemo) supervised.share('demo account', demo.accountId);
 }
 
 // With the store elsewhere, at the same address: tokens carry it.

@@ -23,53 +23,14 @@ export async function simulate(
   count: number,
   { quietMs = 1_500, note = () => {} }: SimulateOptions = {},
 ): Promise<Simulated[]> {
-  let usages: PartitionUsage[] = [];
-  let writtenMs = 0;
-  const config = readServerConfig(
-    { port: 0, memory: true, demo: false },
-    {
-      STAK_LAKE: 'off',
-      STAK_REQUESTS_PER_MINUTE: '1000000',
-      STAK_TRUSTED_PROXY_HOPS: '1', // few accounts may sign up from one address, so each says that it has its own
-      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
-    },
-  );
-  const server = await startServer(config, {
+  const meter = createMeter(count, quietMs);
+  const server = await startServer(simulatedConfig(), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
-    onUsage(usage) {
-      usages.push(usage);
-      if (usage.kind === 'write' && isWork(usage)) writtenMs = performance.now();
-    },
+    onUsage: meter.note,
   });
-  const settle = async () => {
-    const startMs = performance.now();
-    writtenMs = startMs;
-    while (performance.now() - writtenMs < quietMs && performance.now() - startMs < longestMs)
-      await sleep(20);
-  };
-  const measure = async ({ act }: Way, ignored: readonly string[]): Promise<Heat> => {
-    await settle();
-    usages = [];
-    for (let from = 0; from < count; from += atOnce) {
-      const size = Math.min(atOnce, count - from);
-      await Promise.all(Array.from({ length: size }, (_, index) => act(from + index)));
-    }
-    await settle();
-    return heatOf(
-      usages.filter(({ table }) => !ignored.includes(table)),
-      count,
-    );
-  };
   const baseUrl = server.localUrl;
-  let accounts = 0;
-  const signUp = async () => {
-    const email = `account-${++accounts}@example.com`;
-    const body = { email, password: crypto.randomUUID(), name: 'Ann', cookie: false };
-    const headers = { 'X-Forwarded-For': `192.0.2.${accounts % 256}` };
-    const { data } = await createClient({ baseUrl }).accounts.signUp({ body }, { headers });
-    return createClient({ baseUrl, token: data.access_token });
-  };
+  const signUp = createSignUp(baseUrl);
   try {
     const { flows, close } = await openFlows({ baseUrl, client: await signUp(), signUp });
     const simulated: Simulated[] = [];
@@ -78,7 +39,8 @@ export async function simulate(
         note(`${name}…`);
         await prepare(count);
         const found: Simulated = { name, rate, ways: [] };
-        for (const way of ways) found.ways.push({ place: way.place, heat: await measure(way, ignores) });
+        for (const way of ways)
+          found.ways.push({ place: way.place, heat: await meter.measure(way, ignores) });
         simulated.push(found);
       }
     } finally {
@@ -88,4 +50,58 @@ export async function simulate(
   } finally {
     await server.stop();
   }
+}
+
+const simulatedConfig = () =>
+  readServerConfig(
+    { port: 0, memory: true, demo: false },
+    {
+      STAK_LAKE: 'off',
+      STAK_REQUESTS_PER_MINUTE: '1000000',
+      STAK_TRUSTED_PROXY_HOPS: '1', // few accounts may sign up from one address, so each says that it has its own
+      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+    },
+  );
+
+// Does something `count` times, and says what each partition paid for it.
+function createMeter(count: number, quietMs: number) {
+  let usages: PartitionUsage[] = [];
+  let writtenMs = 0;
+  const settle = async () => {
+    const startMs = performance.now();
+    writtenMs = startMs;
+    while (performance.now() - writtenMs < quietMs && performance.now() - startMs < longestMs)
+      await sleep(20);
+  };
+  return {
+    note(usage: PartitionUsage): void {
+      usages.push(usage);
+      if (usage.kind === 'write' && isWork(usage)) writtenMs = performance.now();
+    },
+    async measure({ act }: Way, ignored: readonly string[]): Promise<Heat> {
+      await settle();
+      usages = [];
+      for (let from = 0; from < count; from += atOnce) {
+        const size = Math.min(atOnce, count - from);
+        await Promise.all(Array.from({ length: size }, (_, index) => act(from + index)));
+      }
+      await settle();
+      return heatOf(
+        usages.filter(({ table }) => !ignored.includes(table)),
+        count,
+      );
+    },
+  };
+}
+
+// Each call makes another account, and returns its client.
+function createSignUp(baseUrl: string) {
+  let accounts = 0;
+  return async () => {
+    const email = `account-${++accounts}@example.com`;
+    const body = { email, password: crypto.randomUUID(), name: 'Ann', cookie: false };
+    const headers = { 'X-Forwarded-For': `192.0.2.${accounts % 256}` };
+    const { data } = await createClient({ baseUrl }).accounts.signUp({ body }, { headers });
+    return createClient({ baseUrl, token: data.access_token });
+  };
 }
