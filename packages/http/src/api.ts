@@ -128,10 +128,12 @@ const exposedHeaders = [
   'ETag',
   'Idempotency-Replayed',
   'Location',
+  'Mcp-Session-Id',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'Retry-After',
+  'WWW-Authenticate', // where an app begins that has no token
   'X-Request-Id',
 ];
 
@@ -149,6 +151,8 @@ function allowOrigins(origins: readonly string[]) {
       'If-Match',
       'If-None-Match',
       'Last-Event-ID',
+      'Mcp-Protocol-Version',
+      'Mcp-Session-Id',
       'X-Request-Id',
     ],
     exposeHeaders: exposedHeaders,

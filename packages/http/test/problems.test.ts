@@ -153,11 +153,13 @@ describe('cross-origin requests', () => {
     const preflight = await allowed('https://console.example', { method: 'OPTIONS' });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe('https://console.example');
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key');
+    for (const name of ['Idempotency-Key', 'Mcp-Protocol-Version'])
+      expect(preflight.headers.get('access-control-allow-headers')).toContain(name);
     const refused = await allowed('https://console.example');
     expect(refused.status).toBe(401);
     expect(refused.headers.get('access-control-allow-origin')).toBe('https://console.example');
-    expect(refused.headers.get('access-control-expose-headers')).toContain('ETag');
+    for (const name of ['ETag', 'WWW-Authenticate'])
+      expect(refused.headers.get('access-control-expose-headers')).toContain(name);
   });
 
   it.each(['https://console.example.evil', 'https://evil.example', 'null', 'http://console.example'])(

@@ -12,7 +12,7 @@ import type { Users } from '../users/users.ts';
 import { findClient } from './clients.ts';
 import * as limits from './limits.ts';
 import { mcpResource, ProtocolError } from './protocol.ts';
-import { matchesRedirectUri, redirectTo } from './redirect-uri.ts';
+import { describeRedirect, matchesRedirectUri, redirectTo } from './redirect-uri.ts';
 import { type AppScope, appScopeSchema, narrowest, parseScope, scopeText } from './scopes.ts';
 import { authorizationCode, oauthClient } from './table.ts';
 
@@ -142,7 +142,7 @@ export async function describeRequest(deps: AuthorizationDeps, sealed: string, p
     (await deps.memberships.read(accountId))?.name ?? (await deps.users.readProfile(accountId))?.name;
   return {
     name: clientName,
-    redirectHost: new URL(redirectUri).host,
+    redirectHost: describeRedirect(redirectUri),
     scope,
     mostScope: narrowest(scope, roles[role].scope),
     accountId,
@@ -173,7 +173,7 @@ export async function decideRequest(
   const sessionId = ids.next('ses');
   const now = inSeconds(clock.now());
   const entry = { ...doneBy(person, origin), action: 'app.approved', target: sessionId };
-  const host = new URL(redirectUri).host;
+  const host = describeRedirect(redirectUri);
   const steps = {
     'the client': write.update(
       oauthClient,

@@ -40,7 +40,7 @@ function readMetadata(body: Uint8Array): Pick<OAuthClient, 'clientName' | 'redir
   if (refused !== undefined)
     throw new ProtocolError(
       'invalid_redirect_uri',
-      `${JSON.stringify(cutText(refused, 100))} is neither an https address nor one of http://127.0.0.1, http://[::1] or http://localhost.`,
+      `${JSON.stringify(cutText(refused, 100))} is not an https address, nor one of http://127.0.0.1, http://[::1] or http://localhost, nor one of a program such as com.example.app:/callback.`,
     );
   if (grant_types && !grant_types.includes('authorization_code'))
     throw new ProtocolError('invalid_client_metadata', 'Apps get tokens with an authorization_code only.');

@@ -9,6 +9,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Tokens } from '../sessions/tokens.ts';
 import { checkResource } from './authorization.ts';
 import { mcpResource, ProtocolError } from './protocol.ts';
+import { describeRedirect } from './redirect-uri.ts';
 import { parseScope, scopeText } from './scopes.ts';
 import { type AuthorizationCode, authorizationCode } from './table.ts';
 
@@ -75,7 +76,7 @@ async function redeemCode(
     { set: { usedAtMs: clock.now() } },
     { if: { usedAtMs: is.absent, endsAtMs: is.present } },
   );
-  const app = { clientId, name, host: new URL(redirectUri).host, scope };
+  const app = { clientId, name, host: describeRedirect(redirectUri), scope };
   try {
     const who = { userId, signedInWith: 'app', origin, within: accountId, sessionId, app } as const;
     return await sessions.start({ ...who, also: { 'the code': use } });
