@@ -19,7 +19,7 @@ import { collectLicences } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 // In the order in which they need each other.
-const libraries = ['kit', 'engine', 'table', 'streams', 'langgraph', 'client', 'inbox-react'];
+const libraries = ['kit', 'engine', 'table', 'streams', 'langgraph', 'client', 'inbox-react', 'portal-react'];
 
 type Manifest = {
   name: string;

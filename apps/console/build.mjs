@@ -12,6 +12,7 @@ const shared = [
   'packages/client/src',
   'packages/inbox-react/src',
   'packages/kit/src',
+  'packages/portal-react/src',
   'package-lock.json',
 ].map(path => join(app, '../..', path));
 

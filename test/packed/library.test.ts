@@ -102,9 +102,16 @@ describe('the engine as a test database', () => {
 });
 
 describe('the tarballs', () => {
-  const names = ['kit', 'engine', 'table', 'streams', 'langgraph', 'client', 'inbox-react'].map(
-    name => `stak-${name}`,
-  );
+  const names = [
+    'kit',
+    'engine',
+    'table',
+    'streams',
+    'langgraph',
+    'client',
+    'inbox-react',
+    'portal-react',
+  ].map(name => `stak-${name}`);
 
   it.each([...names, 'stak'])('satisfy publint: %s', async name => {
     const output = await runOutside('library', 'publint', [tarballOf(name), '--strict']);

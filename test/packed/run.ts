@@ -39,7 +39,7 @@ const projects: Record<string, { ours: string[]; others: string[]; tools?: strin
     ],
   },
   page: {
-    ours: ['@stak/client', '@stak/inbox-react'],
+    ours: ['@stak/client', '@stak/inbox-react', '@stak/portal-react'],
     others: ['react', 'react-dom', 'vite', 'typescript', '@types/react', '@types/react-dom'],
   },
 };

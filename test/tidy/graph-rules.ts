@@ -18,6 +18,7 @@ const packageEdges: Record<string, readonly string[]> = {
   '@stak/http': ['@stak/kit', '@stak/table'],
   '@stak/client': [],
   '@stak/inbox-react': ['@stak/client'],
+  '@stak/portal-react': ['@stak/client', '@stak/inbox-react'],
   '@stak/outbound': ['@stak/kit'],
   '@stak/mail': ['@stak/kit'],
   '@stak/streams': ['@stak/kit', '@stak/table'],

@@ -1,27 +1,27 @@
 import '@stak/inbox-react/styles.css';
+import '@stak/portal-react/styles.css';
 import './portal.css';
+import { Portal, type PortalPage, PortalProvider, type PortalUser, usePortalUser } from '@stak/portal-react';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { StrictMode, useEffect } from 'react';
+import { lazy, StrictMode, Suspense, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { session, useSession } from './session.ts';
-import { Shell } from './shell.tsx';
-import { doorKey, SignIn } from './sign-in.tsx';
+import { go, hrefOf, usePage } from './router.ts';
+import { freshToken, session, tenantId, useSession } from './session.ts';
+import { SignIn } from './sign-in.tsx';
 
-const queries = new QueryClient({
-  defaultOptions: { queries: { retry: 1, staleTime: 5_000, refetchOnWindowFocus: true } },
-});
+const queries = new QueryClient(); // of those who have not signed in
 
 function App() {
   const now = useSession();
-  const isOut = now.state === 'signed-out';
-  // Nothing of the person before stays for the next one.
-  useEffect(() => {
-    if (isOut) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== doorKey[0] });
-  }, [isOut]);
-  if (now.state === 'signed-in') return <Shell by={now.by} />;
+  if (now.state === 'signed-in')
+    return (
+      <PortalProvider key={now.who} baseUrl="" tenant={tenantId} token={freshToken} isPage>
+        <Inside by={now.by} />
+      </PortalProvider>
+    );
   if (now.state === 'signed-out') return <SignIn {...now} />;
   return (
-    <main className="alone">
+    <main className="stak-portal stak-portal-alone">
       <p role="status">
         {now.state === 'expired'
           ? 'You have been signed out. Open this page again from where you came.'
@@ -29,6 +29,52 @@ function App() {
       </p>
     </main>
   );
+}
+
+function Inside({ by }: { by: 'host' | 'cookie' }) {
+  const name = usePortalUser().data?.portal.name;
+  useEffect(() => {
+    if (name !== undefined) document.title = name;
+  }, [name]);
+  const signOut = (
+    <button type="button" onClick={() => void session.signOut()}>
+      Sign out
+    </button>
+  );
+  return (
+    <Portal
+      page={usePage()}
+      onPage={go}
+      hrefOf={hrefOf}
+      morePages={adminPagesOf}
+      actions={by === 'cookie' && signOut}
+    />
+  );
+}
+
+// Most people are no admins: what only those see is loaded when they do.
+const Admin = lazy(() => import('./admin/admin.tsx'));
+
+const adminLabels = {
+  users: 'Users',
+  settings: 'Settings',
+  channels: 'Channels',
+  skills: 'Skills',
+  usage: 'Usage',
+};
+export type AdminPage = keyof typeof adminLabels;
+
+function adminPagesOf({ user, scope }: PortalUser): PortalPage[] {
+  if (user?.role !== 'admin' || !scope.split(' ').includes('tenant:manage')) return [];
+  return Object.entries(adminLabels).map(([page, label]) => ({
+    page: `admin/${page}`,
+    label,
+    show: () => (
+      <Suspense fallback={<p role="status">Loading…</p>}>
+        <Admin page={page as AdminPage} />
+      </Suspense>
+    ),
+  }));
 }
 
 createRoot(document.getElementById('root')!).render(

@@ -12,7 +12,7 @@ export type Session =
   | { state: 'signed-out'; link?: string; invitation?: string; refused?: string }
   | { state: 'waiting' } // for the page around this one
   | { state: 'expired' } // the host's token is over, and nobody gives another
-  | { state: 'signed-in'; by: 'host' | 'cookie' };
+  | { state: 'signed-in'; by: 'host' | 'cookie'; who: string };
 
 let token: string | undefined;
 let current: Session = { state: 'starting' };
@@ -38,7 +38,7 @@ window.addEventListener('message', ({ source, data }: MessageEvent<unknown>) => 
   if (!isFramed || source !== window.parent || message?.type !== 'stak:token') return;
   if (typeof message.token !== 'string') return;
   token = message.token;
-  become({ state: 'signed-in', by: 'host' });
+  become({ state: 'signed-in', by: 'host', who: claimsOf(token).sub ?? '' });
   heardHost?.(message.token);
 });
 
@@ -62,7 +62,7 @@ async function renew(): Promise<boolean> {
   return refresh();
 }
 
-export const clientSettings: ClientSettings = {
+const clientSettings: ClientSettings = {
   baseUrl: '',
   credentials: 'same-origin',
   token: () => token,
@@ -91,7 +91,8 @@ const refresh = (): Promise<boolean> =>
 
 function signedIn({ access_token }: { access_token: string }): void {
   token = access_token;
-  if (current.state !== 'signed-in') become({ state: 'signed-in', by: 'cookie' });
+  if (current.state !== 'signed-in')
+    become({ state: 'signed-in', by: 'cookie', who: claimsOf(access_token).sub ?? '' });
 }
 
 function signedOut(): void {
@@ -99,21 +100,20 @@ function signedOut(): void {
   become({ state: 'signed-out' });
 }
 
-const expiresMs = (jwt: string): number => {
+// Of a token that the server checks: what cannot be read here is refused there.
+function claimsOf(jwt: string): { sub?: string; exp?: number } {
   try {
-    const payload = JSON.parse(atob(jwt.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'))) as {
-      exp?: number;
-    };
-    return (payload.exp ?? 0) * 1000;
+    return JSON.parse(atob(jwt.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')));
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return {};
   }
-};
+}
 const renewBeforeMs = 30_000;
 
-// For the inbox, which keeps a connection of its own.
-export async function freshToken(): Promise<string> {
-  if (token === undefined || expiresMs(token) < Date.now() + renewBeforeMs) await renew();
+// For components that keep a token and ask for another one when it is refused.
+export async function freshToken(refused?: string): Promise<string> {
+  const endsMs = (claimsOf(token ?? '').exp ?? Number.POSITIVE_INFINITY) * 1000;
+  if (token === undefined || token === refused || endsMs < Date.now() + renewBeforeMs) await renew();
   return token ?? '';
 }
 
@@ -132,7 +132,7 @@ export const session = {
       window.history.replaceState(null, '', window.location.pathname + window.location.search);
     if (host) {
       token = host;
-      return become({ state: 'signed-in', by: 'host' });
+      return become({ state: 'signed-in', by: 'host', who: claimsOf(host).sub ?? '' });
     }
     if (link) return become({ state: 'signed-out', link });
     if (invitation) return become({ state: 'signed-out', invitation });
@@ -158,6 +158,3 @@ export const session = {
     signedOut();
   },
 };
-
-export const messageOf = (error: unknown): string =>
-  error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);

@@ -1,20 +1,17 @@
+import { Failure, Field, onSubmit, themeOf } from '@stak/portal-react/parts';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Failure, Field, onSubmit } from './components.tsx';
 import { type Portal, readPortal, session } from './session.ts';
-import { applyTheme } from './theme.ts';
-
-export const doorKey = ['door'];
 
 type Arrival = { link?: string; invitation?: string; refused?: string };
 
 export function SignIn({ link, invitation, refused }: Arrival) {
-  const portal = useQuery({ queryKey: doorKey, queryFn: readPortal, retry: false });
+  const portal = useQuery({ queryKey: ['door'], queryFn: readPortal, retry: false });
   useEffect(() => {
-    if (portal.data) applyTheme(portal.data);
+    if (portal.data) document.title = portal.data.name;
   }, [portal.data]);
   return (
-    <main className="alone">
+    <main className="stak-portal stak-portal-alone" style={portal.data && themeOf(portal.data)}>
       {portal.isPending && <p role="status">Loading…</p>}
       {portal.error && (
         <>
@@ -26,7 +23,7 @@ export function SignIn({ link, invitation, refused }: Arrival) {
         <>
           <Logo portal={portal.data} />
           {refused !== undefined && (
-            <p className="failure" role="alert">
+            <p className="stak-portal-failure" role="alert">
               {refusals[refused] ?? 'The provider did not sign you in. Try again, or ask your admins.'}
             </p>
           )}
@@ -56,7 +53,7 @@ function Ways({ portal }: { portal: Portal }) {
       {portal.provider && (
         <>
           {!portal.sign_in && <h1>{`Sign in to ${portal.name}`}</h1>}
-          <a className="main" href={`/v1/portal/${portal.tenant_id}/provider/start`}>
+          <a className="stak-portal-main" href={`/v1/portal/${portal.tenant_id}/provider/start`}>
             Sign in with your organisation
           </a>
         </>
@@ -66,8 +63,8 @@ function Ways({ portal }: { portal: Portal }) {
   );
 }
 
-export function Logo({ portal }: { portal: Portal }) {
-  return portal.logo === undefined ? null : <img className="logo" src={portal.logo} alt="" />;
+function Logo({ portal }: { portal: Portal }) {
+  return portal.logo === undefined ? null : <img className="stak-portal-logo" src={portal.logo} alt="" />;
 }
 
 // A link signs in when somebody presses the button, so that programs which look into mails do not use it up.
@@ -76,7 +73,12 @@ function ByLink({ portal, link }: { portal: Portal; link: string }) {
   return (
     <>
       <h1>{`Sign in to ${portal.name}`}</h1>
-      <button type="button" className="main" disabled={finish.isPending} onClick={() => finish.mutate()}>
+      <button
+        type="button"
+        className="stak-portal-main"
+        disabled={finish.isPending}
+        onClick={() => finish.mutate()}
+      >
         Sign in
       </button>
       {finish.error && (
@@ -108,7 +110,7 @@ function Join({ portal, invitation }: { portal: Portal; invitation: string }) {
             />
           )}
         </Field>
-        <button type="submit" className="main" disabled={join.isPending}>
+        <button type="submit" className="stak-portal-main" disabled={join.isPending}>
           Accept the invitation
         </button>
       </form>
@@ -146,7 +148,7 @@ function ByMail({ portal }: { portal: Portal }) {
               />
             )}
           </Field>
-          <button type="submit" className="main" disabled={ask.isPending}>
+          <button type="submit" className="stak-portal-main" disabled={ask.isPending}>
             Send me a code
           </button>
         </form>
@@ -171,7 +173,7 @@ function ByMail({ portal }: { portal: Portal }) {
             />
           )}
         </Field>
-        <button type="submit" className="main" disabled={finish.isPending}>
+        <button type="submit" className="stak-portal-main" disabled={finish.isPending}>
           Sign in
         </button>
         <button type="button" onClick={() => ask.reset()}>

@@ -1,118 +1,41 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type Client, createClient } from '@stak/client';
+import { openGoogle } from '@stak/accounts/google-stub';
+import type { Client } from '@stak/client';
 import { openBrowser } from '@stak/console/test/browser';
-import { type Model, openModel } from '@stak/console/test/model';
 import { openPage } from '@stak/console/test/signed-in-page';
-import { findBarriers, overhang } from '@stak/console/test/usability';
-import { createLogger } from '@stak/kit';
-import { mountPortal, type RunningServer, readServerConfig, startServer } from '@stak/server';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-
-// The portal as it is built for everybody, on a server that forgets, with a model and a folder for mail.
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expectUsable, openPortalServer, type PortalServer } from './portal-server.ts';
 
 const browser = await openBrowser();
 const slowly = { timeout: 90_000 };
 const phone = { width: 390, height: 800 };
-const folder = fileURLToPath(
-  new URL(`../../.test/portal-${process.env.VITEST_POOL_ID}/dist`, import.meta.url),
-);
-let mails: string;
-let model: Model;
-let server: RunningServer;
+let server: PortalServer;
 let url: string;
 let host: Client;
-let tenants = 0;
 
 beforeAll(async () => {
   if (!browser) return;
-  const build = fileURLToPath(new URL('../build.mjs', import.meta.url));
-  await promisify(execFile)(process.execPath, [build, folder], {
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  mails = await mkdtemp(join(tmpdir(), 'stak-portal-'));
-  model = await openModel();
-  const config = readServerConfig(
-    { port: 0, memory: true, demo: false },
-    {
-      STAK_REQUESTS_PER_MINUTE: '100000',
-      STAK_OPENAI_URL: model.url,
-      STAK_SMTP_URL: pathToFileURL(mails).href,
-    },
-  );
-  server = await startServer(config, {
-    log: createLogger({ level: 'silent' }),
-    passwordCost: { logN: 4, r: 8, p: 1 },
-    extend: (app, services) => mountPortal(app, { folder, readPage: services.portalPageOf }),
-  });
-  url = server.localUrl;
-  const account = {
-    email: 'host@example.com',
-    password: 'a long enough password',
-    name: 'Host',
-    cookie: false,
-  };
-  const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: account });
-  host = createClient({ baseUrl: url, token: data.access_token });
+  server = await openPortalServer({ STAK_OUTBOUND_ALLOW: '127.0.0.0/8' });
+  ({ url, host } = server);
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await server?.stop();
-  model?.close();
-  if (mails) await rm(mails, { recursive: true });
+  await server?.close();
 });
-
-async function newTenant(settings: object = {}): Promise<string> {
-  const tenant_id = `shop-${++tenants}`;
-  await host.tenants.create({ body: { tenant_id, name: 'Bookshop', status: 'active' } });
-  const body = {
-    ai_provider: 'openai-compatible',
-    ai_model: 'parrot',
-    enabled_skills: ['remember'],
-    portal_sign_in: 'mail' as const,
-    ...settings,
-  };
-  await host.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
-  return tenant_id;
-}
-
-// The newest mail to an address, with its lines put together again.
-const mailTo = (address: string, subject: string): Promise<string> =>
-  vi.waitFor(async () => {
-    const names = (await readdir(mails)).filter(name => name.endsWith('.eml')).sort();
-    for (const name of names.reverse()) {
-      const text = (await readFile(join(mails, name), 'utf8')).replaceAll('=\r\n', '').replaceAll('=3D', '=');
-      if (text.includes(`To: ${address}`) && text.includes(`Subject: ${subject}`)) return text;
-    }
-    throw new Error(`no mail to ${address}`);
-  }, 15_000);
 
 const log = (page: Page) => page.getByRole('log', { name: 'Messages' });
 const open = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
 
-async function expectUsable(page: Page, name: string): Promise<void> {
-  expect(await findBarriers(page), name).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await findBarriers(page, ['color-contrast']), `${name} in dark`).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'light' });
-  await expect.poll(() => overhang(page), { message: name }).toBe(0);
-}
-
 describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)', slowly, () => {
   it('leads from the mail of an invitation to an answer of the agent, on a phone', async () => {
-    const tenant_id = await newTenant({ portal_color: '#ffd43b', portal_header_color: '#1864ab' });
+    const tenant_id = await server.newTenant({ portal_color: '#ffd43b', portal_header_color: '#1864ab' });
     await host.tenants.createInvitation({ tenant_id, body: { email: 'ann@example.com', mail: true } });
-    const mail = await mailTo('ann@example.com', 'Join Bookshop');
+    const mail = await server.mailTo('ann@example.com', 'Join Bookshop');
     const link = /(\/portal\/shop-\d+#invitation=[\w.-]+)/.exec(mail)![1]!;
     const { page, failures } = await openPage(browser!, { viewport: phone });
     await page.goto(url + link);
@@ -124,7 +47,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByRole('button', { name: 'New conversation' }).click();
     await page.getByRole('textbox', { name: 'Message' }).fill('Who wrote Emma?');
     await page.keyboard.press('Enter');
-    const answer = await model.isAsked();
+    const answer = await server.model.isAsked();
     answer.say('Jane ', 'Austen');
     await log(page).getByText('Jane Austen').waitFor();
     answer.say(' did.');
@@ -147,7 +70,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
   });
 
   it('signs in with a mailed code, and with its link', async () => {
-    const tenant_id = await newTenant();
+    const tenant_id = await server.newTenant();
     const body = { user_id: 'bo', display_name: 'Bo', email: 'bo@example.com' };
     await host.tenants.createUser({ tenant_id, body });
     const { page } = await openPage(browser!);
@@ -158,7 +81,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByLabel('Code').fill('0000 0000');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Ask for another').waitFor();
-    const mail = await mailTo('bo@example.com', 'Your code for Bookshop');
+    const mail = await server.mailTo('bo@example.com', 'Your code for Bookshop');
     await page.getByLabel('Code').fill(/Your code is (\d{4} \d{4})/.exec(mail)![1]!);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Chat' }).waitFor();
@@ -169,7 +92,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await other.getByRole('button', { name: 'Send me a code' }).click();
     await other.getByRole('heading', { name: 'Look into your mail' }).waitFor();
     const link = await vi.waitFor(async () => {
-      const newest = await mailTo('bo@example.com', 'Your code for Bookshop');
+      const newest = await server.mailTo('bo@example.com', 'Your code for Bookshop');
       expect(newest).not.toBe(mail);
       return /(\/portal\/shop-\d+#sign-in=[\w.-]+)/.exec(newest)![1]!;
     }, 15_000);
@@ -179,8 +102,44 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await elsewhere.getByRole('heading', { name: 'Chat' }).waitFor();
   });
 
+  it('signs in through the provider of the tenant, and says why somebody may not', async () => {
+    const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
+    const redirectUri = `${url}/v1/portal/${tenant_id}/provider/callback`;
+    const provider = await openGoogle({ redirectUri });
+    onTestFinished(() => provider.close());
+    provider.people
+      .set('pat', { email: 'pat@books.example', email_verified: true, name: 'Pat Person' })
+      .set('eve', { email: 'eve@evil.example', email_verified: true, name: 'Eve' });
+    const { clientId: client_id, clientSecret: client_secret } = provider.client;
+    await host.tenants.putPortalProvider({
+      tenant_id,
+      body: {
+        ...{ issuer: provider.url, client_id, client_secret },
+        ...{ domains: ['books.example'], creates_users: true },
+      },
+    });
+    const enter = async (person: string) => {
+      const { page, failures } = await openPage(browser!, { extraHTTPHeaders: { 'x-person': person } });
+      await page.goto(`${url}/portal/${tenant_id}`);
+      await page.getByRole('link', { name: 'Sign in with your organisation' }).click();
+      return { page, failures };
+    };
+    const { page, failures } = await enter('pat');
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+    await open(page, 'Profile');
+    expect(await page.getByLabel('Name').inputValue()).toBe('Pat Person');
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in with your organisation' }).waitFor();
+    const eve = await enter('eve');
+    await eve.page.getByRole('alert').getByText('You have no access here').waitFor();
+    expect(eve.page.url(), 'neither history nor a glance shows it').not.toContain('#');
+    expect([...failures, ...eve.failures]).toEqual([]);
+    expect((await host.tenants.listUsers({ tenant_id })).data.data).toHaveLength(1);
+  });
+
   it('shows tasks, messages and memory of the person whose token the host gave', async () => {
-    const tenant_id = await newTenant({ portal_sign_in: 'host' });
+    const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
     const scope = 'inbox:read inbox:write tasks:read tasks:write agents:chat';
     const token = (await host.tenants.mintToken({ tenant_id, body: { sub: 'cleo', scope } })).data.token;
     await host.inbox.writeInbox({ tenant_id, inbox_key: 'news', body: { title: 'News' } });
@@ -222,7 +181,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
   });
 
   it('lets an admin manage the tenant, and nobody else see that', async () => {
-    const tenant_id = await newTenant();
+    const tenant_id = await server.newTenant();
     for (const [user_id, role] of [
       ['dora', 'admin'],
       ['emil', 'member'],
@@ -244,7 +203,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByLabel('E-mail of the person to invite').fill('flo@example.com');
     await page.getByRole('button', { name: 'Send the invitation' }).click();
     await page.getByText('flo@example.com as member').waitFor();
-    await mailTo('flo@example.com', 'Join Bookshop');
+    await server.mailTo('flo@example.com', 'Join Bookshop');
     await page.getByLabel('Role of emil').selectOption('admin');
     await vi.waitFor(
       async () =>
@@ -307,8 +266,8 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     }).listen(0, '127.0.0.1');
     await once(around, 'listening');
     const origin = `http://127.0.0.1:${(around.address() as AddressInfo).port}`;
-    const tenant_id = await newTenant({ portal_sign_in: 'host', portal_frame_ancestors: [origin] });
-    const closed = await newTenant({ portal_sign_in: 'host' });
+    const tenant_id = await server.newTenant({ portal_sign_in: 'host', portal_frame_ancestors: [origin] });
+    const closed = await server.newTenant({ portal_sign_in: 'host' });
     const body = { sub: 'gil', scope: 'agents:chat' };
     const { token } = (await host.tenants.mintToken({ tenant_id, body })).data;
     const { page } = await openPage(browser!);
@@ -323,7 +282,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
   });
 
   it('loads little, and nothing from elsewhere', async () => {
-    const tenant_id = await newTenant({ portal_logo: 'https://cdn.example/logo.png' });
+    const tenant_id = await server.newTenant({ portal_logo: 'https://cdn.example/logo.png' });
     const page = await fetch(`${url}/portal/${tenant_id}`);
     expect(page.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: https://cdn.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-import type { AdminPage } from '../shell.tsx';
+import type { AdminPage } from '../main.tsx';
 import { Channels } from './channels.tsx';
 import { Settings } from './settings.tsx';
 import { Skills } from './skills.tsx';

@@ -1,6 +1,6 @@
+import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
 import { channelsKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 
@@ -68,14 +68,14 @@ export function Channels() {
         <Field label={kinds[type].id}>
           {id => <input id={id} required value={channel_id} onChange={event => setId(event.target.value)} />}
         </Field>
-        <button type="submit" className="main" disabled={claim.isPending}>
+        <button type="submit" className="stak-portal-main" disabled={claim.isPending}>
           Connect
         </button>
       </form>
       <Failure error={claim.error} />
       <Loaded query={channels}>
         {all => (
-          <ul className="plain">
+          <ul className="stak-portal-plain">
             {all.map(one => (
               <Channel key={`${one.type} ${one.channel_id}`} channel={one} />
             ))}
@@ -100,10 +100,10 @@ function Channel({ channel }: { channel: { type: string; channel_id: string; isR
     await client.tenants.releaseChannel({ tenant_id, type, channel_id });
   }, channelsKey);
   return (
-    <li className="card">
+    <li className="stak-portal-card">
       <strong>{`${isType(type) ? kinds[type].name : type} ${channel_id}`}</strong>
-      <p className="dim">{isReady ? 'Ready.' : 'It needs its secrets.'}</p>
-      <p className="dim">{`Deliver its events to ${addressOf(type, channel_id)}`}</p>
+      <p className="stak-portal-dim">{isReady ? 'Ready.' : 'It needs its secrets.'}</p>
+      <p className="stak-portal-dim">{`Deliver its events to ${addressOf(type, channel_id)}`}</p>
       {isType(type) && (
         <form onSubmit={onSubmit(() => put.mutate(undefined))}>
           {Object.entries(kinds[type].secrets).map(([name, label]) => (

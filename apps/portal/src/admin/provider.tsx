@@ -1,15 +1,17 @@
 import type { ApiTypes } from '@stak/client';
+import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '@stak/portal-react/parts';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
-import { providerKey, readMe } from '../queries.ts';
+import { providerKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 
 const tenant_id = tenantId;
 type Known = ApiTypes['tenants.getPortalProvider']['data'];
 
 const readProvider = async (): Promise<Known | null> =>
-  (await readMe()).portal.provider ? (await client.tenants.getPortalProvider({ tenant_id })).data : null;
+  (await client.tenants.getPortalUser({ tenant_id })).data.portal.provider
+    ? (await client.tenants.getPortalProvider({ tenant_id })).data
+    : null;
 
 export function Provider() {
   const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
@@ -55,7 +57,7 @@ function Form({ known }: { known: Known | null }) {
     mutationFn: async () => (await client.tenants.testPortalProvider({ tenant_id })).data,
   });
   return (
-    <form className="stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
+    <form className="stak-portal-stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
       {texts.map(([name, label, hint]) => (
         <Field key={name} label={label}>
           {id => (
@@ -79,12 +81,16 @@ function Form({ known }: { known: Known | null }) {
         />{' '}
         People who are no users yet become members
       </label>
-      {known && <p className="dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>}
-      {known?.matches_addresses && (
-        <p className="dim">Addresses find users now. Setting the provider here switches that off.</p>
+      {known && (
+        <p className="stak-portal-dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>
       )}
-      <div className="bar">
-        <button type="submit" className="main" disabled={save.isPending}>
+      {known?.matches_addresses && (
+        <p className="stak-portal-dim">
+          Addresses find users now. Setting the provider here switches that off.
+        </p>
+      )}
+      <div className="stak-portal-bar">
+        <button type="submit" className="stak-portal-main" disabled={save.isPending}>
           Set the provider
         </button>
         {known && (

@@ -1,7 +1,7 @@
+import { Failure, Field, Loaded, onSubmit, useAction, userKey } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
-import { meKey, settingsKey } from '../queries.ts';
+import { settingsKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 import { Provider } from './provider.tsx';
 
@@ -57,11 +57,11 @@ function Form({ initial, etag }: { initial: Draft; etag: string }) {
   const save = useAction(
     () => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }),
     settingsKey,
-    meKey,
+    userKey,
   );
   const set = (name: keyof Draft, value: string) => setDraft({ ...draft, [name]: value });
   return (
-    <form className="stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
+    <form className="stak-portal-stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
       {texts.map(([name, label, hint]) => (
         <Field key={name} label={label}>
           {id => (
@@ -84,7 +84,7 @@ function Form({ initial, etag }: { initial: Draft; etag: string }) {
           />
         )}
       </Field>
-      <button type="submit" className="main" disabled={save.isPending}>
+      <button type="submit" className="stak-portal-main" disabled={save.isPending}>
         Save
       </button>
       <Failure error={save.error} />

@@ -1,5 +1,5 @@
+import { Failure, Loaded, useAction } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
-import { Failure, Loaded, useAction } from '../components.tsx';
 import { settingsKey, skillsKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 import { readSettings } from './settings.tsx';
@@ -25,13 +25,13 @@ export function Skills() {
   return (
     <section>
       <h1>Skills</h1>
-      <p className="dim">What the agent can do besides talking.</p>
+      <p className="stak-portal-dim">What the agent can do besides talking.</p>
       <Failure error={change.error} />
       <Loaded query={skills}>
         {all => (
-          <ul className="plain">
+          <ul className="stak-portal-plain">
             {all.map(({ name, description, is_enabled, is_custom, approval }) => (
-              <li key={name} className="card">
+              <li key={name} className="stak-portal-card">
                 <label>
                   <input
                     type="checkbox"
@@ -43,7 +43,7 @@ export function Skills() {
                 </label>
                 <p>{description}</p>
                 {approval !== 'never' && (
-                  <p className="dim">
+                  <p className="stak-portal-dim">
                     {approval === 'admin' ? 'An admin has to agree.' : 'The user has to agree.'}
                   </p>
                 )}

@@ -1,5 +1,5 @@
+import { Loaded } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
-import { Loaded } from '../components.tsx';
 import { client, tenantId } from '../session.ts';
 
 export function Usage() {
@@ -17,7 +17,7 @@ export function Usage() {
               {`${total.messages} messages in 30 days.`}
               {limit_per_day !== null && ` At most ${limit_per_day} a day.`}
             </p>
-            <div className="scroll">
+            <div className="stak-portal-scroll">
               <table>
                 <thead>
                   <tr>

@@ -1,6 +1,6 @@
+import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '@stak/portal-react/parts';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ConfirmButton, Failure, Field, Loaded, onSubmit, useAction } from '../components.tsx';
 import { invitationsKey, usersKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 
@@ -27,7 +27,7 @@ export function Users() {
     <section>
       <h1>Users</h1>
       <Failure error={pages.error ?? change.error ?? remove.error} />
-      <div className="scroll">
+      <div className="stak-portal-scroll">
         <table>
           <thead>
             <tr>
@@ -35,7 +35,7 @@ export function Users() {
               <th scope="col">E-mail</th>
               <th scope="col">Role</th>
               <th scope="col">
-                <span className="hidden">Actions</span>
+                <span className="stak-portal-hidden">Actions</span>
               </th>
             </tr>
           </thead>
@@ -113,7 +113,7 @@ function Invitations() {
             </select>
           )}
         </Field>
-        <button type="submit" className="main" disabled={invite.isPending}>
+        <button type="submit" className="stak-portal-main" disabled={invite.isPending}>
           Send the invitation
         </button>
       </form>
@@ -122,7 +122,7 @@ function Invitations() {
         {all => (
           <ul>
             {all.map(one => (
-              <li key={one.invitation_id} className="bar">
+              <li key={one.invitation_id} className="stak-portal-bar">
                 <span>{`${one.email} as ${one.role}, until ${one.expires_at.slice(0, 10)}`}</span>
                 <button
                   type="button"

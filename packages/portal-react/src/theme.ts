@@ -1,4 +1,4 @@
-import type { Portal } from './session.ts';
+import type { PortalUser } from './queries.ts';
 
 type Rgb = readonly [number, number, number];
 
@@ -40,14 +40,18 @@ function readableOn(color: string, surface: string): string {
 const surfaces = { light: '#ffffff', dark: '#1d2427' };
 
 // Whatever colours a tenant has, everything can be read.
-export function applyTheme({ name, color = '#0b7285', header_color }: Portal): void {
-  const { style } = document.documentElement;
-  document.title = name;
-  style.setProperty('--accent', color);
-  style.setProperty('--on-accent', textOn(color));
-  style.setProperty('--link-light', readableOn(color, surfaces.light));
-  style.setProperty('--link-dark', readableOn(color, surfaces.dark));
-  if (header_color === undefined) return;
-  style.setProperty('--header', header_color);
-  style.setProperty('--on-header', textOn(header_color));
+export function themeOf({
+  color = '#0b7285',
+  header_color,
+}: Pick<PortalUser['portal'], 'color' | 'header_color'>): Record<string, string> {
+  return {
+    '--stak-portal-accent': color,
+    '--stak-portal-on-accent': textOn(color),
+    '--stak-portal-link-light': readableOn(color, surfaces.light),
+    '--stak-portal-link-dark': readableOn(color, surfaces.dark),
+    ...(header_color !== undefined && {
+      '--stak-portal-header': header_color,
+      '--stak-portal-on-header': textOn(header_color),
+    }),
+  };
 }

@@ -1,14 +1,19 @@
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ConfirmButton, Failure, Loaded, onSubmit, useAction } from '../components.tsx';
+import { ConfirmButton, Failure, Loaded, onSubmit, Title, useAction } from '../parts.tsx';
+import { usePortal } from '../provider.tsx';
 import { memoryKey } from '../queries.ts';
-import { client, tenantId } from '../session.ts';
 
-const person = { tenant_id: tenantId, user_id: 'me' };
 type Item = ApiTypes['agents.listMemory']['data']['data'][number];
 
+function usePerson() {
+  const { client, tenant_id } = usePortal();
+  return { client, person: { tenant_id, user_id: 'me' } };
+}
+
 export function Memory() {
+  const { client, person } = usePerson();
   const memory = useQuery({
     queryKey: memoryKey,
     queryFn: async () => {
@@ -29,17 +34,17 @@ export function Memory() {
   );
   return (
     <section>
-      <h1>What is remembered about you</h1>
+      <Title>What is remembered about you</Title>
       <Loaded query={memory}>
         {({ is_declined, memory_summary, items }) => (
           <>
             {is_declined ? (
               <p>Nothing is remembered, as you wanted.</p>
             ) : items.length === 0 && memory_summary === null ? (
-              <p className="dim">Nothing yet. Ask the agent to remember something.</p>
+              <p className="stak-portal-dim">Nothing yet. Ask the agent to remember something.</p>
             ) : null}
             {memory_summary !== null && (
-              <div className="card">
+              <div className="stak-portal-card">
                 <p>{memory_summary}</p>
                 <button type="button" onClick={() => forgetSummary.mutate(undefined)}>
                   Forget the summary
@@ -65,6 +70,7 @@ export function Memory() {
 }
 
 function Remembered({ item }: { item: Item }) {
+  const { client, person } = usePerson();
   const { session_id, summary, key_facts } = item;
   const change = useAction(
     (facts: readonly { fact_id?: string; fact: string }[]) =>
@@ -77,7 +83,7 @@ function Remembered({ item }: { item: Item }) {
   );
   const forget = useAction(() => client.agents.deleteMemory({ ...person, session_id }), memoryKey);
   return (
-    <div className="card">
+    <div className="stak-portal-card">
       {summary !== null && <p>{summary}</p>}
       <ul>
         {key_facts.map(fact => (
@@ -118,8 +124,8 @@ function Fact({
   const [draft, setDraft] = useState<string>();
   if (draft === undefined)
     return (
-      <li className="bar">
-        <span className="space">{text}</span>
+      <li className="stak-portal-bar">
+        <span className="stak-portal-space">{text}</span>
         <button type="button" aria-label={`Edit ${text}`} onClick={() => setDraft(text)}>
           Edit
         </button>
@@ -131,7 +137,7 @@ function Fact({
   return (
     <li>
       <form
-        className="bar"
+        className="stak-portal-bar"
         onSubmit={onSubmit(() => {
           setDraft(undefined);
           onSave(draft);
@@ -143,7 +149,7 @@ function Fact({
           value={draft}
           onChange={event => setDraft(event.target.value)}
         />
-        <button type="submit" className="main">
+        <button type="submit" className="stak-portal-main">
           Save
         </button>
         <button type="button" onClick={() => setDraft(undefined)}>

@@ -1,11 +1,29 @@
+import { StakError } from '@stak/client';
 import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { go, hrefOf } from './router.ts';
-import { messageOf } from './session.ts';
+import { usePortal } from './provider.tsx';
+
+// What the pages are made of, for pages of your own that look the same.
+
+export { userKey } from './queries.ts';
+export { themeOf } from './theme.ts';
+
+export const messageOf = (error: unknown): string =>
+  error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
+
+/** The title of a page: below the headings of a page that it is only a part of. */
+export function Title({ id, children }: { id?: string; children: ReactNode }) {
+  const Level = usePortal().isPage ? 'h1' : 'h2';
+  return (
+    <Level id={id} className="stak-portal-title">
+      {children}
+    </Level>
+  );
+}
 
 export function Failure({ error }: { error: unknown }) {
   return error ? (
-    <p className="failure" role="alert">
+    <p className="stak-portal-failure" role="alert">
       {messageOf(error)}
     </p>
   ) : null;
@@ -29,7 +47,7 @@ export function Loaded<T>({
       </div>
     );
   return (
-    <p role="status" className="dim">
+    <p role="status" className="stak-portal-dim">
       Loading…
     </p>
   );
@@ -38,26 +56,10 @@ export function Loaded<T>({
 export function Field({ label, children }: { label: string; children: (id: string) => ReactNode }) {
   const id = useId();
   return (
-    <div className="field">
+    <div className="stak-portal-field">
       <label htmlFor={id}>{label}</label>
       {children(id)}
     </div>
-  );
-}
-
-export function PageLink({ page, now, children }: { page: string; now: string; children: ReactNode }) {
-  return (
-    <a
-      href={hrefOf(page)}
-      aria-current={now === page ? 'page' : undefined}
-      onClick={event => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        go(page);
-      }}
-    >
-      {children}
-    </a>
   );
 }
 
@@ -86,10 +88,10 @@ export function ConfirmButton({ label, onConfirm }: { label: string; onConfirm: 
       </button>
     );
   return (
-    <span className="confirm">
+    <span className="stak-portal-confirm">
       <button
         type="button"
-        className="danger"
+        className="stak-portal-danger"
         onClick={() => {
           setIsOpen(false);
           onConfirm();

@@ -1,19 +1,28 @@
 import { useState } from 'react';
-import { Failure, Field, onSubmit, useAction } from '../components.tsx';
-import { type Me, meKey } from '../queries.ts';
-import { client, tenantId } from '../session.ts';
+import { Failure, Field, Loaded, onSubmit, Title, useAction } from '../parts.tsx';
+import { usePortal } from '../provider.tsx';
+import { type PortalUser, usePortalUser, userKey } from '../queries.ts';
 
-export function Profile({ me: { user, user_id, scope } }: { me: Me }) {
+export function Profile() {
+  return (
+    <section>
+      <Title>Profile</Title>
+      <Loaded query={usePortalUser()}>{user => <Own user={user} />}</Loaded>
+    </section>
+  );
+}
+
+function Own({ user: { user, user_id, scope } }: { user: PortalUser }) {
+  const { client, tenant_id } = usePortal();
   const [name, setName] = useState(user?.display_name ?? '');
   const canChange = user !== null && scope.split(' ').includes('profile:write');
   const save = useAction(
-    () => client.tenants.updatePortalUser({ tenant_id: tenantId, body: { display_name: name } }),
-    meKey,
+    () => client.tenants.updatePortalUser({ tenant_id, body: { display_name: name } }),
+    userKey,
   );
   return (
-    <section>
-      <h1>Profile</h1>
-      <form className="stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
+    <>
+      <form className="stak-portal-stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
         <Field label="Name">
           {id => (
             <input
@@ -27,7 +36,7 @@ export function Profile({ me: { user, user_id, scope } }: { me: Me }) {
           )}
         </Field>
         {canChange && (
-          <button type="submit" className="main" disabled={save.isPending}>
+          <button type="submit" className="stak-portal-main" disabled={save.isPending}>
             Save
           </button>
         )}
@@ -50,6 +59,6 @@ export function Profile({ me: { user, user_id, scope } }: { me: Me }) {
           </>
         )}
       </dl>
-    </section>
+    </>
   );
 }

@@ -1,9 +1,9 @@
-import type { ApiTypes } from '@stak/client';
+import type { ApiTypes, Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure, Loaded, onSubmit, useAction } from '../components.tsx';
+import { Failure, Loaded, onSubmit, Title, useAction } from '../parts.tsx';
+import { usePortal } from '../provider.tsx';
 import { tasksKey } from '../queries.ts';
-import { client } from '../session.ts';
 
 type Task = ApiTypes['tasks.list']['data']['data'][number];
 type Status = Task['status'];
@@ -15,15 +15,16 @@ const columns: readonly { status: Status; label: string }[] = [
 ];
 const tasksShown = 100; // of each column
 
-const readColumn = async (status: Status): Promise<Task[]> =>
+const readColumn = async (client: Client, status: Status): Promise<Task[]> =>
   (await client.tasks.list({ filter: `status:${status}`, limit: tasksShown })).data.data;
 
 export function Tasks() {
+  const { client } = usePortal();
   const [title, setTitle] = useState('');
   const [due, setDue] = useState('');
   const tasks = useQuery({
     queryKey: tasksKey,
-    queryFn: async () => (await Promise.all(columns.map(({ status }) => readColumn(status)))).flat(),
+    queryFn: async () => (await Promise.all(columns.map(({ status }) => readColumn(client, status)))).flat(),
     refetchInterval: 15_000,
   });
   const create = useAction(async () => {
@@ -39,8 +40,8 @@ export function Tasks() {
   const remove = useAction((task_id: string) => client.tasks.delete({ task_id }), tasksKey);
   return (
     <section>
-      <h1>Tasks</h1>
-      <form className="bar" onSubmit={onSubmit(() => create.mutate(undefined))}>
+      <Title>Tasks</Title>
+      <form className="stak-portal-bar" onSubmit={onSubmit(() => create.mutate(undefined))}>
         <input
           aria-label="New task"
           placeholder="New task"
@@ -49,14 +50,14 @@ export function Tasks() {
           onChange={event => setTitle(event.target.value)}
         />
         <input aria-label="Due" type="date" value={due} onChange={event => setDue(event.target.value)} />
-        <button type="submit" className="main" disabled={create.isPending}>
+        <button type="submit" className="stak-portal-main" disabled={create.isPending}>
           Add
         </button>
       </form>
       <Failure error={create.error ?? move.error ?? remove.error} />
       <Loaded query={tasks}>
         {all => (
-          <div className="board">
+          <div className="stak-portal-board">
             {columns.map(({ status, label }) => (
               <section key={status} aria-label={label}>
                 <h2>{label}</h2>
@@ -64,10 +65,12 @@ export function Tasks() {
                   {all
                     .filter(one => one.status === status)
                     .map(one => (
-                      <li key={one.task_id} className="card">
+                      <li key={one.task_id} className="stak-portal-card">
                         <span>{one.title}</span>
-                        {one.due_date !== undefined && <span className="dim">{` Due ${one.due_date}`}</span>}
-                        <div className="bar">
+                        {one.due_date !== undefined && (
+                          <span className="stak-portal-dim">{` Due ${one.due_date}`}</span>
+                        )}
+                        <div className="stak-portal-bar">
                           <select
                             aria-label={`Status of ${one.title}`}
                             value={one.status}

@@ -1,16 +1,26 @@
 import { Inbox, InboxProvider } from '@stak/inbox-react';
 import { useState } from 'react';
-import type { Me } from '../queries.ts';
-import { freshToken, tenantId } from '../session.ts';
+import { Loaded, Title } from '../parts.tsx';
+import { usePortal } from '../provider.tsx';
+import { type PortalUser, usePortalUser } from '../queries.ts';
 
-export function InboxPage({ inboxes }: { inboxes: Me['inboxes'] }) {
+export function Inboxes() {
+  return (
+    <section>
+      <Title>Inbox</Title>
+      <Loaded query={usePortalUser()}>{({ inboxes }) => <Chosen inboxes={inboxes} />}</Loaded>
+    </section>
+  );
+}
+
+function Chosen({ inboxes }: { inboxes: PortalUser['inboxes'] }) {
+  const { baseUrl, token, tenant_id } = usePortal();
   const [chosen, setChosen] = useState(inboxes[0]?.inbox_key);
   const open = inboxes.find(one => one.inbox_key === chosen);
   return (
-    <section>
-      <h1>Inbox</h1>
+    <>
       {inboxes.length > 1 && (
-        <div className="bar">
+        <div className="stak-portal-bar">
           <select aria-label="Which inbox" value={chosen} onChange={event => setChosen(event.target.value)}>
             {inboxes.map(one => (
               <option key={one.inbox_key} value={one.inbox_key}>
@@ -23,16 +33,16 @@ export function InboxPage({ inboxes }: { inboxes: Me['inboxes'] }) {
       {open ? (
         <InboxProvider
           key={open.inbox_key}
-          baseUrl=""
-          token={freshToken}
-          tenant={tenantId}
+          baseUrl={baseUrl}
+          token={token}
+          tenant={tenant_id}
           inbox={open.inbox_key}
         >
           <Inbox title={open.title} />
         </InboxProvider>
       ) : (
-        <p className="dim">Nothing has been sent yet.</p>
+        <p className="stak-portal-dim">Nothing has been sent yet.</p>
       )}
-    </section>
+    </>
   );
 }

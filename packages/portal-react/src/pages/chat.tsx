@@ -1,11 +1,10 @@
 import { emptyReply, type Reply, streamReply } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { ConfirmButton, Failure, Loaded, onSubmit, useAction } from '../components.tsx';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { ConfirmButton, Failure, Loaded, messageOf, onSubmit, Title, useAction } from '../parts.tsx';
+import { usePortal } from '../provider.tsx';
 import { type Approval, approvalsKey, conversationsKey, type Turn, turnsKey } from '../queries.ts';
-import { client, clientSettings, messageOf, tenantId } from '../session.ts';
 
-const tenant_id = tenantId;
 const refreshMs = 5_000; // an approval may be decided elsewhere, and a host may say something
 const turnsShown = 50;
 
@@ -19,6 +18,8 @@ function doing({ text, skills, isWaiting }: Reply): string {
 }
 
 export function Chat() {
+  const { client, tenant_id } = usePortal();
+  const titleId = useId();
   const [chosen, setChosen] = useState<string>();
   const list = useQuery({
     queryKey: conversationsKey,
@@ -34,14 +35,14 @@ export function Chat() {
     setChosen(undefined);
   }, conversationsKey);
   return (
-    <section className="chat" aria-labelledby="chat-title">
-      <h1 id="chat-title">Chat</h1>
+    <section className="stak-portal-chat" aria-labelledby={titleId}>
+      <Title id={titleId}>Chat</Title>
       <Loaded query={list}>
         {all => {
           const open = chosen ?? all[0]?.conversation_id;
           return (
             <>
-              <div className="bar">
+              <div className="stak-portal-bar">
                 {all.length > 0 && (
                   <select
                     aria-label="Conversation"
@@ -65,7 +66,7 @@ export function Chat() {
               </div>
               <Failure error={begin.error ?? remove.error} />
               {open === undefined ? (
-                <p className="dim">Begin a conversation to ask something.</p>
+                <p className="stak-portal-dim">Begin a conversation to ask something.</p>
               ) : (
                 <Conversation key={open} conversation_id={open} />
               )}
@@ -78,6 +79,7 @@ export function Chat() {
 }
 
 function Conversation({ conversation_id }: { conversation_id: string }) {
+  const { client, settings, tenant_id } = usePortal();
   const queries = useQueryClient();
   const [talk, setTalk] = useState<Talk>();
   const turns = useQuery({
@@ -95,7 +97,7 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
     let now: Talk = { ...emptyReply, content };
     setTalk(now);
     try {
-      for await (const reply of streamReply(clientSettings, { tenant_id, conversation_id, content })) {
+      for await (const reply of streamReply(settings, { tenant_id, conversation_id, content })) {
         if (reply.isWaiting && !now.isWaiting)
           void queries.invalidateQueries({ queryKey: approvalsKey(conversation_id) });
         now = { ...reply, content };
@@ -111,8 +113,14 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
 
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-      <div className="log" role="log" aria-label="Messages" aria-busy={talk !== undefined} tabIndex={0}>
+      <div
+        className="stak-portal-log"
+        role="log"
+        aria-label="Messages"
+        aria-busy={talk !== undefined}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+        tabIndex={0}
+      >
         <Loaded query={turns}>
           {newest => newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)}
         </Loaded>
@@ -121,7 +129,7 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
             <Bubble by="user" text={talk.content} />
             {talk.text !== '' && <Bubble by="agent" text={talk.text} />}
             {talk.failure === undefined ? (
-              <p className="dim">{doing(talk)}</p>
+              <p className="stak-portal-dim">{doing(talk)}</p>
             ) : (
               <div>
                 <Failure error={talk.failure} />
@@ -145,8 +153,8 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
 
 function Bubble({ by, text }: { by: 'user' | 'agent'; text: string }) {
   return (
-    <div className="bubble" data-by={by} dir="auto">
-      <span className="hidden">{by === 'user' ? 'You: ' : 'Agent: '}</span>
+    <div className="stak-portal-bubble" data-by={by} dir="auto">
+      <span className="stak-portal-hidden">{by === 'user' ? 'You: ' : 'Agent: '}</span>
       {text}
     </div>
   );
@@ -166,7 +174,7 @@ function TurnView({ turn }: { turn: Turn }) {
             return part.text === '' ? [] : [<Bubble key={key} by={by} text={part.text} />];
           return part.type === 'tool-call'
             ? [
-                <p key={key} className="dim">
+                <p key={key} className="stak-portal-dim">
                   {`Used ${part.toolName}`}
                 </p>,
               ]
@@ -192,7 +200,7 @@ function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string)
     send();
   };
   return (
-    <form className="composer" onSubmit={onSubmit(send)}>
+    <form className="stak-portal-composer" onSubmit={onSubmit(send)}>
       <textarea
         aria-label="Message"
         placeholder="Write a message"
@@ -201,7 +209,7 @@ function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string)
         onChange={event => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <button type="submit" className="main" disabled={isBusy}>
+      <button type="submit" className="stak-portal-main" disabled={isBusy}>
         Send
       </button>
     </form>
@@ -210,6 +218,7 @@ function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string)
 
 // What the agent may do only if somebody agrees. The conversation goes on when everything is decided.
 function Approvals({ conversation_id }: { conversation_id: string }) {
+  const { client, tenant_id } = usePortal();
   const { data = [] } = useQuery({
     queryKey: approvalsKey(conversation_id),
     queryFn: async () =>
@@ -222,6 +231,7 @@ function Approvals({ conversation_id }: { conversation_id: string }) {
 }
 
 function WaitingApproval({ conversation_id, approval }: { conversation_id: string; approval: Approval }) {
+  const { client, tenant_id } = usePortal();
   const [reason, setReason] = useState('');
   const { approval_id, name, input } = approval;
   const decide = useAction(
@@ -234,16 +244,16 @@ function WaitingApproval({ conversation_id, approval }: { conversation_id: strin
     turnsKey(conversation_id),
   );
   return (
-    <section className="card" aria-label={`Approval of ${name}`}>
+    <section className="stak-portal-card" aria-label={`Approval of ${name}`}>
       <strong>{`Approve ${name}?`}</strong>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
-      {approval.approval === 'admin' && <p className="dim">An admin has to agree.</p>}
+      {approval.approval === 'admin' && <p className="stak-portal-dim">An admin has to agree.</p>}
       <Failure error={decide.error} />
-      <div className="bar">
+      <div className="stak-portal-bar">
         <button
           type="button"
-          className="main"
+          className="stak-portal-main"
           disabled={decide.isPending}
           onClick={() => decide.mutate(true)}
         >
