@@ -10,6 +10,7 @@ import {
   type Engine,
   openEmbedded,
   openMailbox,
+  password,
   publicUrl,
   type Serving,
   serve,
@@ -180,9 +181,13 @@ describe('the outbox', () => {
   it('takes names as text, whatever they hold', async () => {
     const name = '<b>Ann</b> "><script>alert(1)</script>';
     await house.signUp('ann@example.com', { name });
+    await house.mailsTo('ann@example.com');
+    const { userId } = (await house.users.getByEmail('ann@example.com'))!;
+    await house.users.update(userId, { emailVerified: true });
+    await forgot(house, 'ann@example.com');
     const [mail] = await house.mailsTo('ann@example.com');
     expect(mail?.html).not.toContain('<script');
-    expect(mail?.text).toContain(name);
+    expect(mail?.text).toContain(`Hello ${name},`);
     const lines = await house.call('POST', '/v1/auth/signup', {
       send: {
         email: 'eve@example.com',
@@ -191,6 +196,35 @@ describe('the outbox', () => {
       },
     });
     expect(lines.status).toBe(400);
+  });
+});
+
+// A stranger signs up with somebody else's address, and chooses the name.
+describe('a name', () => {
+  it('is in no mail to an address that nobody has shown to be theirs', async () => {
+    const name = 'You won, see evil.example';
+    const { access_token: as } = await house.signUp('victim@example.com', { name });
+    const change = (email: string) =>
+      house.call('POST', '/v1/me/email', { as, send: { email, password }, address: '192.0.2.9' });
+    await house.call('POST', '/v1/me/verification', { as });
+    await forgot(house, 'victim@example.com');
+    await house.logIn('victim@example.com', undefined, { address: '192.0.2.77' });
+    expect((await change('other@example.com')).status).toBe(202);
+    await house.call('POST', '/v1/me/password', {
+      as,
+      send: { currentPassword: password, newPassword: 'seven green umbrellas' },
+    });
+    const mails = [
+      ...(await house.mailsTo('victim@example.com')),
+      ...(await house.mailsTo('other@example.com')),
+    ];
+    const subjects = mails.map(({ subject }) => subject);
+    for (const part of ['Verify', 'Reset', 'New sign-in', 'Confirm your new', 'password was changed'])
+      expect(subjects.join('\n')).toContain(part);
+    for (const { subject, text, html } of mails) {
+      expect(`${subject} ${text} ${html}`).not.toContain('evil.example');
+      expect(text).toContain('Hello,');
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import { type WriteStep, write } from '@stak/table';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { greeted } from '../mail/texts.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, session } from '../table.ts';
 import type { UserChange } from '../users/users.ts';
@@ -152,7 +153,7 @@ type FactorChange = { change: UserChange; what: string; steps: Record<string, Wr
 export async function changeFactor(
   { users, audit, outbox, clock }: FactorDeps,
   { userId, sessionId, address, requestId }: Signed,
-  { email, name, version }: Profile,
+  user: Profile,
   { change, what, steps }: FactorChange,
 ): Promise<void> {
   const by = { via: 'session', credentialId: sessionId, address, requestId };
@@ -161,12 +162,12 @@ export async function changeFactor(
     audit: audit.step(userId, { action: 'factor.changed', detail: what, ...by }),
     ...outbox.steps({
       kind: 'factor.changed',
-      to: email,
+      to: user.email,
       userId,
-      details: { name, what, at: isoTime(clock.now()) },
+      details: { ...greeted(user), what, at: isoTime(clock.now()) },
     }),
   };
-  await users.update(userId, change, { ifVersion: version, also }).catch(error => {
+  await users.update(userId, change, { ifVersion: user.version, also }).catch(error => {
     throw explainFactor(error);
   });
   outbox.ring();

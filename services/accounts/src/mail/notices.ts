@@ -10,6 +10,7 @@ import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './outbox.ts';
 import { failureDigest, mailedNotice, type OutgoingMail } from './table.ts';
+import { greeted } from './texts.ts';
 
 type Topic = MailTopic | 'payments';
 type Details = Readonly<Record<string, string>>;
@@ -121,12 +122,12 @@ export function createNotices(deps: NoticeDeps): Notices {
       const organisation = (await deps.memberships.read(accountId))?.name ?? account.name;
       const mails = page.people
         .filter(one => isWanted(topic, one))
-        .map(({ person: { userId, email, name }, role }) => ({
+        .map(({ person, role }) => ({
           kind: topics[topic].kind,
-          to: email,
-          userId,
-          details: { ...facts, name, role, organisation },
-          ...(topic !== 'payments' && { token: sealer.seal(`${userId} ${topic}`, tokenLocation) }),
+          to: person.email,
+          userId: person.userId,
+          details: { ...facts, ...greeted(person), role, organisation },
+          ...(topic !== 'payments' && { token: sealer.seal(`${person.userId} ${topic}`, tokenLocation) }),
         }));
       const rest = page.next === undefined ? {} : request(accountId, topic, { ...facts, after: page.next });
       return { ...digest?.steps, ...outbox.steps(...mails), ...rest };

@@ -35,12 +35,17 @@ const requests = [
 type RequestKind = (typeof requests)[number];
 export const isRequest = (kind: MailKind): boolean => requests.some(one => one === kind);
 
+// Whom a mail greets by name: people who have shown that the address is theirs. A stranger who signs up with somebody
+// else's address chooses the name, and would have us write it to them.
+export const greeted = ({ name, emailVerified }: { name: string; emailVerified?: boolean }) =>
+  emailVerified ? { name } : undefined;
+
 type Filled = { brand: Brand; details: Readonly<Record<string, string>>; token: string };
 
 const linkTo = ({ brand, token }: Filled, page: string): string =>
   // After the `#`, which no browser sends: neither a proxy's log nor a Referer holds the token.
   `${brand.url}/console/${page}${token === '' ? '' : `#token=${token}`}`;
-const hello = ({ details }: Filled): string => `Hello ${details.name ?? ''},`;
+const hello = ({ details }: Filled): string => (details.name ? `Hello ${details.name},` : 'Hello,');
 const asMember = ({ brand, details }: Filled): string =>
   `You get this because you are ${details.role} of ${details.organisation} at ${brand.url}.`;
 const unsubscribe = ({ brand, token }: Filled): string => `${brand.url}/v1/mail/unsubscribe?token=${token}`;
@@ -87,14 +92,14 @@ const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) =>
   }),
   'email.verify': filled => ({
     subject: `Verify your address for ${filled.brand.name}`,
-    paragraphs: [hello(filled), 'Please confirm that this is your address.'],
+    paragraphs: ['Hello,', 'Please confirm that this is your address.'],
     action: { label: 'Verify the address', url: linkTo(filled, 'verify-email') },
     note: 'The link works for 24 hours, once you have signed in. If you made no account, ignore this mail.',
     reason: `You get this because an account was made with this address at ${filled.brand.url}.`,
   }),
   'email.confirm_new': filled => ({
     subject: `Confirm your new address for ${filled.brand.name}`,
-    paragraphs: [hello(filled), 'You want to sign in with this address from now on. Please confirm it.'],
+    paragraphs: ['Hello,', 'You want to sign in with this address from now on. Please confirm it.'],
     action: { label: 'Confirm the new address', url: linkTo(filled, 'confirm-email') },
     note: 'The link works for 24 hours, while you are signed in. If you did not ask for it, ignore this mail.',
     reason: `You get this because someone entered this address as their new one at ${filled.brand.url}.`,

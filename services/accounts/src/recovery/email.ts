@@ -1,6 +1,7 @@
 import { failedStep, is, tableErrors, write } from '@stak/table';
 import { inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
+import { greeted } from '../mail/texts.ts';
 import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
 import type { Profile } from '../table.ts';
 import * as limits from './limits.ts';
@@ -79,14 +80,12 @@ export async function requestEmailChange(
     createdAt: isoTime(clock.now()),
     expiresAt: inSeconds(clock.now()) + limits.emailChangeS,
   };
-  const { name } = user;
   const keptS = limits.emailChangeS;
   const toNew = isFree
     ? {
         kind: 'email.confirm_new' as const,
         to: newEmail,
         userId,
-        details: { name },
         token: forNew.text,
         keptS,
       }
@@ -95,7 +94,7 @@ export async function requestEmailChange(
     kind: 'email.confirm_old' as const,
     to: user.email,
     userId,
-    details: { name, email: newEmail },
+    details: { ...greeted(user), email: newEmail },
     token: forOld.text,
     keptS,
   };
@@ -174,7 +173,7 @@ async function writeEmailChange(
           kind: 'email.changed',
           to: oldEmail,
           userId,
-          details: { name: user.name, email: newEmail, at: isoTime(clock.now()) },
+          details: { ...greeted(user), email: newEmail, at: isoTime(clock.now()) },
         }),
       },
     },

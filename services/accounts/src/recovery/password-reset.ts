@@ -4,6 +4,7 @@ import { accountsErrors } from '../errors.ts';
 import { factorErasure } from '../factors/table.ts';
 import { endApiKeys } from '../keys/api-keys.ts';
 import type { OutgoingMail } from '../mail/table.ts';
+import { greeted } from '../mail/texts.ts';
 import { checkPassword } from '../sign-in/password-policy.ts';
 import type { Profile } from '../table.ts';
 import * as limits from './limits.ts';
@@ -36,7 +37,7 @@ export async function resolveReset(
 ): Promise<Readonly<Record<string, WriteStep>>> {
   const user = await deps.users.findProfile('email', to);
   if (!user || user.deletingAt !== undefined) return {};
-  const { userId, email, name } = user;
+  const { userId, email } = user;
   const { text, hash } = newToken(userId);
   const entry = {
     action: 'password.reset_requested',
@@ -51,7 +52,7 @@ export async function resolveReset(
       kind: 'password.reset',
       to: email,
       userId,
-      details: { name },
+      details: greeted(user),
       token: text,
       keptS: limits.resetS,
     }),
@@ -96,7 +97,7 @@ async function writeReset(
   user: Profile,
   { token, passwordHash, origin }: { token: WriteStep; passwordHash: string; origin: Origin },
 ): Promise<void> {
-  const { userId, email, name, version } = user;
+  const { userId, email, version } = user;
   const { address, requestId } = origin;
   const entry = { action: 'password.reset', via: 'mail', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
@@ -115,7 +116,7 @@ async function writeReset(
           kind: 'password.changed',
           to: email,
           userId,
-          details: { name, at: isoTime(clock.now()) },
+          details: { ...greeted(user), at: isoTime(clock.now()) },
         }),
         ...Object.fromEntries(steps),
       },

@@ -81,7 +81,7 @@ export const useStep = (
 // The steps that owe somebody a mail with which to show that the address is theirs.
 export function verificationSteps(
   deps: Pick<Base, 'clock'> & { outbox: Outbox },
-  { userId, email, name }: { userId: string; email: string; name: string },
+  { userId, email }: { userId: string; email: string },
 ) {
   if (!deps.outbox.isOpen) return {};
   const { text, hash } = newToken(userId);
@@ -91,7 +91,6 @@ export function verificationSteps(
       kind: 'email.verify',
       to: email,
       userId,
-      details: { name },
       token: text,
       keptS: limits.verifyS,
     }),

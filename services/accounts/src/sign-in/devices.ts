@@ -3,25 +3,32 @@ import { type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import { greeted } from '../mail/texts.ts';
 import { devicesOfUser, knownDevice } from '../table.ts';
 import { deviceName } from './device-name.ts';
 
 type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };
-type Person = { userId: string; email: string; name: string };
+type Person = { userId: string; email: string; name: string; emailVerified?: boolean };
 
 // For the transaction that starts a session: the device is known from then on, and its owner is notified of a new one.
 // The first device on record causes no mail: it made the account, or was in use before devices were recorded.
 export async function deviceSteps(
   { store, clock, outbox }: DevicesDeps,
-  { userId, email, name }: Person,
+  person: Person,
   { userAgent, address }: Origin,
 ): Promise<Record<string, WriteStep>> {
+  const { userId, email } = person;
   const device = deviceName(userAgent);
   const deviceId = sha256(`${device} from ${addressKey(address)}`).slice(0, 32);
   const nowMs = clock.now();
   const { items } = await store.query(devicesOfUser, { userId }, { limit: limits.devicesKnown });
   const isNew = items.length > 0 && !items.some(one => one.deviceId === deviceId);
-  const details = { name, device, address: address ?? 'an unknown address', at: isoTime(nowMs) };
+  const details = {
+    ...greeted(person),
+    device,
+    address: address ?? 'an unknown address',
+    at: isoTime(nowMs),
+  };
   const expiresAt = inSeconds(nowMs) + limits.deviceS;
   return {
     'the device': write.put(knownDevice, { userId, deviceId, expiresAt }),

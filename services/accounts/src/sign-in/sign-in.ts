@@ -8,6 +8,7 @@ import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../facto
 import { explainFactor, factorSteps, type Shown } from '../factors/second-factor.ts';
 import * as limits from '../limits.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import { greeted } from '../mail/texts.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { type Profile, profile } from '../table.ts';
@@ -170,7 +171,7 @@ export async function changePassword(
           kind: 'password.changed',
           to: user.email,
           userId,
-          details: { name: user.name, at: isoTime(clock.now()) },
+          details: { ...greeted(user), at: isoTime(clock.now()) },
         }),
         ...Object.fromEntries(steps),
       },

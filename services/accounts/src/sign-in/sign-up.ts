@@ -2,6 +2,7 @@ import { failedCondition, type WriteStep } from '@stak/table';
 import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import type { OutgoingMail } from '../mail/table.ts';
+import { greeted } from '../mail/texts.ts';
 import * as recovery from '../recovery/limits.ts';
 import {
   findToken,
@@ -70,8 +71,8 @@ export async function resolveSignUp(
   const owner = await users.findProfile('email', to);
   const keptS = recovery.signUpS;
   if (owner) {
-    const { userId, name } = owner;
-    return outbox.steps({ kind: 'sign_up.taken', to, userId, details: { name }, keptS });
+    const { userId } = owner;
+    return outbox.steps({ kind: 'sign_up.taken', to, userId, details: greeted(owner), keptS });
   }
   const userId = ids.next('usr');
   const { text, hash } = newToken(userId);
