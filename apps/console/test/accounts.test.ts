@@ -154,6 +154,12 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByLabel('Your name').fill('Dana');
     await page.getByRole('button', { name: 'Change the name' }).click();
     await page.getByText('Your name is changed.').waitFor();
+    await page.getByRole('switch', { name: 'Failing deliveries' }).click();
+    const mails = async () => (await client.accounts.getMe()).data.mails;
+    await expect.poll(mails).toEqual({ deliveries: false, limits: true });
+    await page.reload();
+    expect(await page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(false);
+    expect(await page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
 
     const form = page.getByRole('region', { name: 'E-mail address' });
     const next = `new-${email}`;

@@ -177,6 +177,14 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByRole('textbox', { name: 'Name' }).fill('Payments');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    const own = (await client.webhooks.createSource({ body: { name: 'Ours', provider: 'stak' } })).data;
+    await follow(page, `/console/webhooks/${own.sourceId}?tab=settings`);
+    await page.getByRole('switch', { name: 'Audit trail' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The source is saved.').last().waitFor();
+    const { data: saved } = await client.webhooks.readSource({ sourceId: own.sourceId });
+    expect(saved.auditTrail).toBe(true);
+    expect(await findBarriers(page)).toEqual([]);
     await follow(page, `/console/webhooks/${sourceId}/events/evt_none`);
     await page.getByRole('heading', { name: 'There is no such event' }).waitFor();
     await follow(page, '/console/webhooks/src_none');

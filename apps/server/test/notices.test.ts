@@ -16,7 +16,6 @@ const person = { email: 'ann@example.com', password: 'seven green umbrellas', na
 async function open() {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
-  const smtp = await openSmtp({ disabledCommands: ['AUTH', 'STARTTLS'] });
   const engine = await createEngine({ path: ':memory:' });
   const door = createHttpServer(engine, { port: 0 });
   const { url } = await door.listen();
@@ -27,31 +26,43 @@ async function open() {
     STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
     STAK_DEFAULT_PLAN: 'free',
-    STAK_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
-    STAK_MAIL_FROM: 'stak@example.com',
   };
-  const config = readServerConfig({ port: 0 }, { ...variables, STAK_DEMO: 'false', STAK_LAKE: 'off' });
-  const server = await startServer(config, {
-    log: createLogger({ level: 'silent' }),
-    passwordCost: { logN: 4, r: 8, p: 1 },
-  });
+  // These run in reverse: the server stops first.
   onTestFinished(async () => {
-    await server.stop();
     await door.close();
     await engine.close();
     vi.unstubAllEnvs();
   });
-  const mail = (subject: string) =>
-    vi.waitFor(() => {
-      const found = smtp.received.map(({ raw }) => decoded(raw)).find(raw => raw.includes(subject));
-      expect(found, subject).toBeDefined();
-      return found!;
-    }, 20_000);
+  return { ...(await serve(variables)), engine };
+}
+
+async function serve(variables: Record<string, string>, memory = false) {
+  const smtp = await openSmtp({ disabledCommands: ['AUTH', 'STARTTLS'] });
+  const mails = { STAK_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, STAK_MAIL_FROM: 'stak@example.com' };
+  const config = readServerConfig(
+    { port: 0, memory },
+    { ...mails, ...variables, STAK_DEMO: 'false', STAK_LAKE: 'off' },
+  );
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+  });
+  onTestFinished(() => server.stop());
+  const mail = (subject: string, meanwhile?: () => Promise<unknown>) =>
+    vi.waitFor(
+      async () => {
+        await meanwhile?.();
+        const found = smtp.received.map(({ raw }) => decoded(raw)).find(raw => raw.includes(subject));
+        expect(found, subject).toBeDefined();
+        return found!;
+      },
+      { timeout: 20_000, interval: 250 },
+    );
   const { data } = await createClient({ baseUrl: server.localUrl }).accounts.signUp({ body: person });
   const client = createClient({ baseUrl: server.localUrl, token: data.access_token });
   const token = /#token=(\S+)/.exec(await mail('Subject: Verify your address'))![1]!;
   await client.accounts.verifyEmail({ body: { token } });
-  return { baseUrl: server.localUrl, client, engine, mail, accountId: data.account_id };
+  return { baseUrl: server.localUrl, client, mail, accountId: data.account_id };
 }
 
 it('tells by mail what webhooks come to: failing deliveries, and events that are nearly used up', async () => {
@@ -91,4 +102,18 @@ it('tells by mail what webhooks come to: failing deliveries, and events that are
   await expect.poll(async () => (await digest()).Item?.lines, { timeout: 20_000 }).toHaveLength(1);
   const [line] = (await digest()).Item!.lines as string[];
   expect(line).toMatch(/^Shop, Dead: delivery failed at \d\d:\d\d UTC\. /);
+}, 60_000);
+
+it('tells by mail that the storage is nearly full', async () => {
+  const { baseUrl, client, mail } = await serve({ STAK_STORAGE_LIMITS: 'free=1MB' }, true);
+  const { sourceId } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+  for (let count = 0; count < 5; count++) {
+    const sent = await fetch(`${baseUrl}/in/${sourceId}`, { method: 'POST', body: 'x'.repeat(170_000) });
+    expect(sent.status).toBe(200);
+  }
+  // Counted from the stream, and looked at with the requests that come after.
+  const nearly = await mail('80 % of your storage is used', () =>
+    client.tasks.create({ body: { title: 'Look' } }),
+  );
+  expect(nearly).toContain('/v1/mail/unsubscribe?token=');
 }, 60_000);

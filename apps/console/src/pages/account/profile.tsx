@@ -6,11 +6,13 @@ import {
   PasswordInput,
   SimpleGrid,
   Stack,
+  Switch,
   Text,
   TextInput,
   Title,
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { ApiTypes } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
@@ -52,11 +54,12 @@ export function Profile() {
   const me = useMe();
   return (
     <Loaded query={me}>
-      {({ name, email, hasPassword }) => (
+      {({ name, email, hasPassword, mails }) => (
         <SimpleGrid cols={{ base: 1, md: 3 }}>
           <NameForm name={name} />
           <EmailForm email={email} hasPassword={hasPassword} />
           <PasswordForm hasPassword={hasPassword} />
+          <MailSwitches mails={mails} />
           <DeleteAccount email={email} hasPassword={hasPassword} />
         </SimpleGrid>
       )}
@@ -193,5 +196,41 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
         error={complaint}
       />
     </FormCard>
+  );
+}
+
+type Mails = ApiTypes['accounts.getMe']['data']['mails'];
+
+const topics: readonly { topic: keyof Mails; label: string; description: string }[] = [
+  { topic: 'deliveries', label: 'Failing deliveries', description: 'At most one mail an hour.' },
+  { topic: 'limits', label: 'Limits of the plan', description: 'At 80 % and at 100 %, once a month each.' },
+];
+
+function MailSwitches({ mails }: { mails: Mails }) {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (part: Partial<Mails>) => client.accounts.updateMe({ body: { mails: part } }),
+    onSuccess: ({ data }) => queries.setQueryData(['me'], data),
+    onError: complain,
+  });
+  return (
+    <Card withBorder component="section" aria-label="Notices by mail">
+      <Stack>
+        <Title order={3} size="h4">
+          Notices by mail
+        </Title>
+        <Text size="sm">Mail about your sign-in and about failed payments always comes.</Text>
+        {topics.map(({ topic, label, description }) => (
+          <Switch
+            key={topic}
+            label={label}
+            description={description}
+            checked={change.isPending ? (change.variables[topic] ?? mails[topic]) : mails[topic]}
+            disabled={change.isPending}
+            onChange={event => change.mutate({ [topic]: event.currentTarget.checked })}
+          />
+        ))}
+      </Stack>
+    </Card>
   );
 }

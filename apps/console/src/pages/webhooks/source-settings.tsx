@@ -1,4 +1,4 @@
-import { Button, Card, Group, NumberInput, Select, Stack, TextInput, Title } from '@mantine/core';
+import { Button, Card, Group, NumberInput, Select, Stack, Switch, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -9,6 +9,7 @@ import { JsonField } from '../../components/json-field.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
 import { providerNames } from './providers.ts';
 import type { Source } from './queries.ts';
 
@@ -33,11 +34,13 @@ type Draft = {
   ownAlgorithm: string; // as JSON, for `own`
   toleranceS: number | string;
   whilePaused: WhilePaused;
+  auditTrail: boolean;
 };
 
 const exampleAlgorithm = { algorithm: 'sha256', header: 'X-Signature', encoding: 'hex' };
 
-function draftOf({ signatures, signingAlgorithm: given, toleranceS, whilePaused }: Source): Draft {
+function draftOf(source: Source): Draft {
+  const { signatures, signingAlgorithm: given, toleranceS, whilePaused, auditTrail } = source;
   const isOwn = typeof given === 'object';
   return {
     signatures,
@@ -45,12 +48,14 @@ function draftOf({ signatures, signingAlgorithm: given, toleranceS, whilePaused 
     ownAlgorithm: JSON.stringify(isOwn ? given : exampleAlgorithm, null, 2),
     toleranceS: toleranceS ?? '',
     whilePaused,
+    auditTrail,
   };
 }
 
-function changeOf(draft: Draft, provider: Source['provider'], fields: FormData): Change {
+function changeOf(draft: Draft, source: Source, fields: FormData): Change {
+  const { provider } = source;
   const text = (name: string) => String(fields.get(name) ?? '').trim();
-  const { signatures, algorithm, ownAlgorithm, toleranceS, whilePaused } = draft;
+  const { signatures, algorithm, ownAlgorithm, toleranceS, whilePaused, auditTrail } = draft;
   const ofSender: Change = {
     signatures,
     dedupeHeader: text('dedupe') || null,
@@ -61,7 +66,9 @@ function changeOf(draft: Draft, provider: Source['provider'], fields: FormData):
     }),
   };
   const ofSource: Change = { name: text('name'), whilePaused, alertUrl: text('alerts') || null };
-  return provider === 'stak' ? ofSource : { ...ofSource, ...ofSender };
+  if (provider !== 'stak') return { ...ofSource, ...ofSender };
+  // Members who may not change it save the rest.
+  return auditTrail === source.auditTrail ? ofSource : { ...ofSource, auditTrail };
 }
 
 // Everything about a source that can be changed.
@@ -78,7 +85,7 @@ export function SourceSettings({ source }: { source: Source }) {
   };
   const save = useMutation({
     mutationFn: async (fields: FormData) => {
-      const body = changeOf(draft, provider, fields);
+      const body = changeOf(draft, source, fields);
       return (await client.webhooks.editSource({ sourceId, body })).data;
     },
     onSuccess: data => {
@@ -107,7 +114,7 @@ export function SourceSettings({ source }: { source: Source }) {
               defaultValue={source.name}
               error={complaints.name}
             />
-            {provider !== 'stak' && <SignatureFields {...fields} />}
+            {provider === 'stak' ? <TrailField {...fields} /> : <SignatureFields {...fields} />}
             <AlertFields {...fields} />
             {alertSecret !== undefined && (
               <OneTimeSecret use="Alerts are signed with this secret." value={alertSecret} />
@@ -196,6 +203,24 @@ function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
         error={complaints.dedupeHeader}
       />
     </>
+  );
+}
+
+function TrailField({ draft, edit, complaints }: FieldsProps) {
+  const isAdmin = useMay()('accounts.listAudit');
+  return (
+    <Switch
+      label="Audit trail"
+      description={
+        isAdmin
+          ? 'Receives every entry of the organisation’s audit trail as an event.'
+          : 'Receives every entry of the organisation’s audit trail as an event. Admins switch it.'
+      }
+      disabled={!isAdmin}
+      checked={draft.auditTrail}
+      onChange={event => edit({ auditTrail: event.currentTarget.checked })}
+      error={complaints.auditTrail}
+    />
   );
 }
 
