@@ -4,7 +4,7 @@ const glossary = 'docs/GLOSSARY.md';
 
 // Where a banned word is the right one.
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  turn: ['services/agents', 'apps/console', 'apps/portal', 'apps/server', 'bench'], // of a conversation
+  turn: ['services/agents', 'apps/console', 'apps/portal', 'packages/portal-react', 'apps/server', 'bench'], // of a conversation
   lane: ['services/agents/src'], // a stored attribute
   // A stored attribute, and a field in the output of `stak simulate`.
   place: [

@@ -60,13 +60,13 @@ function tokenSettings(token: PortalSettings['token']): Pick<ClientSettings, 'to
   if (typeof token === 'string') return { token };
   let held: Promise<string> | undefined; // all who wait get the same
   const ask = (refused?: string): Promise<string> => {
-    const asking = (async () => token(refused))();
-    held = asking;
+    const request = (async () => token(refused))();
+    held = request;
     // One that could not be had is asked for again.
-    asking.catch(() => {
-      if (held === asking) held = undefined;
+    request.catch(() => {
+      if (held === request) held = undefined;
     });
-    return asking;
+    return request;
   };
   return {
     token: () => held ?? ask(),
