@@ -1,5 +1,5 @@
 import { endpoint, json, route } from '@stak/http';
-import type { Clock, WorkerState } from '@stak/kit';
+import { type Clock, createTimedCache, type WorkerState } from '@stak/kit';
 import { readStatus, type StreamSource, type Subscription, streamErrors } from '@stak/streams';
 import type { CapacityEntry, Ledger, Store } from '@stak/table';
 import { z } from 'zod';
@@ -67,18 +67,8 @@ type Streams = { streams: z.output<typeof stream>[]; deadLetters: number };
 
 export function systemEndpoints(deps: SystemDeps) {
   const startedAt = deps.clock.now();
-  let latest: { at: number; answer: Promise<Streams> } | undefined;
-  const readFresh = (): Promise<Streams> => {
-    const now = deps.clock.now();
-    if (latest && now - latest.at < freshMs) return latest.answer;
-    const answer = readStreams(deps, now);
-    latest = { at: now, answer };
-    // A failed answer is not kept: the next caller reads again.
-    answer.catch(() => {
-      if (latest?.answer === answer) latest = undefined;
-    });
-    return answer;
-  };
+  const latest = createTimedCache<Streams>({ clock: deps.clock, most: 1, forMs: freshMs });
+  const readFresh = (): Promise<Streams> => latest.load('streams', () => readStreams(deps, deps.clock.now()));
   return [
     endpoint(status, async c => {
       const { streams, deadLetters } = await readFresh();

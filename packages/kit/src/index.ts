@@ -37,6 +37,7 @@ export {
 } from './sealer.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
 export { cutText, isOneLine } from './text.ts';
+export { createTimedCache, type TimedCache } from './timed-cache.ts';
 export {
   currentTraceparent,
   inSpan,

@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, createTimedCache } from '@stak/kit';
 import type { Configuration, CustomFetch } from 'openid-client';
 import * as limits from './limits.ts';
 import { type Provider, providerTitles } from './provider.ts';
@@ -29,7 +29,7 @@ export const createGoogle = (
 // issuer, audience, signature, time and nonce.
 export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettings): OpenidProvider {
   const { clientId, clientSecret, issuer, title, fetch = boundedFetch } = settings;
-  let known: { configuration: Promise<Configuration>; untilMs: number } | undefined;
+  const known = createTimedCache<Configuration>({ clock, most: 1, forMs: limits.discoveryMs });
 
   const discover = async (): Promise<Configuration> => {
     const client = await loadClient();
@@ -40,16 +40,8 @@ export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettin
     });
   };
 
-  const configured = (): Promise<Configuration> => {
-    if (known && clock.now() < known.untilMs) return known.configuration;
-    const made = { configuration: discover(), untilMs: clock.now() + limits.discoveryMs };
-    known = made;
-    // A provider that was down is asked again by the next one who signs in.
-    made.configuration.catch(() => {
-      if (known === made) known = undefined;
-    });
-    return made.configuration;
-  };
+  // A provider that was down is asked again by the next one who signs in.
+  const configured = (): Promise<Configuration> => known.load('configuration', discover);
 
   return {
     async check() {

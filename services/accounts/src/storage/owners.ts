@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { createRecentMap } from '@stak/kit';
+import { createRecentMap, createTimedCache } from '@stak/kit';
 import type { Owner, Store } from '@stak/table';
 import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
@@ -29,7 +29,7 @@ export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payer
   const known = createRecentMap<string, { accountId: string | undefined; untilMs: number }>(
     limits.ownersKept,
   );
-  const alive = createRecentMap<string, { exists: boolean; untilMs: number }>(limits.ownersKept);
+  const alive = createTimedCache<boolean>({ clock, most: limits.ownersKept, forMs: limits.accountMs });
 
   async function find({ kind, id }: Owner<Kind>): Promise<string | undefined> {
     if (kind === 'account') return id;
@@ -48,13 +48,8 @@ export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payer
   }
 
   // Counts of an account that is gone would stay for good.
-  async function isAlive(accountId: string): Promise<boolean> {
-    const kept = alive.get(accountId);
-    if (kept && kept.untilMs > clock.now()) return kept.exists;
-    const exists = await deps.exists(accountId);
-    alive.set(accountId, { exists, untilMs: clock.now() + limits.accountMs });
-    return exists;
-  }
+  const isAlive = (accountId: string): Promise<boolean> =>
+    alive.load(accountId, () => deps.exists(accountId));
 
   return {
     async accountOf(owner) {

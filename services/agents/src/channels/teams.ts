@@ -14,7 +14,7 @@ const bearer = /^Bearer ([A-Za-z0-9_.-]{1,8000})$/;
 // service address that the activity names: the answer goes there.
 export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKind {
   const keys = createKeys(teamsOpenId);
-  const tokens = new Map<string, { token: string; untilMs: number }>();
+  const tokens = createRecentMap<string, { token: string; untilMs: number }>(limits.cachedTokens);
 
   const accessToken = async (service: Service, appId: string, password: string) => {
     const nowMs = service.clock.now();
@@ -33,7 +33,6 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
       return called;
     const untilMs = nowMs + Number(called.json.expires_in ?? 0) * 1000 - limits.tokenEarlyMs;
     tokens.set(cacheKey, { token: called.json.access_token, untilMs });
-    if (tokens.size > limits.cachedTokens) tokens.delete(tokens.keys().next().value!);
     return called.json.access_token;
   };
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap } from '@stak/kit';
 import type { Insight } from '@stak/table';
 import { currentRows, isPresent } from '../compaction/current-sql.ts';
 import { finish } from '../compaction/gold-sql.ts';
@@ -92,14 +92,13 @@ export type CopyDeps = { objects: ObjectStore; clock: Clock; duck: Duck; scratch
 
 export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
   const underWay = new Map<string, Promise<unknown>>();
-  const notedAt = new Map<string, number>();
+  const notedAt = createRecentMap<string, number>(limits.copyNotes);
 
   // A folder that is in use is younger than the sweep looks for, and says whose rows it holds before it has any.
   async function note(folder: string, { accountId, tenantIds }: AccountScope): Promise<void> {
     if (clock.now() - (notedAt.get(folder) ?? Number.NEGATIVE_INFINITY) < limits.copyNoteMs) return;
     const about: ScopeNote = { accountId, tenantIds };
     await objects.put(noteKey(folder), Buffer.from(JSON.stringify(about)));
-    if (notedAt.size > limits.copyNotes) notedAt.clear();
     notedAt.set(folder, clock.now());
   }
 

@@ -1,8 +1,10 @@
+import { createRecentMap } from '@stak/kit/recent-map';
+
 // Days and clock times in the time zones of users. A date is `2026-03-01`, a time `09:30`.
 
 const dayMs = 24 * 60 * 60 * 1000;
-const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 700; // the time zone database has about 600 names
+const mostFormats = 1400; // the time zone database has about 600 names, and half of these are kept for certain
+const formats = createRecentMap<string, Intl.DateTimeFormat>(mostFormats);
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
@@ -17,7 +19,6 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     minute: '2-digit',
     second: '2-digit',
   });
-  if (formats.size >= mostFormats) formats.clear();
   formats.set(timeZone, format);
   return format;
 }

@@ -1,4 +1,4 @@
-import { type Clock, createRecentMap } from '@stak/kit';
+import { type Clock, createTimedCache } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { portalSession, tenant, tokenEpoch } from '../table.ts';
@@ -51,20 +51,21 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     const item = await store.get(portalSession, key, { consistent: true, pattern: 'token epoch' });
     return item ? never : always;
   };
-  const ofTenants = createFresh(clock);
-  const ofUsers = createFresh(clock);
-  const ofSessions = createFresh(clock);
+  const settings = { clock, most: limits.epochsKept, forMs: limits.epochFreshMs };
+  const ofTenants = createTimedCache<number>(settings);
+  const ofUsers = createTimedCache<number>(settings);
+  const ofSessions = createTimedCache<number>(settings);
   const userKey = (tenantId: string, userId: string) => `${tenantId}#${userId}`;
 
   const latest = async (tenantId: string, userId: string, fresh: boolean): Promise<number> => {
     const [ofTenant, ofUser] = await Promise.all([
-      ofTenants.read(tenantId, () => readTenant(tenantId), fresh),
-      ofUsers.read(userKey(tenantId, userId), () => readUser(tenantId, userId), fresh),
+      ofTenants.load(tenantId, () => readTenant(tenantId), fresh),
+      ofUsers.load(userKey(tenantId, userId), () => readUser(tenantId, userId), fresh),
     ]);
     return Math.max(ofTenant, ofUser);
   };
   const endOf = (tenantId: string, userId: string, session: string, fresh: boolean): Promise<number> =>
-    ofSessions.read(session, () => readSession(tenantId, userId, session), fresh);
+    ofSessions.load(session, () => readSession(tenantId, userId, session), fresh);
   return {
     async isRevoked({ tenant: tenantId, sub, issuedAt, session }, fresh = false) {
       const [revokedAt, endedAt] = await Promise.all([
@@ -78,24 +79,5 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     forgetTenant: tenantId => ofTenants.delete(tenantId),
     forgetUser: (tenantId, userId) => ofUsers.delete(userKey(tenantId, userId)),
     forgetSession: session => ofSessions.delete(session),
-  };
-}
-
-// The promise is kept rather than the value: what is read while somebody forgets is forgotten with it.
-function createFresh(clock: Clock) {
-  const entries = createRecentMap<string, { sinceMs: number; value: Promise<number> }>(limits.epochsKept);
-  return {
-    delete: entries.delete,
-    read(key: string, load: () => Promise<number>, fresh: boolean): Promise<number> {
-      const known = entries.get(key);
-      const ageMs = known && clock.now() - known.sinceMs;
-      if (!fresh && known && ageMs! >= 0 && ageMs! < limits.epochFreshMs) return known.value;
-      const entry = { sinceMs: clock.now(), value: load() };
-      entries.set(key, entry);
-      entry.value.catch(() => {
-        if (entries.get(key) === entry) entries.delete(key);
-      });
-      return entry.value;
-    },
   };
 }

@@ -1,4 +1,4 @@
-import { type Clock, createNotifier, createRecentMap } from '@stak/kit';
+import { type Clock, createNotifier, createRecentMap, createTimedCache } from '@stak/kit';
 import { type Following, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
@@ -34,8 +34,9 @@ export type SourceCache = {
 };
 
 export function createSourceCache({ store, clock }: { store: Store; clock: Clock }): SourceCache {
-  const sources = createTimedCache<SourceWithConnections | undefined>(clock);
-  const lists = createTimedCache<readonly string[]>(clock);
+  const settings = { clock, most: limits.sourceCacheEntries, forMs: limits.sourceCacheMs };
+  const sources = createTimedCache<SourceWithConnections | undefined>(settings);
+  const lists = createTimedCache<readonly string[]>(settings);
   const owners = createRecentMap<string, string>(limits.sourceCacheEntries); // a source never changes its owner
 
   const load = async (sourceId: string, owner?: string): Promise<SourceWithConnections | undefined> => {
@@ -82,7 +83,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
     get,
     getFresh,
     async listStakSources(userId) {
-      const listed = await (lists.get(userId) ?? lists.set(userId, loadStakSources(userId)));
+      const listed = await lists.load(userId, () => loadStakSources(userId));
       const found = await Promise.all(listed.map(sourceId => get(sourceId, userId)));
       return found.filter(one => one !== undefined);
     },
@@ -108,28 +109,6 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
   lookAgain() {}, // nothing is cached for longer than a second
   isForWoken: true,
 });
-
-// Holds a value for a second. One that fails to load is not cached.
-function createTimedCache<V>(clock: Clock) {
-  const entries = createRecentMap<string, { loading: Promise<V>; untilMs: number }>(
-    limits.sourceCacheEntries,
-  );
-  return {
-    get(key: string): Promise<V> | undefined {
-      const entry = entries.get(key);
-      return entry && entry.untilMs > clock.now() ? entry.loading : undefined;
-    },
-    set(key: string, loading: Promise<V>): Promise<V> {
-      const entry = { loading, untilMs: clock.now() + limits.sourceCacheMs };
-      entries.set(key, entry);
-      loading.catch(() => {
-        if (entries.get(key) === entry) entries.delete(key);
-      });
-      return loading;
-    },
-    delete: (key: string): void => entries.delete(key),
-  };
-}
 
 // The index may learn of a source late, but it is never wrong about its owner.
 export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {

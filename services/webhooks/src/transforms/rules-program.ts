@@ -1,3 +1,4 @@
+import { createRecentMap, type RecentMap } from '@stak/kit/recent-map';
 import { createBudget, OverBudget } from '../filters/budget.ts';
 import { compileFilter, type Filter } from '../filters/filter.ts';
 import * as limits from '../filters/limits.ts';
@@ -22,14 +23,13 @@ export type RulesOutput =
   | { matched: boolean; steps: string; transformed?: string; body?: Uint8Array }
   | { overBudget: true };
 
-const filters = new Map<string, Filter>();
-const transforms = new Map<string, CompiledTransform>();
+// A thread lives for minutes and serves all accounts, so its caches are bounded.
+const filters = createRecentMap<string, Filter>(limits.sandboxRules);
+const transforms = createRecentMap<string, CompiledTransform>(limits.sandboxRules);
 
-// A thread lives for minutes and serves all accounts, so its cache is bounded.
-function remember<Made>(known: Map<string, Made>, text: string, make: () => Made): Made {
+function remember<Made>(known: RecentMap<string, Made>, text: string, make: () => Made): Made {
   const before = known.get(text);
   if (before !== undefined) return before;
-  if (known.size >= 50) known.clear();
   const made = make();
   known.set(text, made);
   return made;

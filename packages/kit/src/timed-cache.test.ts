@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { manualClock } from './manual-clock.ts';
+import { createTimedCache } from './timed-cache.ts';
+
+const open = () => {
+  const clock = manualClock();
+  const cache = createTimedCache<number>({ clock, most: 10, forMs: 1000 });
+  let reads = 0;
+  const read = async () => ++reads;
+  return { clock, cache, read };
+};
+
+it('reads once for callers who come together, and again when it is too old', async () => {
+  const { clock, cache, read } = open();
+  expect(await Promise.all([cache.load('a', read), cache.load('a', read)])).toEqual([1, 1]);
+  await clock.advance(999);
+  expect(await cache.load('a', read)).toBe(1);
+  await clock.advance(1);
+  expect(await cache.load('a', read)).toBe(2);
+});
+
+it('keeps no read that failed, nor what was deleted during the read', async () => {
+  const { cache, read } = open();
+  await expect(cache.load('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+  expect(await cache.load('a', read)).toBe(1);
+
+  const { promise, resolve } = gate<number>();
+  const late = cache.load('b', () => promise);
+  cache.delete('b');
+  resolve(7);
+  expect(await late).toBe(7);
+  expect(cache.get('b')).toBeUndefined();
+});
+
+it('trusts nothing from the future, when the clock steps back', async () => {
+  const { clock, cache, read } = open();
+  await cache.load('a', read);
+  clock.set(clock.now() - 60_000);
+  expect(await cache.load('a', read)).toBe(2);
+});
+
+function gate<Value>() {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>(done => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
