@@ -85,6 +85,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
   let isPositionKnown = iterator === undefined; // false: at the newest, wherever that is
   let joined: { window: Window; position: number } | undefined;
   let alone: ReturnType<typeof createShardReader> | undefined;
+  let isTrimmed = false; // records before the last page read alone are gone
 
   const beginWindow = (from: Start, origin: { after: string | undefined } | undefined): Window => {
     entry.window = createWindow(source, shard, from, origin, clock);
@@ -139,10 +140,11 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
 
   async function readAlone(limit: number): Promise<Page> {
     settlePosition();
-    let origin = isPositionKnown ? { after } : undefined;
+    const before = isPositionKnown ? { after } : undefined;
+    isTrimmed = false;
     alone ??= createShardReader(source, shard, takeStart(), (mishap, reached) => {
       if (mishap === 'trimmed' || reached === undefined) isWanted.restart();
-      if (mishap === 'trimmed') origin = undefined;
+      isTrimmed ||= mishap === 'trimmed';
       onMishap(mishap, reached);
     });
     const page = await alone.read(limit);
@@ -151,7 +153,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     const { window } = entry;
     // With the page, so that whoever has read a part of it finds its place.
     if (!page.ended && (!window || window.isBehind(page.last)))
-      beginWindow({ after: page.last }, origin).add(page);
+      beginWindow({ after: page.last }, isTrimmed ? undefined : before).add(page);
     if (!page.ended && join()) alone = undefined;
     return { ...page, records: page.records.filter(isWanted) };
   }
