@@ -93,7 +93,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     ...(onUsage && { onUsage }),
   });
   return {
-    client: onUsage ? Object.assign({ ...engine.client }, { mayLoseAnswers: true }) : engine.client,
+    client: onUsage ? asRemote(engine.client, clock) : engine.client,
     control: engine,
     source: engineSource(engine),
     owners: storeOwners(createIds({ clock }), engine),
@@ -102,6 +102,21 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     settled: () => engine.settled(),
     close: () => engine.close(),
   };
+}
+
+const answerMs = 3; // of DynamoDB, to a server in the same region
+
+// Takes as long as a store behind a network, so that calls meet each other as they do there.
+function asRemote(client: DynamoClient, clock: Clock): DynamoClient {
+  const slow = Object.entries(client).map(([operation, call]) => [
+    operation,
+    async (input: never) => {
+      const answer = await (call as (input: never) => Promise<unknown>)(input);
+      await clock.sleep(answerMs);
+      return answer;
+    },
+  ]);
+  return Object.assign(Object.fromEntries(slow) as DynamoClient, { mayLoseAnswers: true });
 }
 
 // Loaded late: the embedded server never pays for the SDK.

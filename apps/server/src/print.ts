@@ -4,9 +4,13 @@ export function printTable(rows: readonly (readonly string[])[], ifEmpty?: strin
     console.error(ifEmpty);
     return;
   }
+  console.log(tableText(rows));
+}
+
+export function tableText(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
   const lines = rows.map(row => row.map((text, column) => text.padEnd(widths[column]!)).join('  '));
-  for (const line of lines) console.log(line.trimEnd());
+  return lines.map(line => line.trimEnd()).join('\n');
 }
 
 // For somebody who sits there and waits; a program is not interested.

@@ -26,6 +26,7 @@ export {
 } from './owners.ts';
 export { lowerPriority } from './priority.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
+export { readTogether } from './read-together.ts';
 export { createRecentMap, type RecentMap } from './recent-map.ts';
 export {
   createSealer,

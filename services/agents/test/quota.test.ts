@@ -65,7 +65,7 @@ describe('when answers get lost', () => {
     const target = await targets.embedded();
     const client = createAdversary(target.client, {
       ...passingFaults,
-      lostAnswers: 0.15,
+      lostAnswers: 0.3,
       random: seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 9),
     });
     const clock = manualClock();
@@ -80,7 +80,7 @@ describe('when answers get lost', () => {
     ]);
     const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
     expect(usage.body).toMatchObject({ total: { messages: 12 } });
-    expect(client.counts.lostAnswers).toBeGreaterThan(2);
+    expect(client.counts.lostAnswers).toBeGreaterThan(0);
     await target.close();
   });
 });
@@ -105,7 +105,7 @@ describe('a turn that a rule answers', () => {
 
   it('costs at most 12 write units, 14 with a receipt', async () => {
     const { fixture, cost } = await open();
-    await cost('hello'); // begins the conversation
+    expect(await cost('hello')).toBeLessThanOrEqual(13); // begins the conversation
     expect(await cost('hello')).toBeLessThanOrEqual(12);
     expect(await cost('hello', 'k1')).toBeLessThanOrEqual(14);
     expect(await cost('hello', 'k1')).toBe(0);

@@ -4,6 +4,7 @@ import type { Clock, Hub, Ids, KeyedLock, Logger, Notifier, Owners, Random } fro
 import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
 import { inboxErrors } from './errors.ts';
 import { type InboxId, isUid, type MailboxId } from './inbox-id.ts';
+import type { createPolicies } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import type { BroadcastList } from './mailbox/broadcast-list.ts';
 import type { MailboxCache } from './mailbox/mailbox-cache.ts';
@@ -38,6 +39,7 @@ export type Deps = {
   readonly enterTenant: EnterTenant;
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
+  readonly policies: ReturnType<typeof createPolicies>; // by inbox
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
   readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone

@@ -6,7 +6,7 @@ import { checkInboxId, type InboxId, type MailboxId } from './inbox-id.ts';
 import { startCategoryErasure } from './inboxes/category-erasure.ts';
 import { createEraser } from './inboxes/eraser.ts';
 import { createInboxEndpoints } from './inboxes/routes.ts';
-import { listInboxes, writeInbox } from './inboxes/settings.ts';
+import { createPolicies, listInboxes, writeInbox } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import { createBroadcastList } from './mailbox/broadcast-list.ts';
 import { join, readCounts } from './mailbox/mailbox.ts';
@@ -64,6 +64,7 @@ function completeDeps(given: InboxDeps): Deps {
     enterTenant,
     cursors,
     recipientsTogether: given.recipientsTogether ?? limits.recipientsTogether,
+    policies: createPolicies(store),
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),
     lock: createKeyedLock(),

@@ -1,6 +1,7 @@
 import type { Revoked } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
 import type { Store, WriteStep } from '@stak/table';
+import type { createTenantRead } from './access/gate.ts';
 import type { TokenEpochs } from './access/token-epochs.ts';
 import type { Eraser } from './erasure/erasers.ts';
 import type { TenantSettings } from './tenants/settings.ts';
@@ -102,6 +103,10 @@ export type TenantsDeps = {
 type Announce = (...revoked: Revoked[]) => Promise<void>;
 
 // What the operations get: the ports, and what this process remembers.
-export type Service = TenantsDeps & { epochs: TokenEpochs; announce: Announce };
+export type Service = TenantsDeps & {
+  epochs: TokenEpochs;
+  announce: Announce;
+  readTenant: ReturnType<typeof createTenantRead>;
+};
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();

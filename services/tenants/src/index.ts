@@ -2,7 +2,13 @@ import type { AnyEndpoint, Principal } from '@stak/http';
 import { unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
 import { guardManagement } from './access/admins.ts';
-import { type EnterTenant, type Entrance, enterTenant, readOpenTenant } from './access/gate.ts';
+import {
+  createTenantRead,
+  type EnterTenant,
+  type Entrance,
+  enterTenant,
+  readOpenTenant,
+} from './access/gate.ts';
 import { createAccessRoutes } from './access/routes.ts';
 import { createTokenEpochs } from './access/token-epochs.ts';
 import { auditChanges } from './audit.ts';
@@ -44,6 +50,7 @@ export function createTenants(deps: TenantsDeps) {
   const service: Service = {
     ...deps,
     epochs: createTokenEpochs(deps),
+    readTenant: createTenantRead(deps.store),
     // Nothing stays in force because others cannot be told: their streams end a little later.
     announce: async (...revoked) => {
       await deps.announceRevoked?.(...revoked).catch(error => deps.log.warn({ err: error }, 'not announced'));

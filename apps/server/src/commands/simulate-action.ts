@@ -1,72 +1,105 @@
 import { UsageError } from '../errors.ts';
-import { note, printJson, printTable } from '../print.ts';
-import { dollarsPerMonth, type Hottest } from '../simulate/heat.ts';
+import { note, printJson, printTable, tableText } from '../print.ts';
+import type { Hottest } from '../simulate/heat.ts';
+import { type Load, type Plan, planLoad } from '../simulate/load.ts';
+import measured from '../simulate/measured.json' with { type: 'json' };
 import { type Simulated, simulate } from '../simulate/simulate.ts';
 import { readCount } from './flags.ts';
 
 const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'tasks'] as const;
 type Rate = (typeof rates)[number];
-export type SimulateFlags = { operations?: unknown; json?: unknown } & { [name in Rate]?: unknown };
+export type SimulateFlags = {
+  measure?: unknown;
+  operations?: unknown;
+  users?: unknown;
+  tenants?: unknown;
+  json?: unknown;
+} & { [name in Rate]?: unknown };
 
 const usualOperations = 48; // enough for counters to be added up as they are under load
+const usualUsers = 1e6;
+const usersPerTenant = 1000;
+const keysShown = 8;
 
 export async function simulateDesigns(flags: SimulateFlags): Promise<void> {
-  const operations = readCount('--operations', flags.operations, usualOperations);
-  const wanted = new Map(rates.map(name => [name, readRate(`--${name}`, flags[name])]));
-  const simulated = await simulate(operations, { note });
+  const load = readLoad(flags);
+  const simulated = await readMeasured(flags);
   if (flags.json) {
-    printJson(simulated);
+    printJson(load.rates.size > 0 ? planLoad(simulated, load) : simulated);
+    return;
+  }
+  if (load.rates.size > 0) {
+    console.log(planText(planLoad(simulated, load), load));
     return;
   }
   console.log('On DynamoDB a partition key takes 1,000 write units and 3,000 read units a second.\n');
-  printTable([
-    ['operation', 'in', 'read', 'write', '$ a million', 'most a second', 'because of'],
-    ...simulated.flatMap(({ name, ways }) =>
-      ways.map(({ place, heat }, index) => [
-        index === 0 ? name : '',
-        place,
-        units(heat.reads),
-        units(heat.writes),
-        money(heat.dollars),
-        rate(heat.hottest.most),
-        describe(heat.hottest),
+  printTable(tableOf(simulated));
+}
+
+// What this version was measured with is stored beside it, so that it need not be measured each time.
+async function readMeasured(flags: SimulateFlags): Promise<readonly Simulated[]> {
+  if (!flags.measure && flags.operations === undefined) return measured as Simulated[];
+  return simulate(readCount('--operations', flags.operations, usualOperations), { note });
+}
+
+export const tableOf = (simulated: readonly Simulated[]): string[][] => [
+  ['operation', 'in', 'read units', 'write units', '$ a million', 'most a second', 'because of'],
+  ...simulated.flatMap(({ name, ways }) =>
+    ways.map(({ place, heat }, index) => [
+      index === 0 ? name : '',
+      place,
+      units(heat.reads),
+      units(heat.writes),
+      money(heat.dollars),
+      rate(heat.hottest.most),
+      describe(heat.hottest),
+    ]),
+  ),
+];
+
+export function readLoad(flags: SimulateFlags): Load {
+  const asked = rates.map(name => [name, readRate(`--${name}`, flags[name])] as const);
+  const users = readNumber('--users', flags.users) ?? usualUsers;
+  const tenants = readNumber('--tenants', flags.tenants) ?? Math.ceil(users / usersPerTenant);
+  return {
+    users,
+    tenants,
+    rates: new Map(asked.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))),
+  };
+}
+
+export function planText({ rows, keys, dollars }: Plan, { users, tenants }: Load): string {
+  const costs = tableText([
+    ['operation', 'a second', 'write units', 'read units', 'spread over at least', '$ a month'],
+    ...rows.map(row => [
+      row.name,
+      rate(row.perSecond),
+      rate(row.writes),
+      rate(row.reads),
+      row.spread.map(({ place, count }) => `${rate(count)} × ${place}`).join(', '),
+      money(row.dollars),
+    ]),
+    ['all of it', '', '', '', '', money(dollars)],
+  ]);
+  const warmest = tableText([
+    ['table or index', 'key', 'kind', 'partitions', 'units a second each', 'of what one can take'],
+    ...keys
+      .slice(0, keysShown)
+      .map(({ where, key, kind, partitions, unitsEach, share }) => [
+        where,
+        key,
+        kind,
+        rate(partitions),
+        unitsEach < 0.1 ? '< 0.1' : units(unitsEach),
+        share < 0.001 ? '< 0.1 %' : `${units(share * 100)} %`,
       ]),
-    ),
   ]);
-  const asked = simulated.filter(one => wanted.get(one.rate) !== undefined);
-  if (asked.length > 0) printPlan(asked, wanted);
+  const load = `with ${rate(users)} users of ${rate(tenants)} tenants, evenly`;
+  return `${costs}\n\nThe warmest keys, ${load}:\n\n${warmest}`;
 }
 
-function printPlan(simulated: readonly Simulated[], wanted: ReadonlyMap<Rate, number | undefined>): void {
-  let total = 0;
-  const rows = simulated.map(one => {
-    const perSecond = wanted.get(one.rate)!;
-    const { heat } = one.ways.at(-1)!;
-    const dollars = dollarsPerMonth(heat, perSecond);
-    total += dollars;
-    return [
-      one.name,
-      rate(perSecond),
-      rate(heat.writes * perSecond),
-      rate(heat.reads * perSecond),
-      one.ways
-        .slice(0, -1)
-        .map(({ place, heat }) => `${rate(Math.ceil(perSecond / heat.hottest.most))} × ${place}`)
-        .join(', '),
-      `${Math.ceil((perSecond / heat.hottest.most) * 100)} %`,
-      money(dollars),
-    ];
-  });
-  console.log('\nAt the rates you gave:\n');
-  printTable([
-    ['operation', 'a second', 'write units', 'read units', 'spread over', 'hottest partition', '$ a month'],
-    ...rows,
-    ['all of it', '', '', '', '', '', money(total)],
-  ]);
-}
-
-const describe = ({ kind, where, partition, units: each }: Hottest): string =>
-  `${units(each)} ${kind} units of ${where} ${partition}`;
+const describe = ({ kind, where, key, units: each }: Hottest): string =>
+  `${units(each)} ${kind} units of ${where} ${key}`;
 
 const units = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
 const rate = (value: number): string => Math.round(value).toLocaleString('en');
@@ -83,4 +116,11 @@ function readRate(name: string, value: unknown): number | undefined {
   const perSecond = Number(String(value).replace(/\/s$/, ''));
   if (perSecond > 0 && Number.isFinite(perSecond)) return perSecond;
   throw new UsageError(`${name} needs a number for each second, as 5e4/s, not ${JSON.stringify(value)}`);
+}
+
+function readNumber(name: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (number >= 1 && Number.isFinite(number)) return Math.round(number);
+  throw new UsageError(`${name} needs a number, as 1e9, not ${JSON.stringify(value)}`);
 }

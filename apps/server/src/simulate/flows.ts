@@ -96,9 +96,10 @@ function publishes({ client }: Visitor): Flow {
         const tenant_id = tenantOf(index);
         await client.tenants.create({ body: { tenant_id, name: tenant_id, status: 'active' } });
         await client.inbox.writeInbox({ tenant_id, inbox_key, body: { title: 'News' } });
+        if (index > 0) await publish(index, index); // to a user who is not new
       }
     },
-    ways: ways('one inbox', publish),
+    ways: [{ place: 'one inbox, new users', act: index => publish(0, index) }, ...ways('one inbox', publish)],
   };
 }
 
@@ -172,7 +173,11 @@ function turns({ client }: Visitor): Flow {
           tenant_id: tenantOf(index),
           body: { user_id: userOf(0), display_name: 'Ann' },
         });
+      for (let index = 1; index < count; index++) await say(index, index); // in a conversation that is not new
     },
-    ways: ways('one tenant', say),
+    ways: [
+      { place: 'one tenant, new conversations', act: index => say(0, index) },
+      ...ways('one tenant', say),
+    ],
   };
 }

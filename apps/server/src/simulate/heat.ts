@@ -1,8 +1,9 @@
 import type { PartitionUsage } from '@stak/engine';
+import { designs } from '../designs.ts';
 
 // What DynamoDB gives one partition key in a second, whatever the table has.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
-const perPartition = { read: 3000, write: 1000 } as const;
+export const perPartition = { read: 3000, write: 1000 } as const;
 
 // On demand in us-east-1, for a million request units. https://aws.amazon.com/dynamodb/pricing/on-demand/
 const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
@@ -12,14 +13,26 @@ export type Heat = {
   writes: number;
   dollars: number; // for a million operations
   hottest: Hottest;
+  keys: KeyHeat[]; // where the units go, the most first
+};
+// Partitions whose keys are made alike, all together.
+export type KeyHeat = {
+  where: string; // the table or index
+  key: string; // as the design has it
+  kind: 'read' | 'write';
+  units: number; // for one operation
+  partitions: number; // over which the operations spread them
 };
 export type Hottest = {
   where: string; // the table or index
   partition: string;
+  key: string; // what the partition's key is made of, as the design has it
   kind: 'read' | 'write';
   units: number; // that it takes of each operation
   most: number; // operations a second that it can take
 };
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
 // The consumers' own leases and checkpoints: they cost by the second, not by the operation.
 const housekeeping = new Set(['stak-streams']);
@@ -36,17 +49,19 @@ export function heatOf(usages: readonly PartitionUsage[], operations: number): H
     if (sum) sum.units += usage.units;
     else partitions.set(name, { usage, units: usage.units });
   }
-  const reads = sums.read / operations;
-  const writes = sums.write / operations;
+  const reads = rounded(sums.read / operations);
+  const writes = rounded(sums.write / operations);
   const found = Array.from(partitions.values(), ({ usage, units }): Hottest => {
     const { table, index, partition, kind } = usage;
-    const each = units / operations;
+    const each = rounded(units / operations);
+    const where = index === undefined ? table : `${table}/${index}`;
     return {
-      where: index === undefined ? table : `${table}/${index}`,
+      where,
       partition,
+      key: designedKey(where, partition),
       kind,
       units: each,
-      most: perPartition[kind] / each,
+      most: rounded(perPartition[kind] / each),
     };
   });
   found.sort((a, b) => a.most - b.most);
@@ -54,9 +69,32 @@ export function heatOf(usages: readonly PartitionUsage[], operations: number): H
   return {
     reads,
     writes,
-    dollars: reads * dollarsPerMillion.read + writes * dollarsPerMillion.write,
+    dollars: rounded(reads * dollarsPerMillion.read + writes * dollarsPerMillion.write),
     hottest: found[0],
+    keys: keysOf(found, operations),
   };
+}
+
+function keysOf(found: readonly Hottest[], operations: number): KeyHeat[] {
+  const keys = new Map<string, KeyHeat>();
+  for (const { where, key, kind, units } of found) {
+    const name = `${where} ${key} ${kind}`;
+    const sum = keys.get(name) ?? { where, key, kind, units: 0, partitions: 0 };
+    keys.set(name, { ...sum, units: rounded(sum.units + units), partitions: sum.partitions + 1 });
+  }
+  return [...keys.values()]
+    .filter(({ units }) => units * operations >= 1)
+    .sort((a, b) => dollarsPerMillion[b.kind] * b.units - dollarsPerMillion[a.kind] * a.units);
+}
+
+// The template of the key, as `t#{tenant_key}U#{uid}#{inbox_key}`.
+function designedKey(where: string, partition: string): string {
+  const [table, index] = where.split('/');
+  const entities = designs.find(({ name }) => name === table)?.entities ?? [];
+  for (const { key, indexes } of entities)
+    for (const { templates } of index === undefined ? [key] : indexes.filter(({ name }) => name === index))
+      if (templates.partition.pattern.test(partition)) return templates.partition.text;
+  return partition;
 }
 
 const secondsPerMonth = 30 * 86_400;

@@ -4,10 +4,10 @@ import type { PartitionUsage } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { readServerConfig } from '../config.ts';
 import { startServer } from '../server.ts';
-import { type Flow, openFlows, type Way } from './flows.ts';
+import { openFlows, type Way } from './flows.ts';
 import { type Heat, heatOf, isWork } from './heat.ts';
 
-export type Simulated = Pick<Flow, 'name' | 'rate'> & { ways: { place: string; heat: Heat }[] };
+export type Simulated = { name: string; rate: string; ways: { place: string; heat: Heat }[] };
 
 export type SimulateOptions = {
   quietMs?: number; // nothing was written for so long: the consumers have done their part, and counted (once a second)

@@ -8,21 +8,38 @@ import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import { message, state, turn } from '../table.ts';
 import type { Incoming } from './accept-message.ts';
-import { type Head, nextNoted, putHead, type TurnItem } from './commit-turn.ts';
-import { dueAt, dueWhenFree, keyOfConversation, readState, type StateItem } from './lease.ts';
+import {
+  type Draft,
+  type Head,
+  newHead,
+  nextEpoch,
+  nextNoted,
+  putHead,
+  type TurnItem,
+} from './commit-turn.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  dueWhenFree,
+  keyOfConversation,
+  readState,
+  type StateItem,
+} from './lease.ts';
 import { replyAtOnce } from './reply.ts';
 
 export type AtOnce = {
   incoming: Incoming;
   tenant: Entered;
   head: Head | undefined; // if it was read already
-  asUser: string | undefined; // the conversation has to be this user's
+  asUser: string | undefined; // the conversation has to be this user's, and there has to be one
+  draft: Draft; // of a conversation that is new
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
 };
 
 // A greeting, or a question that nobody can answer, needs no lease: it is accepted and answered by one write of turn,
-// state and documented item, on the condition that nobody works on the conversation or changed it. Undefined if that
-// is not so, or if there is more to be done: then the message is accepted first and answered under a lease.
+// state and documented item, on the condition that nobody works on the conversation or changed it. A new conversation
+// begins with the same write. Undefined if that is not so, or if there is more to be done: then the message is accepted
+// first and answered under a lease.
 export async function answerAtOnce(
   service: Service,
   { incoming, ...given }: AtOnce,
@@ -32,7 +49,14 @@ export async function answerAtOnce(
   const key = keyOfConversation(incoming);
   const reply = await replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
   if (!reply) return undefined;
-  const [known, head] = await Promise.all([readState(service, key), given.head ?? readHead(service, key)]);
+  const [found, foundHead] = await Promise.all([
+    readState(service, key),
+    given.head ?? readHead(service, key),
+  ]);
+  const isNew = !found && !foundHead && asUser === undefined;
+  const begun = isNew ? beginConversation(key, given.draft, service.clock.now()) : undefined;
+  const known = begun?.state ?? found;
+  const head = begun?.head ?? foundHead;
   if (!known || !head || !isIdle(known) || isExternal(head)) return undefined;
   if (head.epoch !== known.epoch || head.last_seq !== known.last_seq) return undefined;
   if (asUser !== undefined && known.user_id !== asUser) return undefined;
@@ -53,19 +77,18 @@ export async function answerAtOnce(
   const turns = splitTurns(readPlain(head.messages));
   const commit = { head, turns: [item], mostMessages, remembers };
   const receipt: NamedStep[] = hasKey ? [['the message', putReceipt(incoming, item, nowMs)]] : [];
+  const first: NamedStep[] = [['the turn', write.put(turn, item, { ifAbsent: true })]];
+  const steps: NamedStep[] = [
+    ['the state', countTurn(known, commit, item.seq, nowMs, isNew)],
+    ['the head', putHead({ ...commit, before: turns, isNew }, [item], item.epoch, item.seq, nowMs)],
+    ...receipt,
+  ];
   try {
-    await service.store.writeInOrder(
-      [
-        // Past the last number until the state counts it. One that a crash left there makes way under a lease.
-        [['the turn', write.put(turn, item, { ifAbsent: true })]],
-        [
-          ['the state', countTurn(known, commit, item.seq, nowMs)],
-          ['the head', putHead({ ...commit, before: turns }, [item], item.epoch, item.seq, nowMs)],
-          ...receipt,
-        ],
-      ],
-      { pattern: 'answer at once' },
-    );
+    // Past the last number until the state counts it. One that a crash left there makes way under a lease; without a
+    // state nobody would find it, so the first one is written together with that.
+    await service.store.writeInOrder(isNew ? [[...first, ...steps]] : [first, steps], {
+      pattern: 'answer at once',
+    });
     return item;
   } catch (error) {
     if (isRefused(error)) return undefined;
@@ -76,16 +99,27 @@ export async function answerAtOnce(
 const isIdle = ({ fence, paused, waiting_count, is_deleted }: StateItem): boolean =>
   fence === undefined && paused === undefined && waiting_count === 0 && !is_deleted;
 
+function beginConversation(key: ConversationKey, draft: Draft, nowMs: number) {
+  const epoch = nextEpoch(0, nowMs);
+  const head = newHead(key, draft, epoch, nowMs);
+  const { created_at } = head;
+  const state: StateItem = { ...key, ...draft, created_at, epoch, last_seq: 0, waiting_count: 0 };
+  return { head, state };
+}
+
 // When a worker looks next is written only if it has to look sooner: the index costs as much as the item.
 function countTurn(
   known: StateItem,
   commit: Parameters<typeof nextNoted>[1],
   last_seq: number,
   nowMs: number,
+  isNew: boolean,
 ) {
   const key = keyOfConversation(known);
   const noted = nextNoted(known, commit, last_seq, nowMs);
   const dueMs = dueWhenFree({ ...known, ...noted }, nowMs);
+  if (isNew)
+    return write.put(state, { ...known, last_seq, ...noted, ...dueAt(key, dueMs) }, { ifAbsent: true });
   const isSooner = known.due_at === undefined || dueMs < known.due_at;
   return write.update(
     state,

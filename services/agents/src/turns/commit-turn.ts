@@ -210,10 +210,13 @@ export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs
 
 const plainTail = ({ tail, replaces }: Commit): PlainMessage[][] => (replaces ? [] : tail.map(plainTurn));
 
-type NewHead = Pick<Commit, 'head' | 'mostMessages'> & { before: readonly PlainMessage[][] };
+type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
+  before: readonly PlainMessage[][];
+  isNew?: boolean; // it was not read, but made
+};
 
 export function putHead(
-  { head, before, mostMessages }: NewHead,
+  { head, before, mostMessages, isNew }: NewHead,
   items: readonly TurnItem[],
   epoch: number,
   last_seq: number,
@@ -232,6 +235,7 @@ export function putHead(
     updated_at: timestampOf(nowMs),
     ttl: ttlAfter(nowMs, limits.ttlDays),
   };
+  if (isNew) return write.put(conversation, next, { ifAbsent: true });
   // Another program sets `updated_at` and counts no version: either tells that it was here.
   const asRead = { updated_at: head.updated_at };
   return head.version === undefined

@@ -59,7 +59,8 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
     if (!sending.isFollowed) {
       const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
       const hasKey = key !== undefined;
-      const answered = await answerAtOnce(service, { incoming, tenant, head, asUser, hasKey });
+      const draft = { user_id: sending.user_id, channel: dashboard };
+      const answered = await answerAtOnce(service, { incoming, tenant, head, asUser, draft, hasKey });
       if (answered) return { message_id, isRepeated: false, outcome: Promise.resolve(answered) };
     }
     const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);

@@ -1,8 +1,9 @@
 import { versionMismatch } from '@stak/http';
-import { done, type ItemOf, tableErrors } from '@stak/table';
+import { readTogether } from '@stak/kit';
+import { done, type ItemOf, type Store, tableErrors } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { inboxErrors, inboxNotFound } from '../errors.ts';
-import type { InboxId } from '../inbox-id.ts';
+import { type InboxId, inboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { checkSchema } from '../publish/message-rules.ts';
 import type { InboxBody } from '../schema.ts';
@@ -94,20 +95,22 @@ export type Policies = {
   deleting: readonly string[]; // categories
 };
 
-// The settings that decide about a message.
-export async function readPolicies({ store }: Deps, inbox: InboxId): Promise<Policies> {
-  const { tenant_key } = inbox;
-  const read = { consistent: true, pattern: 'policies of an inbox' };
-  const [config, tenant, known] = await Promise.all([
-    store.get(inboxConfig, inbox, read),
-    store.get(tenantSettings, { tenant_key }, read),
-    store.get(inboxCategories, inbox, read),
-  ]);
+// The settings that decide about a message. Publishes to one inbox that come together read them together.
+export const createPolicies = (store: Store) =>
+  readTogether(async (text): Promise<Omit<Policies, 'config'> & { config: InboxConfig | undefined }> => {
+    const [tenant_key = '', inbox_key = ''] = text.split('#');
+    const inbox = { tenant_key, inbox_key };
+    const read = { consistent: true, pattern: 'policies of an inbox' };
+    const [config, tenant, known] = await Promise.all([
+      store.get(inboxConfig, inbox, read),
+      store.get(tenantSettings, { tenant_key }, read),
+      store.get(inboxCategories, inbox, read),
+    ]);
+    return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {}, deleting: known?.deleting ?? [] };
+  });
+
+export async function readPolicies({ policies }: Deps, inbox: InboxId): Promise<Policies> {
+  const { config, ...others } = await policies(inboxText(inbox));
   if (!config || config.erasing) throw inboxNotFound();
-  return {
-    config,
-    tenantTtl: tenant?.ttl,
-    until: known?.until ?? {},
-    deleting: known?.deleting ?? [],
-  };
+  return { config, ...others };
 }

@@ -1,5 +1,6 @@
 import { assertOwned, type Principal } from '@stak/http';
-import type { ItemOf } from '@stak/table';
+import { readTogether } from '@stak/kit';
+import type { ItemOf, Store } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import { tenantId } from '../schema.ts';
@@ -29,10 +30,16 @@ export type EnterTenant = (
   entrance?: Entrance,
 ) => Promise<EnteredTenant>;
 
+// Those who come to a tenant together read it together.
+export const createTenantRead = (store: Store) =>
+  readTogether(tenant_id =>
+    store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' }),
+  );
+
 // The one gate. Every operation of a tenant passes it first, here and in every other service. It reads the
 // tenant itself each time: from the moment one is suspended or deleted, nobody enters.
 export async function enterTenant(
-  deps: Pick<Service, 'store'>,
+  deps: Pick<Service, 'readTenant'>,
   principal: Principal,
   id: string,
   { evenSuspended = false }: Entrance = {},
@@ -51,12 +58,12 @@ function isOf(principal: Principal, { tenant_id, account_id }: EnteredTenant): b
 }
 
 export async function readOpenTenant(
-  { store }: Pick<Service, 'store'>,
+  { readTenant }: Pick<Service, 'readTenant'>,
   tenant_id: string,
 ): Promise<EnteredTenant | undefined> {
   // A value that cannot be an id cannot name a tenant, wherever it came from.
   if (!tenantId.safeParse(tenant_id).success) return undefined;
-  const item = await store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' });
+  const item = await readTenant(tenant_id);
   return item && openTenant(item);
 }
 

@@ -76,7 +76,7 @@ export type ResolveChannel = (type: string, channelId: string) => Promise<Entere
 
 // The gate for what comes in by a channel. Only a claim that is there now, of a tenant that is active now.
 export async function resolveChannel(
-  deps: Pick<Service, 'store'>,
+  deps: Pick<Service, 'store' | 'readTenant'>,
   type: string,
   channel_id: string,
 ): Promise<EnteredTenant> {

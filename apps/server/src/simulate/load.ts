@@ -1,0 +1,85 @@
+import { dollarsPerMonth, type KeyHeat, perPartition } from './heat.ts';
+import type { Simulated } from './simulate.ts';
+
+// What a load costs and how warm its partitions get, worked out from what one operation of each kind takes. The same
+// numbers give the same answer; nothing is run.
+
+export type Load = {
+  users: number;
+  tenants: number; // over which the users are spread evenly
+  rates: ReadonlyMap<string, number>; // operations a second, by kind
+};
+
+type LoadRow = {
+  name: string;
+  perSecond: number;
+  writes: number; // units a second
+  reads: number;
+  dollars: number; // a month
+  // How many of each place it has to be spread over.
+  spread: { place: string; count: number }[];
+};
+
+// Partitions whose keys are made alike, under all operations together.
+type WarmKey = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
+  partitions: number;
+  unitsEach: number; // a second
+  share: number; // of what one can take
+};
+
+export type Plan = { rows: LoadRow[]; keys: WarmKey[]; dollars: number };
+
+export function planLoad(measured: readonly Simulated[], load: Load): Plan {
+  const rows: LoadRow[] = [];
+  const keys = new Map<string, Omit<WarmKey, 'unitsEach' | 'share'> & { units: number }>();
+  for (const { name, rate, ways } of measured) {
+    const perSecond = load.rates.get(rate);
+    if (perSecond === undefined) continue;
+    const { heat } = ways.at(-1)!;
+    rows.push({
+      name,
+      perSecond,
+      writes: heat.writes * perSecond,
+      reads: heat.reads * perSecond,
+      dollars: dollarsPerMonth(heat, perSecond),
+      spread: ways.slice(0, -1).map(({ place, heat: { hottest } }) => ({
+        place,
+        count: Math.ceil(perSecond / hottest.most),
+      })),
+    });
+    for (const key of heat.keys.filter(isOfOperations)) {
+      const id = `${key.where} ${key.key} ${key.kind}`;
+      const { where, kind } = key;
+      const sum = keys.get(id) ?? { where, key: key.key, kind, partitions: 0, units: 0 };
+      sum.partitions = Math.max(sum.partitions, partitionsOf(key, load));
+      sum.units += key.units * perSecond;
+      keys.set(id, sum);
+    }
+  }
+  const warm = Array.from(keys.values(), ({ units, ...key }): WarmKey => {
+    const unitsEach = units / key.partitions;
+    return { ...key, unitsEach, share: unitsEach / perPartition[key.kind] };
+  });
+  return {
+    rows,
+    keys: warm.sort((a, b) => b.share - a.share),
+    dollars: rows.reduce((sum, row) => sum + row.dollars, 0),
+  };
+}
+
+const ofUser = /\{(uid|user_id|conversation_id|eventId|key)\}/;
+const ofTenant = /\{(tenant_key|tenant_id|account_id|userId|sourceId|connectionId)(:\w+)?\}/;
+
+const isShared = ({ key }: KeyHeat): boolean => !ofUser.test(key) && !ofTenant.test(key);
+
+// What all share and takes a small part of a unit is done by the second, such as a look at what is due or a checkpoint:
+// it does not grow with the load.
+const bySecond = 0.25;
+const isOfOperations = (key: KeyHeat): boolean => !isShared(key) || key.units >= bySecond;
+
+// How many partitions a key has under the load. One of neither users nor tenants is shared by all of them, and has as
+// many as it had when it was measured.
+function partitionsOf(one: KeyHeat, { users, tenants }: Load): number {
+  if (isShared(one)) return one.partitions;
+  return ofUser.test(one.key) ? users : tenants;
+}

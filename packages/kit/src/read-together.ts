@@ -1,0 +1,30 @@
+type Reading<T> = { answer: Promise<T>; next?: Promise<T> };
+
+/**
+ * Lets calls for the same key share a read. A call that comes while one is under way waits for the next, which begins
+ * after it: so everybody gets an answer that is as new as if they had read alone, and a key that many ask for is read
+ * once at a time. The answer is shared, so nobody may change it.
+ *
+ *     const readSettings = readTogether((tenantId: string) => store.get(settings, { tenantId }, { consistent: true }));
+ */
+export function readTogether<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const readings = new Map<string, Reading<T>>();
+
+  function begin(key: string): Promise<T> {
+    const reading: Reading<T> = { answer: read(key) };
+    readings.set(key, reading);
+    const end = () => {
+      if (readings.get(key) === reading) readings.delete(key);
+    };
+    reading.answer.then(end, end);
+    return reading.answer;
+  }
+
+  return key => {
+    const reading = readings.get(key);
+    if (!reading) return begin(key);
+    const again = () => begin(key);
+    reading.next ??= reading.answer.then(again, again);
+    return reading.next;
+  };
+}
