@@ -274,6 +274,25 @@ describe('several processes', () => {
     expect(destination.hits).toHaveLength(2);
   });
 
+  it('take over at once what waited in the memory of one that was killed', async () => {
+    const owners = manualOwners();
+    const first = await openWebhooks({ owners: owners.as('first') });
+    const destination = await openDestination(() => {}); // hangs
+    const sourceId = await first.source();
+    await first.connect(sourceId, destination.url);
+    const sent: string[] = [];
+    for (let i = 0; i < 6; i++) sent.push(await first.send(sourceId)); // a new connection gets one at a time
+    await until(() => destination.hits.length === 1);
+    destination.answer = answer(200);
+    const change = { clock: first.clock, owners: owners.as('second') };
+    const second = await startWebhooks(change, first.engine.client, first.engine);
+    owners.end('first');
+    for (const eventId of sent)
+      await until(async () => (await second.read(`/v1/events/${eventId}`)).status === 'delivered');
+    const ids = destination.hits.slice(1).map(hit => hit.headers['webhook-id']);
+    expect(ids.sort()).toEqual(sent.sort());
+  });
+
   it('let a result count only if its lease was not lost', async () => {
     const first = await openWebhooks();
     const pending: (() => void)[] = [];

@@ -87,6 +87,30 @@ describe('a paused connection', () => {
     expect(destination.hits).toHaveLength(events);
   });
 
+  it('also holds what waits in memory, and delivers it when it is active again', async () => {
+    const hooks = await openWebhooks();
+    const pending: (() => void)[] = [];
+    const destination = await openDestination((_, response) => {
+      pending.push(() => void response.writeHead(200).end());
+    });
+    const sourceId = await hooks.source();
+    const connectionId = await hooks.connect(sourceId, destination.url);
+    const patch = (send: object) => hooks.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send });
+    const sent: string[] = [];
+    for (let n = 0; n < 4; n++) sent.push(await hooks.send(sourceId)); // a new connection gets one at a time
+    await until(() => pending.length === 1);
+    await patch({ status: 'paused' });
+    pending[0]!();
+    for (const eventId of sent.slice(1))
+      await until(async () => (await hooks.read(`/v1/events/${eventId}`)).deliveries[0].isHeld);
+    expect(destination.hits).toHaveLength(1);
+    destination.answer = answer(200);
+    await patch({ status: 'active' });
+    for (const eventId of sent)
+      await untilLater(hooks.clock, async () => (await statusOf(hooks, eventId)) === 'delivered');
+    expect(destination.hits).toHaveLength(sent.length);
+  });
+
   it('does not wait for jobs that take long', async () => {
     let gate: Promise<unknown> | undefined;
     const hooks = await openWebhooks({

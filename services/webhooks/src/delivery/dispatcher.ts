@@ -4,7 +4,7 @@ import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
 import { concurrencyOf, type Report } from './attempt.ts';
-import type { DeliveryRef } from './queue.ts';
+import type { DeliveryRef, DueDelivery } from './queue.ts';
 
 // How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which attempts
 // it at once or as soon as there is a slot. Exactly one of the two functions is called: `start` after the write,
@@ -22,7 +22,7 @@ export type Dispatcher = {
   stop(): Promise<void>;
   assign(connection: Connection, bodyBytes: number): Assignment;
   // `full`: enough deliveries of this connection wait in memory. `known`: it is waiting or in flight already.
-  offer(ref: DeliveryRef): 'taken' | 'known' | 'full';
+  offer(ref: DueDelivery): 'taken' | 'known' | 'full';
   // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
   isSlow(connectionId: string): boolean;
   waiting(connectionId?: string): number;
@@ -39,7 +39,7 @@ type DispatcherDeps = {
   ): Promise<Report>;
   // Calls `onClaimed` when it has read what it sends.
   claimAndAttempt(
-    ref: DeliveryRef,
+    ref: DueDelivery,
     owner: string,
     signal: AbortSignal,
     onClaimed: () => void,
@@ -52,7 +52,7 @@ type DispatcherDeps = {
 };
 
 // A leased delivery waits together with its request, so that it need not be claimed and read again.
-type Waiting = { ref: DeliveryRef; leased?: { delivery: Delivery; request: HookRequest; bytes: number } };
+type Waiting = { ref: DueDelivery; leased?: { delivery: Delivery; request: HookRequest; bytes: number } };
 
 type ConnectionState = {
   connectionId: string;
@@ -145,7 +145,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     launch(state, ref, slots.take(pace, clock.now()), run);
   };
 
-  const claim = (ref: DeliveryRef, { owner, signal }: Session): Promise<Report> => {
+  const claim = (ref: DueDelivery, { owner, signal }: Session): Promise<Report> => {
     claiming += 1;
     let isClaiming = true;
     const onClaimed = () => {
@@ -209,7 +209,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (slots.inUse() === 0) for (const resolve of onIdle.splice(0)) resolve();
   };
 
-  const offer = (ref: DeliveryRef): 'taken' | 'known' | 'full' => {
+  const offer = (ref: DueDelivery): 'taken' | 'known' | 'full' => {
     const key = refKey(ref);
     if (known.has(key)) return 'known';
     const state = stateOf(ref.connectionId);

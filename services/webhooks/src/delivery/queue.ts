@@ -1,4 +1,4 @@
-import { is, type Store } from '@stak/table';
+import { and, is, or, type Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import { type Delivery, delivery, dueShardOf } from '../tables.ts';
@@ -7,6 +7,8 @@ import { type Delivery, delivery, dueShardOf } from '../tables.ts';
 // the delivery, and `dueAt` its time.
 
 export type DeliveryRef = { eventId: string; connectionId: string; run: number };
+// `goneOwner` is gone and has left its lease behind: the delivery may be claimed before the lease ends.
+export type DueDelivery = DeliveryRef & { goneOwner?: string };
 
 export const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
 
@@ -15,21 +17,24 @@ const unfinished = is.oneOf(['pending', 'retrying'] as const);
 // Leases it to the owner. When the lease ends, it is due again. The version fences what the owner writes later.
 export const claimDelivery = (
   store: Store,
-  ref: DeliveryRef,
+  ref: DueDelivery,
   owner: string,
   nowMs: number,
-): Promise<Delivery | undefined> =>
-  unlessLost(
+): Promise<Delivery | undefined> => {
+  const isDue = { dueAt: is.atMost(nowMs) };
+  const isFree = ref.goneOwner === undefined ? isDue : or(isDue, { owner: ref.goneOwner });
+  return unlessLost(
     store.update(
       delivery,
       keyOf(ref),
       { set: { owner, dueIn: dueShardOf(ref.eventId), dueAt: nowMs + limits.leaseMs } },
       {
-        if: { state: unfinished, dueIn: dueShardOf(ref.eventId), dueAt: is.atMost(nowMs) },
+        if: and({ state: unfinished, dueIn: dueShardOf(ref.eventId) }, isFree),
         pattern: 'claim delivery',
       },
     ),
   );
+};
 
 // Undefined if another process has claimed it since.
 export const renewLease = (store: Store, leased: Delivery, nowMs: number): Promise<Delivery | undefined> =>

@@ -52,7 +52,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const gone = watchGone(owners, wake);
     try {
       while (!signal.aborted) {
-        await gone.check(() => releaseDeadLeases(deps));
+        await gone.check(() => takeOverDeadLeases(deps));
         if (isAsked || !isStill(deps, found)) {
           isAsked = false;
           found = await scanOnce(scan, passes);
@@ -192,29 +192,37 @@ type DueWork =
   | { entity: 'backlog'; item: { connectionId: string } }
   | { entity: 'job'; item: { userId: string; jobId: string } };
 
-type LeaseDeps = Pick<BaseDeps, 'store' | 'clock'> & { owners: Owners };
+type LeaseDeps = Pick<BaseDeps, 'store' | 'clock'> & {
+  owners: Owners;
+  dispatcher: Pick<Dispatcher, 'offer'>;
+};
 
-// Makes due now what dead processes had leased, instead of when the leases end. The index does not say who holds a
+// Takes over what dead processes had leased, instead of when the leases end. The index does not say who holds a
 // lease, so everything that becomes due within a lease's time is read. That happens when a process starts, and when
 // another one has died.
-async function releaseDeadLeases(deps: LeaseDeps): Promise<void> {
-  await Promise.all(dueShards.map(shard => releaseShard(deps, shard)));
+async function takeOverDeadLeases(deps: LeaseDeps): Promise<void> {
+  await Promise.all(dueShards.map(shard => takeOverShard(deps, shard)));
 }
 
-async function releaseShard(deps: LeaseDeps, dueIn: string): Promise<void> {
+async function takeOverShard(deps: LeaseDeps, dueIn: string): Promise<void> {
   const nowMs = deps.clock.now();
   const range = { after: { dueAt: nowMs }, to: { dueAt: nowMs + limits.leaseMs } };
   let cursor: string | undefined;
   for (let page = 0; page < limits.takeoverPages; page++) {
     const found = await deps.store.query(dueWork, { dueIn }, { ...range, limit: limits.scanItems, cursor });
-    await Promise.all(found.items.map(one => releaseLease(deps, one, nowMs)));
+    await Promise.all(found.items.map(one => takeOver(deps, one, nowMs)));
     cursor = found.cursor;
     if (cursor === undefined) return;
   }
 }
 
-// On the condition that the dead owner still holds it: other processes do the same.
-async function releaseLease({ store, owners }: LeaseDeps, found: DueWork, dueAt: number): Promise<void> {
+// On the condition that the dead owner still holds it: other processes do the same. A delivery is claimed by the
+// dispatcher if it has room for it; everything else is made due.
+async function takeOver(
+  { store, owners, dispatcher }: LeaseDeps,
+  found: DueWork,
+  dueAt: number,
+): Promise<void> {
   const release = async (
     leased: { owner?: string } | undefined,
     write: (owner: string) => Promise<unknown>,
@@ -227,9 +235,10 @@ async function releaseLease({ store, owners }: LeaseDeps, found: DueWork, dueAt:
   const pattern = 'take over work';
   if (found.entity === 'delivery') {
     const key = keyOf(found.item);
-    return release(await store.get(delivery, key, read), owner =>
-      store.update(delivery, key, change(key.eventId), { if: { owner }, pattern }),
-    );
+    return release(await store.get(delivery, key, read), async owner => {
+      if (dispatcher.offer({ ...key, goneOwner: owner }) === 'full')
+        await store.update(delivery, key, change(key.eventId), { if: { owner }, pattern });
+    });
   }
   if (found.entity === 'backlog') {
     const { connectionId } = found.item;

@@ -9,7 +9,7 @@ import type { Backlogs } from './backlog.ts';
 import { isFirstInOrder } from './order.ts';
 import {
   claimDelivery,
-  type DeliveryRef,
+  type DueDelivery,
   holdDelivery,
   keyOf,
   postponeDelivery,
@@ -27,7 +27,7 @@ export type WorkerDeps = AttemptDeps & {
 // Claims a delivery that is due, and attempts it if its connection is active, it is first in order, and the rate allows.
 export async function claimAndAttempt(
   deps: WorkerDeps,
-  ref: DeliveryRef,
+  ref: DueDelivery,
   owner: string,
   signal: AbortSignal,
   onClaimed: () => void,
