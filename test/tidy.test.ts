@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
+import { publicHelp } from './tidy/help-rules.ts';
 import { type Rule, readRepository } from './tidy/repository.ts';
 import {
   environmentInConfig,
@@ -36,6 +37,12 @@ const house = {
   'apps/server/package.json': manifest('@stak/server', ['@stak/tasks', '@stak/engine']),
 };
 const inHouse = (change: Example): Example => ({ ...house, ...change });
+const inKit = (source: string): Example => ({
+  'scripts/pack.ts': "const libraries = ['kit'];",
+  'packages/kit/package.json': manifest('@stak/kit'),
+  'packages/kit/src/index.ts': "export { wait } from './wait.ts';\n",
+  'packages/kit/src/wait.ts': source,
+});
 const lines = (count: number): string => 'const line = 1;\n'.repeat(count);
 
 const banning =
@@ -143,6 +150,20 @@ const cases: Record<string, Case> = {
     good: [
       { 'packages/kit/src/log.ts': lines(400), 'docs/long.md': lines(500) },
       { 'packages/client/src/generated.ts': `// Generated from a document\n${lines(500)}` },
+    ],
+  },
+  'what packages export is explained in editors': {
+    rule: publicHelp,
+    says: 'has no comment|not found',
+    bad: [
+      inKit('export function wait() {}\n'),
+      inKit('// For those who read the source.\nexport const wait = () => {};\n'),
+      inKit('/** How long. */\nexport type Time = number;\nexport async function* wait() {}\n'),
+      inKit('/** How long. */\nexport type Time = number;\n'),
+    ],
+    good: [
+      inKit('/** Waits. */\nexport function wait() {}\n'),
+      inKit('/**\n * Waits.\n */\n// Cheap.\nexport const wait = () => {};\nexport const own = 1;\n'),
     ],
   },
   'no key can hold a NUL': {

@@ -1,3 +1,4 @@
+/** A field of the request that is not valid, and why. */
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -14,8 +15,10 @@ type Problem = {
   details?: unknown;
 };
 
-// Everything that keeps a call from its answer, but for the caller's own abort. `code` is the server's, or one of
-// ours: `client.unreachable`, `client.timeout`, `client.answer_invalid`, `client.argument_refused`.
+/**
+ * Everything that keeps a call from its answer, but for the caller's own abort. `code` is the server's, or one of
+ * ours: `client.unreachable`, `client.timeout`, `client.answer_invalid`, `client.argument_refused`.
+ */
 export class StakError extends Error {
   override readonly name = 'StakError';
   readonly code: string;

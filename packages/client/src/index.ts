@@ -27,9 +27,14 @@ export {
 } from './reply.ts';
 export type { ClientSettings, Fetch } from './settings.ts';
 
+/** A client of the Stak API. Made with `createClient`. */
 export type Client = ClientOf<ApiTypes>;
 
-// const client = createClient({ baseUrl: 'http://127.0.0.1:8787', token: key });
-// const { data: tenant, etag } = await client.tenants.get({ tenant_id: 'acme' });
+/**
+ * A client of a Stak server. A method for each operation of the API, with its types.
+ *
+ *     const client = createClient({ baseUrl: 'http://127.0.0.1:8787', token: key });
+ *     const { data: tenant, etag } = await client.tenants.get({ tenant_id: 'acme' });
+ */
 export const createClient = (settings: ClientSettings): Client =>
   createClientFor<ApiTypes>(operations, settings);

@@ -1,4 +1,4 @@
-// How a call becomes a request. Arguments that are neither in the path nor headers go into the query.
+/** How a call becomes a request. Arguments that are neither in the path nor headers go into the query. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -7,6 +7,7 @@ export type Operation = {
   readonly isKeyed?: true; // takes an Idempotency-Key
   readonly isStream?: true; // answers with events
 };
+/** The operations of an API by their ids. */
 export type Operations = Readonly<Record<string, Operation>>;
 
 // What an operation is to the compiler.
@@ -17,6 +18,7 @@ type OperationTypes = {
   mustMatch?: true; // it is refused without `ifMatch`
 };
 
+/** The data of a response, with its status and headers. */
 export type Answer<Data> = {
   data: Data;
   status: number;
@@ -26,6 +28,7 @@ export type Answer<Data> = {
   headers: Headers;
 };
 
+/** Options of a single call: a signal, an idempotency key, an ETag and others. */
 export type CallOptions = {
   signal?: AbortSignal;
   ifMatch?: string;
@@ -35,8 +38,10 @@ export type CallOptions = {
   retries?: number; // after the first attempt
 };
 
+/** Options of a stream: a signal, and the id of the last event that was seen. */
 export type StreamOptions = { signal?: AbortSignal; lastEventId?: string };
 
+/** An event of a stream. */
 export type ServerEvent<Data = unknown> = { id: string | undefined; event: string; data: Data };
 
 type OptionsOf<O> = O extends { mustMatch: true }
@@ -49,6 +54,7 @@ type ArgsOf<O extends OperationTypes, Options extends unknown[]> =
       : [args?: O['args'], ...options: Options]
     : [args: O['args'], ...options: Options];
 
+/** A method of the client, with the types of its operation. */
 export type Call<O extends OperationTypes> = O extends { event: infer Event }
   ? (...given: ArgsOf<O, [options?: StreamOptions]>) => AsyncGenerator<ServerEvent<Event>, void, undefined>
   : (...given: ArgsOf<O, OptionsOf<O>>) => Promise<Answer<O['data']>>;
@@ -56,7 +62,7 @@ export type Call<O extends OperationTypes> = O extends { event: infer Event }
 type GroupOf<Id> = Id extends `${infer Group}.${string}` ? Group : never;
 type NameIn<Group extends string, Id> = Id extends `${Group}.${infer Name}` ? Name : never;
 
-// `tenants.create` is `client.tenants.create`.
+/** A client with a method for each operation: `tenants.create` is `client.tenants.create`. */
 export type ClientOf<Types> = {
   readonly [Group in GroupOf<keyof Types>]: {
     readonly [Id in keyof Types as NameIn<Group, Id>]: Call<Types[Id] & OperationTypes>;

@@ -4,8 +4,11 @@ type Page = { data: unknown[]; next_cursor: string | null };
 type ListCall = (args: never, options?: CallOptions) => Promise<Answer<Page>>;
 type ItemOf<C extends ListCall> = Awaited<ReturnType<C>>['data']['data'][number];
 
-// Every item of a list, page by page as they are needed. Takes what the call takes:
-// for await (const tenant of iterate(client.tenants.list, { limit: 100 })) …
+/**
+ * Every item of a list, page by page as they are needed. Takes what the call takes.
+ *
+ *     for await (const tenant of iterate(client.tenants.list, { limit: 100 })) …
+ */
 export async function* iterate<C extends ListCall>(
   call: C,
   ...given: Parameters<C>

@@ -12,6 +12,7 @@ export type Reply = {
   failure?: string; // why there is no answer
 };
 
+/** An answer of which nothing has arrived yet. */
 export const emptyReply: Reply = { text: '', skills: [], isWaiting: false };
 
 /** What an event of the stream makes of the answer. */
@@ -41,6 +42,7 @@ const operations = {
 export const newMessageKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
 
+/** A message to an agent. With the same `key`, it is sent once however often it is tried. */
 export type AgentMessage = { tenant_id: string; conversation_id: string; content: string; key?: string };
 
 /**

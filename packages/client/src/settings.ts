@@ -1,5 +1,7 @@
+/** A function like `fetch`, for tests and for other runtimes. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** Settings of `createClient`. Only `baseUrl` is required. */
 export type ClientSettings = {
   baseUrl: string;
   token?: string | (() => string | undefined | Promise<string | undefined>);

@@ -24,6 +24,7 @@ import { sweepExpired } from './ttl-sweeper.ts';
 import type { Operation } from './validation/operations.ts';
 import { nativeView, wireView } from './views.ts';
 
+/** Options of `createEngine`. Only `path` is required. */
 export type EngineOptions = {
   // A folder, or ':memory:'.
   path: string;
@@ -51,6 +52,7 @@ export type EngineOptions = {
   onError?(error: Error, work: string): void;
 };
 
+/** An open store. Made with `createEngine`. */
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
 type Claim = { id: string; until: number };
@@ -59,6 +61,14 @@ const sweepChunk = 1000;
 const askedPerTick = 500; // a few milliseconds' worth
 const nextTick = () => new Promise(setImmediate);
 
+/**
+ * Opens a DynamoDB in this process: in a folder, which is made if it is missing, or in memory.
+ *
+ *     const engine = await createEngine({ path: './data' });
+ *     await engine.execute('CreateTable', { … });
+ *     await engine.client.put({ TableName: 'notes', Item: { id: 'a', text: 'Milk' } });
+ *     await engine.close();
+ */
 export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, readOnly = false } = options;
   const sweepIntervalMs = readOnly ? 0 : (options.sweepIntervalMs ?? 30_000);

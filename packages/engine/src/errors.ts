@@ -1,10 +1,11 @@
 import type { Item } from './values/attribute-value.ts';
 
+/** Why a part of a transaction did not succeed; `None` if it was not the cause. */
 export type CancellationReason = { Code: string; Message?: string; Item?: Item };
 
 type Details = { Item?: Item; CancellationReasons?: CancellationReason[] };
 
-// An error as DynamoDB names it. `name` is what AWS SDK users test for; the HTTP door adds the namespace.
+/** An error as DynamoDB names it. `name` is what AWS SDK users test for; the HTTP door adds the namespace. */
 export class DynamoError extends Error {
   override readonly name: string;
   readonly statusCode: number;

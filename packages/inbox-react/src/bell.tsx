@@ -10,6 +10,13 @@ type Props = {
   children?: ReactNode; // what opens below it, instead of an <Inbox/>
 };
 
+/**
+ * A button with the number of unread messages, which opens the inbox below it.
+ *
+ *     <InboxProvider {...settings}>
+ *       <Bell />
+ *     </InboxProvider>
+ */
 export function Bell({ count = 'unread', label = 'Notifications', children }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

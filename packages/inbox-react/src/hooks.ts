@@ -9,14 +9,16 @@ const useSnapshot = (): Snapshot => {
   return useSyncExternalStore(inbox.subscribe, inbox.snapshot, inbox.snapshot);
 };
 
-// Undefined until the server has told them.
+/** How many messages there are, unread and unseen; undefined until the server has told. */
 export const useCounts = (): Counts | undefined => useSnapshot().counts;
 
+/** Whether the inbox is connected, and the last error. */
 export function useConnection(): { state: ConnectionState; error: string | undefined } {
   const { connection, error } = useSnapshot();
   return { state: connection, error };
 }
 
+/** A list of messages, and what can be done with it. From `useMessages`. */
 export type Messages = ListSnapshot & {
   reload(): Promise<void>;
   loadMore(): Promise<void>;
@@ -24,6 +26,11 @@ export type Messages = ListSnapshot & {
   markAllRead(span?: Span): Promise<void>;
 };
 
+/**
+ * The messages of a view, newest first, kept up to date while the component is mounted.
+ *
+ *     const { messages, loadMore, mark } = useMessages({ view: 'inbox' });
+ */
 export function useMessages(
   { view, isRead, category }: Filter = {},
   { keepsMarked }: ListOptions = {},

@@ -11,6 +11,7 @@ import {
   type Span,
 } from './message.ts';
 
+/** Which inbox of which user is shown, and how the server is reached. */
 export type Settings = {
   baseUrl: string;
   token: string | (() => string | Promise<string>); // a function is asked again when a token is refused
@@ -20,7 +21,10 @@ export type Settings = {
   fetch?: Fetch;
 };
 
-// "refused" is final: the token, the tenant or the inbox is not good. A lost connection is tried again.
+/**
+ * How the inbox is connected. A lost connection is tried again; `refused` is final: the token, the tenant or the
+ * inbox is wrong.
+ */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
 export type Snapshot = {
   readonly counts: Counts | undefined;

@@ -25,6 +25,7 @@ type Props = {
   renderBody?: RenderBody; // for bodies that are not plain text
 };
 
+/** The whole inbox: tabs, categories, messages and what can be done with them. Inside an `InboxProvider`. */
 export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) {
   const [tab, setTab] = useState(tabs[0]!);
   const [category, setCategory] = useState<string>();

@@ -1,15 +1,20 @@
 import type { InboxArchiveData, InboxReadManyBody } from '@stak/client';
 
+/** A message of the inbox. */
 export type Message = InboxArchiveData;
 type Count = { total: number; unread: number; unseen: number };
+/** How many messages there are, how many of them are unread and unseen, and the same by category. */
 export type Counts = Count & { categories: { [name: string]: Count } };
 
-// Of everything that is in the inbox: sent since a time (in seconds), up to one, of one category.
+/** Messages sent since a time (in seconds), up to one, of one category. An empty object means all of them. */
 export type Span = InboxReadManyBody;
 
+/** A part of the inbox. */
 export type View = 'inbox' | 'snoozed' | 'archived';
+/** Which messages are listed. */
 export type Filter = { view?: View; isRead?: boolean; category?: string };
 
+/** What is done to a message. */
 export type Mark =
   | { kind: 'read' | 'unread' | 'archive' | 'unarchive' | 'unsnooze' }
   | { kind: 'snooze'; until: number };

@@ -3,8 +3,14 @@ import { connectInbox, type InboxConnection, type Settings } from './inbox-conne
 
 const InboxContext = createContext<InboxConnection | undefined>(undefined);
 
-// One connection for everything below it. A `token` that is a function has to stay the same between renderings, and so
-// has `fetch`.
+/**
+ * One connection for every component below it. A `token` that is a function has to stay the same between renderings,
+ * and so has `fetch`.
+ *
+ *     <InboxProvider baseUrl="https://stak.example.com" token={token} tenant="acme" inbox="news">
+ *       <Inbox />
+ *     </InboxProvider>
+ */
 export function InboxProvider({
   children,
   baseUrl,

@@ -1,5 +1,6 @@
 import type { Random } from './random.ts';
 
+/** The first delay of a retry and the longest one, in milliseconds. */
 export type Backoff = { firstMs: number; mostMs: number };
 
 /**

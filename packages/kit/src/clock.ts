@@ -1,5 +1,9 @@
 import { timerMs } from './limits.ts';
 
+/**
+ * The time, and waiting for it. Code takes a clock rather than asking the system, so that tests need not wait: see
+ * `manualClock`.
+ */
 export type Clock = {
   now(): number;
   // Rejects with the signal's reason when it is aborted, before or during the wait.
@@ -9,8 +13,10 @@ export type Clock = {
   after(ms: number, act: () => void): Cancel;
 };
 
+/** Cancels what was to happen. Calling it again does nothing. */
 export type Cancel = () => void;
 
+/** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {

@@ -1,5 +1,7 @@
-// An error that a caller may see and act on. Everything else is a bug or an outage: logged, and answered
-// with an opaque 500.
+/**
+ * An error that a caller may see and act on. Everything else is a bug or an outage: logged, and answered with an
+ * opaque 500.
+ */
 export class AppError<Code extends string = string, Details = unknown> extends Error {
   override readonly name = 'AppError';
   readonly code: Code;
@@ -12,6 +14,7 @@ export class AppError<Code extends string = string, Details = unknown> extends E
   }
 }
 
+/** The errors of a package by their codes, made with `defineErrors`. */
 export type ErrorCatalogue<Code extends string = string> = {
   readonly statuses: Readonly<Record<Code, number>>;
   create<Details>(code: Code, message: string, details?: Details, cause?: unknown): AppError<Code, Details>;
@@ -20,8 +23,12 @@ export type ErrorCatalogue<Code extends string = string> = {
 
 const codeShape = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9_]*)+$/;
 
-// One catalogue a room: `defineErrors({ 'webhooks.source_not_found': 404 })`. The HTTP layer joins the
-// catalogues' statuses; nobody who throws thinks about HTTP.
+/**
+ * Defines the errors of a package: each code with the HTTP status that it is answered with.
+ *
+ *     const errors = defineErrors({ 'webhooks.source_not_found': 404 });
+ *     throw errors.create('webhooks.source_not_found', 'There is no such source.');
+ */
 export function defineErrors<const Code extends string>(
   statuses: Readonly<Record<Code, number>>,
 ): ErrorCatalogue<Code> {

@@ -18,8 +18,10 @@ export function markWork(name: string, detail?: string): void {
   timesMs[last] = performance.now();
 }
 
+/** How late the event loop runs its callbacks, in milliseconds. */
 export type EventLoopDelay = { p50Ms: number; p99Ms: number; maxMs: number };
 
+/** Measures the event loop of this process until it is stopped. Made with `watchEventLoop`. */
 export type EventLoopWatch = {
   delay(): EventLoopDelay; // of the last ten to twenty seconds
   blocked(): number; // turns that took too long, since the start

@@ -1,12 +1,14 @@
 import type { Clock } from './clock.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 
+/** One who waits for some keys of a hub. */
 export type Subscriber = {
   /** Until one of its keys is notified, the time is over or the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   close(): void;
 };
 
+/** Wakes those who wait for a key. Made with `createHub`. */
 export type Hub = {
   subscribe(keys: readonly string[]): Subscriber;
   notify(key: string): void;

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { idCountDigits, idRandomDigits, idTimeDigits } from './limits.ts';
 import { type Random, systemRandom } from './random.ts';
 
+/** Makes ids that sort by the time at which they were made. */
 export type Ids = {
   // `next()` gives `0mjuxvy9s00…`, `next('evt')` gives `evt_0mjuxvy9s00…`. Not a secret: it tells its time.
   next(prefix?: string): string;
@@ -17,8 +18,13 @@ const prefixShape = /^[a-z][a-z0-9]*$/;
 
 const inBase36 = (value: number, width: number): string => value.toString(36).padStart(width, '0');
 
-// Ids of one process sort as text in the order they were made: time, then a count within the millisecond.
-// The random tail alone keeps processes apart, so nothing has to be configured per process.
+/**
+ * Makes ids that sort as text in the order they were made, and differ between processes without any setting.
+ *
+ *     const ids = createIds({ clock: systemClock });
+ *     ids.next('evt'); // evt_0mjuxvy9s00…
+ */
+// Time, then a count within the millisecond. The random tail keeps processes apart.
 export function createIds({ clock, random = systemRandom }: { clock: Clock; random?: Random }): Ids {
   let lastMs = -1;
   let count = 0;
@@ -50,7 +56,7 @@ export function createIds({ clock, random = systemRandom }: { clock: Clock; rand
   };
 }
 
-// The millisecond an id was made in; undefined for a text that has not the shape of an id.
+/** The millisecond an id was made in; undefined for a text that has not the shape of an id. */
 export function timeOf(id: string): number | undefined {
   if (!idShape.test(id)) return undefined;
   const start = id.indexOf('_') + 1;

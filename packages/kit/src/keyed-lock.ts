@@ -1,3 +1,4 @@
+/** Lets work with a common key run one after the other, within this process. */
 export type KeyedLock = {
   /** Runs the work once all earlier work with one of these keys has ended. */
   run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;

@@ -9,8 +9,10 @@ import { type Clock, systemClock } from './clock.ts';
 import { createRedact } from './redact.ts';
 import { isTracing, traceIds } from './tracing.ts';
 
+/** A logger of pino. */
 export type Logger = PinoLogger;
 
+/** Settings of `createLogger`: the lowest level, and where lines go (standard output unless given). */
 export type LoggerSettings = {
   clock?: Clock;
   level?: Level | 'silent';
@@ -33,8 +35,10 @@ function createTimestamp(clock: Clock): () => string {
   };
 }
 
-// A pino logger that prints no secret it can see: not in the line's object, an error's details, a child's
-// bindings or a %o argument. It cannot see into the text of a message.
+/**
+ * A pino logger that prints no secret it can see: not in the line's object, an error's details, a child's bindings or
+ * a %o argument. It cannot see into the text of a message.
+ */
 export function createLogger(settings: LoggerSettings = {}): Logger {
   const clock = settings.clock ?? systemClock;
   const redact = createRedact(settings.redact);

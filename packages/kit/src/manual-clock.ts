@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Cancel, type Clock, sleepOnce } from './clock.ts';
 
+/** A clock that a test moves. Made with `manualClock`. */
 export type ManualClock = Clock & {
   // Moves time forward and wakes each sleeper at its own moment, in order. Each gets a turn of the
   // event loop before the next one wakes, so a loop that sleeps again inside the window is woken again.
@@ -12,6 +13,14 @@ export type ManualClock = Clock & {
 
 type Sleeper = { dueMs: number; wake: () => void };
 
+/**
+ * A clock that stands still until a test moves it.
+ *
+ *     const clock = manualClock();
+ *     const slept = clock.sleep(1000);
+ *     await clock.advance(1000);
+ *     await slept;
+ */
 export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let wallMs = startMs;
   let elapsedMs = 0; // sleeps are measured here, so that stepping the wall clock moves no deadline

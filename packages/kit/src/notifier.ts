@@ -1,12 +1,13 @@
 import type { Clock } from './clock.ts';
 
+/** One side notifies, the other waits for it. Made with `createNotifier`. */
 export type Notifier = {
   notify(): void;
   // Until it rings, or the time is over, or the signal is aborted.
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-// Ends a wait early. A ring while nobody waits is remembered.
+/** Ends a wait early. A notification that comes while nobody waits is remembered. */
 export function createNotifier(clock: Clock): Notifier {
   let isRung = false;
   let wakeUp: (() => void) | undefined;

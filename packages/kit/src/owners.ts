@@ -1,7 +1,9 @@
 import type { Ids } from './ids.ts';
 
-// Names of those who hold leases. Where processes that share a store know each other, a name tells which process it
-// belongs to, and what a dead one held is taken over at once; elsewhere a lease has to run out.
+/**
+ * Names of those who hold leases. Where processes that share a store know each other, a name tells which process it
+ * belongs to, and what a dead one held is taken over at once; elsewhere a lease has to run out.
+ */
 export type Owners = {
   // Whether it can be told at all that an owner is gone.
   readonly canTell: boolean;
@@ -12,6 +14,7 @@ export type Owners = {
   onGone(listener: () => void): () => void;
 };
 
+/** Owners of leases of which nobody can tell whether they are alive: a lease has to run out. */
 export const unknownOwners = (ids: Ids): Owners => ({
   canTell: false,
   next: () => ids.next('own'),
@@ -19,13 +22,14 @@ export const unknownOwners = (ids: Ids): Owners => ({
   onGone: () => () => {},
 });
 
-// What a store that several processes have open can say of them.
+/** What a store that several processes have open can say of them. */
 export type Neighbours = {
   readonly id: string | undefined;
   isGone(id: string): Promise<boolean>;
   onGone(listener: (id: string) => void): () => void;
 };
 
+/** Owners of leases in a store whose processes know when one of them dies. */
 export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owners {
   if (id === undefined) return unknownOwners(ids);
   return {
@@ -39,7 +43,7 @@ export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owner
   };
 }
 
-// Other processes on the same store. What they are sent is stored nowhere, and may be lost.
+/** Other processes on the same store. What they are sent is stored nowhere, and may be lost. */
 export type Peers = {
   send(topic: string, body: unknown, to?: string): void; // to all, unless it says to whom
   onMessage(topic: string, listener: (body: unknown, from: string) => void): void;
@@ -47,8 +51,10 @@ export type Peers = {
   onGone(listener: (id: string) => void): () => void;
 };
 
-// For a worker that takes over what dead processes had leased: calls `release` once at its start, since one may have
-// died before that, and then after each death. `wake` ends the worker's wait.
+/**
+ * For a worker that takes over what dead processes had leased: calls `release` once at its start, since one may have
+ * died before that, and then after each death. `wake` ends the worker's wait.
+ */
 export function watchGone(owners: Owners, wake: () => void) {
   let mayHaveGone = owners.canTell;
   const stop = owners.onGone(() => {

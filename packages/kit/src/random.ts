@@ -1,12 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 
-// A number in [0, 1), like Math.random.
+/** A number in [0, 1), like Math.random. */
 export type Random = () => number;
 
 const pool = new Uint32Array(1024);
 let next = pool.length;
 
-// Unpredictable, and cheap because the operating system is asked for 1024 numbers at a time.
+/** Random numbers that nobody can predict. */
+// Cheap, because the operating system is asked for 1024 numbers at a time.
 export const systemRandom: Random = () => {
   if (next === pool.length) {
     randomFillSync(pool);
@@ -15,7 +16,8 @@ export const systemRandom: Random = () => {
   return pool[next++]! / 2 ** 32;
 };
 
-// The same sequence for the same seed, for tests. The mixing is MurmurHash3's finalizer over a Weyl sequence.
+/** Random numbers that are the same for the same seed, for tests. */
+// The mixing is MurmurHash3's finalizer over a Weyl sequence.
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

@@ -1,5 +1,7 @@
-// A map of bounded size that forgets what was not used for long. It holds at most `most` entries, and for certain the
-// half of them that was used last.
+/**
+ * A map of bounded size that forgets what was not used for long. It holds at most `most` entries, and for certain the
+ * half of them that was used last.
+ */
 export type RecentMap<Key, Value> = {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): void;
@@ -7,6 +9,7 @@ export type RecentMap<Key, Value> = {
   size(): number;
 };
 
+/** Makes a map that holds at most `most` entries and forgets those that were not used for long. */
 // Two generations: what is used moves to the young one, and when that is full, the old one goes as a whole. To keep
 // the exact order, each use would have to delete an entry and add it again. A Map of few entries is then rebuilt at
 // every other use, and each table that V8 discards holds the next one in memory: at ten thousand requests a second a

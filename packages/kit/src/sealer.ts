@@ -1,8 +1,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { sealKeyIdChars } from './limits.ts';
 
+/** A key with the id under which sealed texts name it. */
 export type SealKey = { readonly id: string; readonly secret: string | Uint8Array };
 
+/** Encrypts small secrets for storage. Made with `createSealer`. */
 export type Sealer = {
   // `place` says where the text will lie: table, key and field. It opens at that place and nowhere else.
   seal(plain: Uint8Array | string, location: string): string;
@@ -12,12 +14,13 @@ export type Sealer = {
   isStale(sealed: string): boolean;
 };
 
+/** Settings of `createSealer`. */
 export type SealerSettings = {
   keys: readonly SealKey[]; // the first seals, all of them open
   random?: (size: number) => Uint8Array; // for nonces; nothing but a test has a reason to give one
 };
 
-// Not for callers: what does not open was damaged, moved, or sealed with a key that is gone.
+/** A sealed text does not open: it was damaged, moved, or sealed with a key that is gone. */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly reason: 'malformed' | 'unknown_key' | 'refused';
@@ -34,12 +37,19 @@ const keyId = `[A-Za-z0-9_-]{1,${sealKeyIdChars}}`;
 const keyIdShape = new RegExp(`^${keyId}$`);
 // The version, the id of the key, and nonce, ciphertext and tag in base64.
 const sealedShape = new RegExp(`^s1\\.(${keyId})\\.([A-Za-z0-9_-]+)$`);
-// Whether a text has the form of something sealed. Nobody but its sealer can tell whether it is.
+/** Whether a text has the form of something sealed. Nobody but its sealer can tell whether it is. */
 export const looksSealed = (text: string): boolean => sealedShape.test(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// AES-256-GCM for secrets at rest. A nonce is 96 random bits, so one key is good for 2^32 seals.
+/**
+ * Encrypts secrets with AES-256-GCM for storage, bound to where they are stored.
+ *
+ *     const sealer = createSealer({ keys: [{ id: 'k1', secret }] });
+ *     const sealed = sealer.seal('s3cret', 'users/ann/token');
+ *     sealer.openText(sealed, 'users/ann/token');
+ */
+// A nonce is 96 random bits, so one key is good for 2^32 seals.
 export function createSealer({ keys, random = randomBytes }: SealerSettings): Sealer {
   const sealing = keys[0];
   if (!sealing) throw new TypeError('There is no key to seal with');

@@ -1,3 +1,4 @@
+/** Lets only so much work run at a time. Made with `createSemaphore`. */
 export type Semaphore = {
   /** Runs the work as soon as fewer than the most are running; in the order it came. */
   run<T>(work: () => Promise<T>): Promise<T>;

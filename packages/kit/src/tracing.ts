@@ -17,10 +17,12 @@ export function setTracing(on: boolean): void {
   isOn = on;
 }
 
+/** Whether this process records traces. */
 export const isTracing = (): boolean => isOn;
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
+/** What `inSpan` notes about its work, and the trace it belongs to. */
 export type SpanOptions = {
   kind?: keyof typeof kinds;
   attributes?: Attributes;
@@ -28,6 +30,7 @@ export type SpanOptions = {
   // there is none.
   traceparent?: string | undefined;
 };
+/** A span, as far as the work inside it may describe it. */
 export type TracedSpan = Pick<Span, 'setAttribute' | 'setAttributes'>;
 
 const nothing: TracedSpan = {

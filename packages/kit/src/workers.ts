@@ -6,9 +6,10 @@ import * as limits from './limits.ts';
 import type { Logger } from './log.ts';
 import { type Random, systemRandom } from './random.ts';
 
-// Runs until the signal is aborted. Returning earlier counts as a failure, like a rejection.
+/** Something that runs until the signal is aborted. Returning earlier counts as a failure, like a rejection. */
 export type Worker = { name: string; run(signal: AbortSignal): Promise<void> };
 
+/** Whether a worker runs, waits to be started again or has ended. */
 export type WorkerState = {
   readonly name: string;
   readonly status: 'running' | 'backing-off' | 'stopped';
@@ -17,6 +18,7 @@ export type WorkerState = {
   readonly lastError?: { readonly message: string; readonly atMs: number };
 };
 
+/** Settings of `superviseWorkers`. */
 export type WorkerSettings = {
   clock: Clock;
   log: Logger;
@@ -27,6 +29,7 @@ export type WorkerSettings = {
   stopMs?: number;
 };
 
+/** Workers that run until it is stopped. Made with `superviseWorkers`. */
 export type Supervisor = {
   states(): WorkerState[]; // for /readyz
   // Resolves when every worker has ended or the deadline has passed, with the names of those still running.
@@ -39,6 +42,12 @@ export function restartMs(failures: number, random: Random, settings: Partial<Wo
   return backoffMs(failures, { firstMs, mostMs }, random, 'half');
 }
 
+/**
+ * Runs workers, and starts one again that fails, after growing delays.
+ *
+ *     const workers = superviseWorkers([worker], { clock: systemClock, log });
+ *     await workers.stop();
+ */
 export function superviseWorkers(workers: readonly Worker[], settings: WorkerSettings): Supervisor {
   const { clock, log, stopMs = limits.stopMs } = settings;
   const names = new Set(workers.map(worker => worker.name));

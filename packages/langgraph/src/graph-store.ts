@@ -18,6 +18,7 @@ import { item, itemsOfNamespace, namespace, namespacesOfRoot, root, roots } from
 
 type Stored = ItemOf<typeof item>;
 
+/** Options of the store: embeddings for searches by meaning, and the clock. */
 export type GraphStoreOptions = {
   index?: IndexConfig; // embeddings, for searches by meaning
   now?(): number; // milliseconds

@@ -12,6 +12,7 @@ import type { StreamRecord, StreamSource } from './source.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
 
+/** The region, and for tests or other stores an endpoint. */
 export type AwsSourceOptions = {
   region: string;
   endpoint?: string;
@@ -20,7 +21,12 @@ export type AwsSourceOptions = {
   answerMs?: number; // for one operation, with the SDK's own repetitions
 };
 
-// Its consumers in one process read each shard together. `close` ends its sockets.
+/**
+ * The streams of DynamoDB on AWS. `close` ends its connections.
+ *
+ *     const source = awsSource({ region: 'eu-central-1' });
+ */
+// Its consumers in one process read each shard together.
 export function awsSource({
   answerMs = streamAnswerMs,
   ...options

@@ -5,6 +5,7 @@ import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
 import type { StreamSource } from './source.ts';
 
+/** Reads a stream from where it stopped up to now. Made with `createCatchUp`. */
 export type CatchUp = {
   // Every change between where the last call ended and now, each item's in their order. `onPage` holds up the next page.
   read(onChange: (change: UnknownChange) => void, onPage?: () => Promise<void>): Promise<void>;
@@ -21,8 +22,10 @@ type Settings = {
 
 const emptyReads = 3; // a shard of DynamoDB may answer nothing before its end; the engine's never does
 
-// A table's stream from the given places on, read to its end whenever somebody asks: for comparing it with what a scan
-// of the table finds. Nothing is remembered, and nobody else is kept from reading.
+/**
+ * A table's stream from the given places on, read to its end whenever somebody asks: for comparing it with what a
+ * scan of the table finds. Nothing is remembered, and nobody else is kept from reading.
+ */
 export function createCatchUp(
   { source, table, without = [], onMissed }: Settings,
   after: ReadonlyMap<string, string>,

@@ -29,23 +29,27 @@ type Images<Item> =
   | { kind: 'modify'; old: Item; new: Item }
   // 'expire' is a removal by time to live.
   | { kind: 'remove' | 'expire'; old: Item; new: undefined };
+/** `insert`, `modify`, `remove`, or `expire` for a removal by time to live. */
 export type ChangeKind = Images<unknown>['kind'];
 
+/** A change of one of the entities, with the item before and after it. */
 export type ChangeOf<E extends AnyEntity> = E extends AnyEntity
   ? Event & Images<ItemOf<E>> & Pick<Recognised<E>, 'entity'>
   : never;
-// Items that are none of the entities a consumer asked for. Images that the stream does not carry are absent.
+/** Items that are none of the entities a consumer asked for. Images that the stream does not carry are absent. */
 export type UnknownChange = Event & {
   entity: undefined;
   kind: ChangeKind;
   old: Attributes | undefined;
   new: Attributes | undefined;
 };
+/** A change of one of the entities, or of anything else in the table. */
 export type Change<E extends AnyEntity> = ChangeOf<E> | UnknownChange;
 
 /** The attribute of an item that was brought here from another server: its effects were had there. */
 export const importedAt = 'imported_at';
 
+/** Whether an item was brought here from another server, where its effects were had already. */
 export const isImported = (item: object): boolean => importedAt in item;
 
 // Reading it again would not help.

@@ -22,6 +22,7 @@ import { type ConsumerStatus, readStatus } from './status.ts';
 import { type Subscription, subscribe } from './subscription.ts';
 import { createWorkStore } from './work.ts';
 
+/** Options of `createConsumer`. */
 export type ConsumerOptions = {
   subscription: Subscription;
   source: StreamSource;
@@ -43,6 +44,7 @@ export type ConsumerOptions = {
   onAlarm?(alarm: Alarm): void;
 };
 
+/** A consumer of a stream, to be run by `superviseWorkers` or with a signal. Made with `createConsumer`. */
 export type Consumer = Worker & {
   counters(): Counters;
   shards(): number; // that this process reads now
@@ -51,8 +53,13 @@ export type Consumer = Worker & {
   redrive(): Promise<void>;
 };
 
-// Handles every change of a table, in order for each item, at least once. Any number of processes may run the
-// same consumer: they share its shards.
+/**
+ * Handles every change of a table, in order for each item, at least once. Any number of processes may run the same
+ * consumer: they share its shards.
+ *
+ *     const consumer = createConsumer({ subscription, source: engineSource(engine), client: engine.client, log });
+ *     await consumer.run(signal);
+ */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const { source, client, clock = systemClock, random = systemRandom } = options;
   const subscription = subscribe(options.subscription);

@@ -9,11 +9,13 @@ import type { StreamRecord } from './source.ts';
 import { letter, letterPart, lettersOfConsumer, partsOfLetter } from './state-table.ts';
 import type { Lease, WorkStore } from './work.ts';
 
+/** A record that could not be handled, with the reason. */
 export type DeadLetter = ItemOf<typeof letter>;
 export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
 type Settings = { store: Store; clock: Clock; consumer: string };
 
+/** The records that a consumer could not handle: to list, open and remove them. */
 export function createDeadLetters({ store, clock, consumer }: Settings) {
   // All of it or nothing, and only by the owner of the shard.
   async function keep(

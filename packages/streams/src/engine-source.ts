@@ -1,6 +1,6 @@
 import type { StreamSource } from './source.ts';
 
-// What a source needs of the embedded engine.
+/** What a source needs of the embedded engine. */
 export type StreamingEngine = {
   execute(operation: string, input: unknown): Promise<object>;
   waitForChange(target: string, signal?: AbortSignal, since?: number): Promise<void>;
@@ -8,6 +8,7 @@ export type StreamingEngine = {
   streamSequence(): string;
 };
 
+/** The streams of an embedded engine, which wakes consumers at once. */
 export function engineSource(engine: StreamingEngine): StreamSource {
   const as =
     <Input, Output>(operation: string) =>

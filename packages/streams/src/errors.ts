@@ -1,10 +1,11 @@
 import { defineErrors } from '@stak/kit';
 
+/** The errors of this package. */
 export const streamErrors = defineErrors({
   'streams.consumer_unknown': 404,
 });
 
-// Thrown by a handler that knows trying again is of no use: the record is set aside at once.
+/** Thrown by a handler that knows trying again is of no use: the record is set aside at once. */
 export class HopelessError extends Error {
   override readonly name: string = 'HopelessError';
 }

@@ -4,8 +4,10 @@ import type { StreamRecord, StreamSource } from './source.ts';
 import { handleOne, type Subscription } from './subscription.ts';
 import { tailTable } from './tail.ts';
 
-// For what every process has to hear by itself, such as the event streams that it serves. The handler only wakes:
-// nothing is remembered, and what was missed is made good by looking at everything again.
+/**
+ * For what every process has to hear by itself, such as the event streams that it serves. The handler only wakes:
+ * nothing is remembered, and what was missed is made good by looking at everything again.
+ */
 export type Following = {
   subscription: Subscription;
   // Whether anybody here waits for changes. While nobody does, nothing is read.
@@ -22,8 +24,10 @@ export type FollowerDeps = { source: StreamSource; clock: Clock; log: Logger };
 const idleMs = 60_000; // between two looks whether it is wanted, besides the bell
 const lingerMs = 5_000; // after the last listener has left: the next one often comes soon
 
-// A source that wakes its readers tells within milliseconds; another one is read about twice a second, for as long as
-// somebody listens.
+/**
+ * A source that wakes its readers tells within milliseconds; another one is read about twice a second, for as long as
+ * somebody listens.
+ */
 export function createFollower(following: Following, { source, clock, log }: FollowerDeps): Worker {
   const { subscription, isWanted, wanted, lookAgain } = following;
   const { name, table } = subscription;

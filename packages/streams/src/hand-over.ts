@@ -9,6 +9,7 @@ import type { StreamRecord, StreamSource } from './source.ts';
 import { beginning, letter, letterPart, lettersOfConsumer, work } from './state-table.ts';
 import { readState, type Work } from './work.ts';
 
+/** What `handOver` takes: both stores, and where the consumer begins in the new one. */
 export type HandOver = {
   from: { store: Store; source: StreamSource };
   to: Store;

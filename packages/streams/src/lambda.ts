@@ -15,6 +15,7 @@ export type LambdaEvent = { Records: StreamRecord[] };
 export type LambdaAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 type LambdaContext = { getRemainingTimeInMillis?(): number };
 
+/** Options of `toLambda`. */
 export type LambdaOptions = {
   log: Logger;
   /**

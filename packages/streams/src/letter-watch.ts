@@ -3,6 +3,7 @@ import type { Store } from '@stak/table';
 import { lettersFreshMs } from './limits.ts';
 import { lettersOfConsumer } from './state-table.ts';
 
+/** Says which consumers have dead letters. Made with `createLetterWatch`. */
 export type LetterWatch = {
   // The consumers that have records set aside.
   read(): Promise<readonly string[]>;
@@ -12,8 +13,10 @@ export type LetterWatch = {
 
 type Settings = { store: Store; clock: Clock; log: Logger; consumers: readonly string[] };
 
-// Whether records are set aside, by any process, now or long ago: for those who look after a server. Each consumer's
-// letters are announced once in the log, until somebody has handled them.
+/**
+ * Whether records are set aside, by any process, now or long ago: for those who look after a server. Each consumer's
+ * letters are announced once in the log, until somebody has handled them.
+ */
 export function createLetterWatch({ store, clock, log, consumers }: Settings): LetterWatch {
   const announced = new Set<string>();
   let latest: { atMs: number; answer: Promise<readonly string[]> } | undefined;

@@ -5,14 +5,19 @@ import { markerMs } from './limits.ts';
 import { marker } from './state-table.ts';
 import type { HandlerContext } from './subscription.ts';
 
+/** The writes that an effect consists of, by names of your choice. */
 export type EffectSteps = Readonly<Record<string, WriteStep>>;
 type Settings = { store: Store; clock?: Clock };
 
 const markerStep = 'once per event';
 const stepOf = (eventId: string): string => `${markerStep} ${eventId}`;
 
-// A handler whose effect on tables happens once, however often its record is delivered: the writes it answers
-// with and a marker of the event are made in one transaction. Undefined or no steps means nothing to do.
+/**
+ * A handler whose effect on tables happens once, however often its record is delivered: the writes it returns and a
+ * marker of the event are made in one transaction. Undefined or no steps means nothing to do.
+ *
+ *     handle: oncePerEvent({ store }, change => ({ count: write.update(counter, key, { add: { notes: 1 } }) })),
+ */
 export function oncePerEvent<Event extends { eventId: string }>(
   { store, clock = systemClock }: Settings,
   effect: (

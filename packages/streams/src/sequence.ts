@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 
 // For subscriptions that count: how far a shard is counted, and which of a few counters it adds to.
 
-// Sequence numbers are whole numbers too long for a double: the longer one is greater.
+/** Whether a sequence number comes after another one of the same shard. */
+// They are whole numbers too long for a double: the longer one is greater.
 export const isAfter = (sequence: string, through: string): boolean =>
   sequence.length === through.length ? sequence > through : sequence.length > through.length;
 
-// Each shard of a stream has a slot of its own, more or less, so that two of them rarely write to the same item.
+/** Each shard of a stream has a slot of its own, more or less, so that two of them rarely write to the same item. */
 export const slotOf = (shard: string, slots: number): number =>
   Number.parseInt(hash('md5', shard).slice(0, 6), 16) % slots;

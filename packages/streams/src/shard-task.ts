@@ -11,6 +11,7 @@ import type { StreamRecord, StreamSource } from './source.ts';
 import { type HandlerContext, handleOne, type Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work.ts';
 
+/** Something an operator should know about a consumer. */
 export type Alarm = {
   // 'trimmed': records were removed before they were read. 'gone': a shard was, before its end was reached.
   // 'set_aside': one could not be handled, and became a dead letter.

@@ -1,7 +1,7 @@
 import { listingPages } from './limits.ts';
 import { isGone, type StreamSource } from './source.ts';
 
-// A shard as a consumer knows it. `parents` must be finished before its first record is read.
+/** A shard as a consumer knows it. `parents` must be finished before its first record is read. */
 export type Shard = {
   key: string; // unique among all streams of the table
   streamArn: string;
@@ -15,8 +15,10 @@ const shardKey = (streamArn: string, shardId: string): string => `${labelOf(stre
 // The last part of the ARN: the moment the stream was enabled.
 export const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
 
-// Every shard of every stream of the table, parents before children. Switching a stream off and on again gives
-// a new one: it begins where the older one ends, so its first shards have all of the older one's as parents.
+/**
+ * Every shard of every stream of the table, parents before children. Switching a stream off and on again gives a new
+ * one: it begins where the older one ends, so its first shards have all of the older one's as parents.
+ */
 export async function listShards(source: StreamSource, tableName: string): Promise<Shard[]> {
   const shards: Shard[] = [];
   let older: string[] = [];

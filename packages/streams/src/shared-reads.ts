@@ -28,6 +28,7 @@ export type OpenSettings = {
   pollMostMs?: number;
 };
 
+/** Reads each shard once for several readers of this process. Given to consumers and followers. */
 export type SharedReads = {
   readonly id: string; // tells the readers of several processes apart
   open(source: StreamSource, settings: OpenSettings): OpenShard;

@@ -19,6 +19,7 @@ export type Image = { [name: string]: AttributeValue };
 // The sizes of the images, from the embedded engine only: it knows them without decoding.
 export const imageBytes: unique symbol = Symbol.for('stak.image-bytes');
 
+/** A record of DynamoDB Streams. */
 export type StreamRecord = {
   eventID?: string;
   eventName?: string;
@@ -42,6 +43,7 @@ type ShardDescription = {
   SequenceNumberRange?: { StartingSequenceNumber?: string; EndingSequenceNumber?: string };
 };
 
+/** The operations of DynamoDB Streams. `engineSource` and `awsSource` make one. */
 export type StreamSource = {
   listStreams(input: { TableName?: string; ExclusiveStartStreamArn?: string }): Promise<{
     Streams?: { StreamArn?: string; StreamLabel?: string; TableName?: string }[];
@@ -75,8 +77,10 @@ export const isExpiredIterator = named('ExpiredIteratorException');
 export const isTrimmed = named('TrimmedDataAccessException');
 export const isGone = named('ResourceNotFoundException');
 
-// Tables whose names have a prefix in the store, and none here. Streams are asked for by the names of their tables
-// only; everything after that goes by ARNs.
+/**
+ * Tables whose names have a prefix in the store, and none here. Streams are asked for by the names of their tables
+ * only; everything after that goes by ARNs.
+ */
 export const sourceWithPrefix = (source: StreamSource, prefix: string): StreamSource =>
   prefix === ''
     ? source

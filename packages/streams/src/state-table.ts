@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 // What consumers remember. Times are milliseconds, but for `expires_at`, which DynamoDB wants in seconds.
 
+/** The keys of `streamsTable`, for those who add entities to it. */
 export const streamsKeys = defineKeys({
   name: 'stak-streams',
   description: 'Checkpoints, leases, dead letters and once-only markers of stream consumers.',
@@ -124,7 +125,7 @@ export const marker = entity(streamsKeys, {
   examples: [{ consumer: 'inbox-realtime', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
 });
 
-// How far consumers are: true of one store alone, unlike letters and markers.
+/** The entities that say how far consumers are: true of one store alone, unlike letters and markers. */
 export const consumerState = [beginning, member, work] as const;
 
 export const allConsumers = defineQuery('all consumers', { of: beginning });
@@ -132,6 +133,7 @@ export const stateOfConsumer = defineQuery('state of a consumer', { of: [member,
 export const lettersOfConsumer = defineQuery('dead letters of a consumer', { of: letter });
 export const partsOfLetter = defineQuery('parts of a dead letter', { of: letterPart, consistent: true });
 
+/** The table in which consumers keep checkpoints, leases, dead letters and markers. Create it with `createTables`. */
 export const streamsTable = defineTable(streamsKeys, {
   entities: [beginning, member, work, letter, letterPart, marker],
   queries: [allConsumers, stateOfConsumer, lettersOfConsumer, partsOfLetter],

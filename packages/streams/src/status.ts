@@ -11,6 +11,7 @@ import type { StreamSource } from './source.ts';
 import { allConsumers, beginning, lettersOfConsumer } from './state-table.ts';
 import { readState, type Work } from './work.ts';
 
+/** How far a consumer is with one shard. */
 export type ShardStatus = {
   shardId: string;
   state: 'waiting' | 'unowned' | 'owned' | 'finished';
@@ -22,6 +23,7 @@ export type ShardStatus = {
   behind?: { records: number; atLeast: boolean; newest?: string; oldestAt?: string };
 };
 
+/** How far a consumer is, shard by shard. */
 export type ConsumerStatus = {
   consumer: string;
   table: string;
@@ -35,12 +37,14 @@ export type ConsumerStatus = {
 
 export type StatusDeps = { store: Store; source: StreamSource; clock: Clock };
 
+/** The names of all consumers that have ever run on the store. */
 export async function listConsumers(store: Store): Promise<string[]> {
   const names: string[] = [];
   for await (const { consumer } of store.all(allConsumers, {})) names.push(consumer);
   return names;
 }
 
+/** How far a consumer is: who owns its shards, how many records wait, how many dead letters there are. */
 export async function readStatus(deps: StatusDeps, consumer: string): Promise<ConsumerStatus> {
   const { store, source, clock } = deps;
   const begun = await store.get(beginning, { consumer }, { consistent: true });

@@ -5,6 +5,7 @@ import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } f
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
 
+/** What a handler is told besides the change. */
 export type HandlerContext = {
   readonly consumer: string;
   readonly shardId?: string; // Lambda does not tell
@@ -13,8 +14,10 @@ export type HandlerContext = {
   readonly signal: AbortSignal;
 };
 
-// What somebody wants to do about the changes of a table. The same subscription runs in a consumer and in Lambda.
-// A handler may see a change more than once (see `oncePerEvent`), never two changes of one item out of order.
+/**
+ * What somebody wants to do about the changes of a table. The same subscription runs in a consumer and in Lambda. A
+ * handler may see a change more than once (see `oncePerEvent`), never two changes of one item out of order.
+ */
 export type Subscription<E extends AnyEntity = AnyEntity> = {
   // Checkpoints and dead letters are kept under this name: two subscriptions of one name are one consumer.
   readonly name: string;
@@ -41,7 +44,19 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
 
 const nameShape = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
-// Infers the entities' types for the handlers, and refuses what cannot work.
+/**
+ * Defines what is done about the changes of a table: infers the types of the entities for the handlers, and refuses
+ * what cannot work.
+ *
+ *     const welcome = subscribe({
+ *       name: 'welcome',
+ *       table: people,
+ *       entities: [person],
+ *       async handle(change) {
+ *         if (change.kind === 'insert') await greet(change.new);
+ *       },
+ *     });
+ */
 export function subscribe<const E extends AnyEntity>(subscription: Subscription<E>): Subscription<E> {
   const { name, table, entities, attempts = 1, batchRecords = 1, concurrency = 1 } = subscription;
   assert(nameShape.test(name), `"${name}" is not a valid consumer name: use a-z, 0-9, dots and dashes`);

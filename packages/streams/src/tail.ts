@@ -8,6 +8,7 @@ import { openShard } from './shared-reads.ts';
 import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
+/** Options of `tailTable`. */
 export type TailOptions = {
   source: StreamSource;
   table: string;
@@ -21,8 +22,10 @@ export type TailOptions = {
   onMissed(): void;
 };
 
-// Every change of a table from now on, each item's in their order, for somebody who looks on. Nothing is remembered:
-// there is no lease, no checkpoint and no other try. It goes on until the signal is aborted, or throws.
+/**
+ * Every change of a table from now on, each item's in their order, for somebody who looks on. Nothing is remembered:
+ * there is no lease, no checkpoint and no other try. It goes on until the signal is aborted, or throws.
+ */
 export async function tailTable(options: TailOptions, signal: AbortSignal): Promise<void> {
   const { source, table, clock } = options;
   const over = followSignal(signal);

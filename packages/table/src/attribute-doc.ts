@@ -1,5 +1,6 @@
 import type { AnyEntity } from './entity.ts';
 
+/** An attribute of an entity, as its schema describes it. */
 export type AttributeDoc = { name: string; type: string; isOptional: boolean; description: string };
 
 // Zod's own description of a schema, as far as it is needed here.
@@ -18,6 +19,7 @@ type Schema = { _zod: { def: Definition }; description?: string };
 
 const wrappers = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'catch', 'nonoptional']);
 
+/** The attributes of an entity, from its schema, for documentation. */
 export function attributesOf({ schema, kind }: AnyEntity): AttributeDoc[] {
   const documented = Object.entries(schema.shape as Record<string, Schema>).map(([name, one]) => ({
     name,

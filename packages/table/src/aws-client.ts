@@ -29,6 +29,7 @@ import * as limits from './limits.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
 
+/** The region, and for tests or other stores an endpoint. */
 export type AwsClientOptions = {
   region: string;
   endpoint?: string;
@@ -52,6 +53,11 @@ const controlCommands = {
   UpdateTimeToLive: UpdateTimeToLiveCommand,
 } as unknown as Record<ControlOperation, new (input: object) => object>;
 
+/**
+ * A client of DynamoDB on AWS, or of whatever answers at `endpoint`.
+ *
+ *     const store = createStore({ client: awsClient({ region: 'eu-central-1' }) });
+ */
 export function awsClient({
   connectMs = limits.connectMs,
   answerMs = limits.answerMs,

@@ -1,6 +1,6 @@
 import type { Capacity } from './client.ts';
 
-// Adds up what DynamoDB bills, by access pattern: for `/metrics`, and for the cost table of a design.
+/** What an access pattern has consumed of a table, as DynamoDB bills it. */
 export type CapacityEntry = {
   readonly pattern: string;
   readonly table: string;
@@ -9,6 +9,7 @@ export type CapacityEntry = {
   readonly writeUnits: number;
 };
 
+/** Sums of consumed capacity units. Made with `createLedger`. */
 export type Ledger = {
   record(kind: 'read' | 'write', pattern: string, capacity: Capacity | Capacity[] | undefined): void;
   entries(): CapacityEntry[];
@@ -17,6 +18,7 @@ export type Ledger = {
 
 type Sum = { -readonly [K in keyof CapacityEntry]: CapacityEntry[K] };
 
+/** Keeps account of the capacity units that each access pattern consumes. Give it to `createStore`. */
 export function createLedger(): Ledger {
   const sums = new Map<string, Sum>();
 

@@ -1,6 +1,7 @@
 // The port every service sees: the AWS document client's inputs and outputs as plain objects. The embedded
 // engine's client satisfies it as it is; `awsClient` wraps the SDK.
 
+/** An item, or a part of one, with plain JavaScript values. */
 // biome-ignore lint/suspicious/noExplicitAny: an item on its way to or from the store has any attributes.
 export type Attributes = Record<string, any>;
 
@@ -57,6 +58,7 @@ type Page = Billed & {
 };
 
 export type KeysToGet = { Keys: Attributes[]; ConsistentRead?: boolean };
+/** One write of a BatchWriteItem request. */
 export type BatchWrite = { PutRequest?: { Item: Attributes }; DeleteRequest?: { Key: Attributes } };
 
 type TransactPut = Conditional & { TableName: string; Item: Attributes };
@@ -69,6 +71,10 @@ export type TransactWrite =
   | { Delete: TransactDelete }
   | { ConditionCheck: TransactCheck };
 
+/**
+ * The operations of DynamoDB, with inputs and outputs as plain objects. The engine's client is one, `awsClient` makes
+ * another.
+ */
 export type DynamoClient = {
   get(input: GetInput): Promise<Billed & { Item?: Attributes }>;
   put(input: PutInput): Promise<Written>;
@@ -93,14 +99,15 @@ export type DynamoClient = {
   ): Promise<BilledTables>;
 };
 
-// With a network in between a write may have been made although its answer never came.
+/** With a network in between a write may have been made although its answer never came. */
 export type RemoteClient = DynamoClient & { readonly mayLoseAnswers: true };
 
 export const mayLoseAnswers = (client: DynamoClient): boolean =>
   (client as Partial<RemoteClient>).mayLoseAnswers === true;
 
-// Tables themselves: CreateTable, DescribeTable and so on by name, in the form of the HTTP API.
+/** Tables themselves: CreateTable, DescribeTable and so on by name, in the form of the HTTP API. */
 export type ControlPlane = { execute(operation: ControlOperation, input: object): Promise<object> };
+/** The operations that create and describe tables. */
 export type ControlOperation =
   | 'CreateTable'
   | 'DescribeTable'

@@ -30,6 +30,11 @@ const compare = <Value>(operator: Operator, ...operands: unknown[]): Comparison<
   operands,
 });
 
+/**
+ * Comparisons for conditions and filters.
+ *
+ *     await store.update(note, key, { set: { text } }, { if: { version: is.atMost(3) } });
+ */
 export const is = {
   equalTo: <V>(value: V) => compare<V>('=', value),
   not: <V>(value: V) => compare<V>('<>', value),

@@ -14,7 +14,7 @@ type Combination<Conditions> = {
   readonly conditions: Conditions;
 };
 
-// All comparisons of an object have to hold.
+/** What has to hold for a write. All comparisons of an object have to. */
 export type Condition<Item = Record<string, unknown>> =
   | Comparisons<Item>
   | Combination<readonly Condition<Item>[]>;
@@ -26,8 +26,11 @@ const combine =
     conditions,
   });
 
+/** Holds if all of the conditions hold. */
 export const and = combine('AND');
+/** Holds if one of the conditions holds. */
 export const or = combine('OR');
+/** Holds if the condition does not. */
 export const not = <const C extends object>(condition: C): Combination<readonly [C]> =>
   combine('NOT')(condition);
 

@@ -5,10 +5,14 @@ import type { StepFailure } from './failure.ts';
 /** Finished; overtaken, so it has to read again; or a step closer, with more to do. */
 export type Attempt<T> = { kind: 'done'; result: T } | { kind: 'conflict' } | { kind: 'progress' };
 
+/** The result of an attempt that succeeded. */
 export const done = <T>(result: T): Attempt<T> => ({ kind: 'done', result });
+/** The result of an attempt that met another writer: it is made again. */
 export const conflict: Attempt<never> = { kind: 'conflict' };
+/** The result of an attempt that did a part of the work: the next one is made at once. */
 export const progress: Attempt<never> = { kind: 'progress' };
 
+/** How work that meets other writers is repeated. */
 export type ConflictRetry = {
   clock: Pick<Clock, 'sleep'>;
   random: Random;

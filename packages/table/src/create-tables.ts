@@ -12,6 +12,7 @@ import {
   tableRequest,
 } from './table-request.ts';
 
+/** What `createTables` changed about a table. */
 export type TableReport = { table: string; done: string[] };
 
 const pollMs = 500; // a table of AWS is ready in seconds, an index in minutes
@@ -33,8 +34,12 @@ type CreateOptions = {
 };
 type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
 
-// Brings the tables to their designs: makes what is missing, and refuses to go on where what is there
-// contradicts the design. Nothing is ever removed.
+/**
+ * Brings the tables to their designs: makes what is missing, and refuses to go on where an existing table contradicts
+ * its design. Nothing is ever removed.
+ *
+ *     await createTables(engine, [notes]);
+ */
 export async function createTables(
   control: ControlPlane,
   tables: readonly AnyTable[],

@@ -11,8 +11,10 @@ import type { Attributes } from './client.ts';
 import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
-// A cursor tells where a page ended. It is encrypted, because keys are nobody's business, and authenticated
-// together with who asked and what for: it is of no use to another caller or for another query.
+/**
+ * A cursor tells where a page ended. It is encrypted, because keys are nobody's business, and authenticated together
+ * with who asked and what for: it is of no use to another caller or for another query.
+ */
 export type Cursors = {
   seal(position: Attributes, bound: readonly unknown[]): string;
   open(cursor: string, bound: readonly unknown[]): Attributes;
@@ -21,7 +23,7 @@ export type Cursors = {
 const ivBytes = 12;
 const tagBytes = 16;
 
-// Without a secret the cursors of this process are good for this process only.
+/** Makes cursors for pages. Without a secret, those of this process are good for this process only. */
 export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cursors {
   const key = createSecretKey(createHash('sha256').update('stak cursor\0').update(secret).digest());
   const nextIv = createIvs();

@@ -1,3 +1,4 @@
+/** Runs work with a signal that is aborted after so many milliseconds. */
 // A server that takes a request and never answers would hold its caller for ever. Time is the machine's here: what is
 // waited for is a network.
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import type { AnyEntity, IndexKeys } from './entity.ts';
 import { type AccessPattern, patternsOf } from './pattern.ts';
 import type { AnyTable, KeyNames } from './table.ts';
 
-// A design as Markdown: what a reader of the documents expects to find, and nothing that could be out of date.
+/** A design as Markdown: what a reader of the documents expects to find, and nothing that could be out of date. */
 export function designDoc(table: AnyTable, costs: readonly CapacityEntry[] = []): string {
   const sections = [
     `# ${table.name}`,

@@ -4,6 +4,7 @@ import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from
 import * as limits from './limits.ts';
 import type { AnyTable, AnyTableKeys, KeyNames, TableKeys } from './table.ts';
 
+/** How a key is written, like `USER#{userId}`. */
 export type Templates = { readonly partition: string; readonly sort?: string };
 export type IndexKeys = KeyNames & {
   readonly name: string;
@@ -19,6 +20,7 @@ type EntityTypes = {
   templates: { readonly [index: string]: Templates };
 };
 
+/** A kind of item in a table: its schema, keys and index keys. Made with `entity`. */
 export type Entity<Name extends string = string, Types extends EntityTypes = EntityTypes> = {
   readonly name: Name;
   readonly description?: string;
@@ -37,11 +39,15 @@ export type Entity<Name extends string = string, Types extends EntityTypes = Ent
   readonly examples: readonly object[];
   readonly types?: Types;
 };
+/** An entity of any type. */
 export type AnyEntity = Entity<string, EntityTypes>;
 
 type TypesOf<E> = E extends Entity<string, infer Types> ? Types : never;
+/** An item of the entity, as it is read. */
 export type ItemOf<E> = TypesOf<E>['item'];
+/** What a put of the entity takes: an item without what defaults fill in. */
 export type InputOf<E> = TypesOf<E>['input'];
+/** The attributes that make up the key of the entity. */
 export type KeyOf<E> = TypesOf<E>['key'];
 export type TemplatesOf<E> = TypesOf<E>['templates'];
 export type NameOf<E> = E extends Entity<infer Name, EntityTypes> ? Name : never;
@@ -80,6 +86,15 @@ type TypesFor<Schema extends z.ZodObject, Key, Own, Kind, Version, Indexes> = {
   };
 };
 
+/**
+ * Defines a kind of item: a Zod schema and how its keys are written.
+ *
+ *     const note = entity(notes, {
+ *       name: 'note',
+ *       schema: z.object({ userId: z.string(), noteId: z.string(), text: z.string() }),
+ *       key: { partition: 'USER#{userId}', sort: 'NOTE#{noteId}' },
+ *     });
+ */
 export function entity<
   Indexes,
   const Name extends string,

@@ -1,5 +1,6 @@
 import { defineErrors } from '@stak/kit';
 
+/** The errors of this package: a refused condition, a busy store and others. */
 export const tableErrors = defineErrors({
   'table.key_refused': 400,
   'table.item_refused': 400,
@@ -16,7 +17,7 @@ export const keyRefused = (message: string, details?: { attribute: string }) =>
 export const itemRefused = (message: string, details?: unknown) =>
   tableErrors.create('table.item_refused', message, details);
 
-// A design that contradicts itself is a bug in the design, found when its module is loaded.
+/** A design that contradicts itself is a bug in the design, found when its module is loaded. */
 export class DesignError extends Error {
   override readonly name = 'DesignError';
 }

@@ -34,6 +34,7 @@ export function asOneWrite(error: unknown): unknown {
   return Object.assign(failure, { name: 'ConditionalCheckFailedException', Item: reason.Item });
 }
 
+/** The step of a transaction that failed, and why. */
 export type StepFailure = {
   readonly step: string;
   readonly reason: 'condition_failed' | 'conflict' | 'throttled' | 'refused';
@@ -79,8 +80,12 @@ export function explainStep(step: string, entity: AnyEntity, error: unknown): un
   return tableErrors.create('table.transaction_failed', text, { failures: [failure] }, error);
 }
 
-// `failedStep(error)?.step === 'claim e-mail'`
-// The step whose condition did not hold, if there is one: others may have met another writer besides, and say nothing.
+/**
+ * The step of a transaction whose condition did not hold; undefined if the error has another reason.
+ *
+ *     if (failedStep(error)?.step === 'claim e-mail') …
+ */
+// Others may have met another writer besides, and say nothing.
 export function failedStep(error: unknown): StepFailure | undefined {
   if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
   const failures = (error as AppError<string, { failures: StepFailure[] }>).details?.failures ?? [];

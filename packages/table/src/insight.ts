@@ -1,9 +1,12 @@
 import type { AnyEntity, ItemOf } from './entity.ts';
 
+/** A row of an insight's result. */
 export type InsightRow = Record<string, string | number | null>;
 
-// A question about an entity that is answered from sums. Sums of groups add up, so an answer can be as new as the last
-// change without reading all items again.
+/**
+ * A question about an entity that is answered from sums. Sums of groups add up, so an answer can be as new as the
+ * last change without reading all items again.
+ */
 export type Insight = {
   readonly name: string;
   readonly description: string;
@@ -19,6 +22,7 @@ export type Insight = {
   readonly answer?: (rows: readonly InsightRow[], about: { today: string }) => readonly InsightRow[];
 };
 
+/** What `defineInsight` takes: a question about an entity, as SQL over the lake. */
 export type InsightDefinition = Omit<Insight, 'entity'>;
 
 type InsightSql<Item> = {

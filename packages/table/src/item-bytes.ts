@@ -1,7 +1,9 @@
 import type { Attributes } from './client.ts';
 
-// The size of an item as DynamoDB bills and limits it: names and values in UTF-8 bytes, numbers by their digits.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+/**
+ * The size of an item as DynamoDB bills and limits it: names and values in UTF-8 bytes, numbers by their digits.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
 export function itemBytes(item: Attributes): number {
   let bytes = 0;
   for (const name in item) bytes += Buffer.byteLength(name) + valueBytes(item[name]);

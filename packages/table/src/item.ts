@@ -6,6 +6,7 @@ import type { AnyTable } from './table.ts';
 
 // Between an entity and the item that is stored for it.
 
+/** The stored key of an item, from the attributes that it is made of. */
 export function keyOf(entity: AnyEntity, key: object): Attributes {
   const { partition, sort, templates } = entity.key;
   const built: Attributes = { [partition]: buildKey(templates.partition, key) };
@@ -76,7 +77,7 @@ function restoreFromKey(
   }
 }
 
-// DynamoDB removes an expired item within days, not at its second. Until then it is there, and must not be.
+/** Whether the time to live of an item is over. DynamoDB removes it within days; until then it counts as absent. */
 export function isExpired(entity: AnyEntity, stored: Attributes, nowMs: number): boolean {
   if (!entity.hasTtl) return false;
   const ttl: unknown = stored[entity.table.ttl!];
@@ -93,6 +94,7 @@ export const hasKindOf = (entity: AnyEntity, stored: Attributes): boolean =>
 const isEntity = (entity: AnyEntity, stored: Attributes): boolean =>
   hasKindOf(entity, stored) && hasKeyOf(entity, stored);
 
+/** Whether a stored key has the form of the entity's keys. */
 export function hasKeyOf({ key }: AnyEntity, stored: Attributes): boolean {
   return (
     matchesTemplate(key.templates.partition, stored[key.partition]) &&
@@ -100,11 +102,12 @@ export function hasKeyOf({ key }: AnyEntity, stored: Attributes): boolean {
   );
 }
 
+/** An item and the name of the entity that it belongs to. */
 export type Recognised<E extends AnyEntity> = E extends AnyEntity
   ? { entity: NameOf<E>; item: ItemOf<E> }
   : never;
 
-// Tells which of the entities an item is; undefined for one that is none of them.
+/** Tells which of the entities an item is; undefined for one that is none of them. */
 export function recognise<E extends AnyEntity>(
   entities: readonly E[],
   stored: Attributes,
@@ -113,8 +116,10 @@ export function recognise<E extends AnyEntity>(
   return entity && ({ entity: entity.name, item: fromStored(entity, stored) } as unknown as Recognised<E>);
 }
 
-// The entity that a stored item is. What is read from an index can be of those only that are in it, and may lack its
-// kind: then its key has to do, if it can be of one entity only.
+/**
+ * The entity that a stored item is. What is read from an index can be of those only that are in it, and may lack its
+ * kind: then its key has to do, if it can be of one entity only.
+ */
 export function entityOf(table: AnyTable, stored: Attributes, index?: string): AnyEntity | undefined {
   if (index === undefined) return table.entities.find(one => isEntity(one, stored));
   const inIndex = (entity: AnyEntity) => entity.indexes.some(one => one.name === index);

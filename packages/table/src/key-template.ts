@@ -96,9 +96,10 @@ export function parseKey(template: KeyTemplate, key: unknown): Record<string, st
   return values;
 }
 
+/** A part of a key: fixed text, or the attribute that stands there. */
 export type KeyPiece = { readonly text: string; readonly param?: string };
 
-// A key as it is written, taken apart into what is fixed and what stands for an attribute.
+/** A key as it is written, taken apart into what is fixed and what stands for an attribute. */
 export function piecesOf(template: KeyTemplate, key: unknown): KeyPiece[] | undefined {
   const match = typeof key === 'string' ? template.pattern.exec(key) : null;
   if (!match) return undefined;

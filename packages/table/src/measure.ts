@@ -9,8 +9,11 @@ import type { AnyTable } from './table.ts';
 
 type Empty = { client: DynamoClient; control: ControlPlane };
 
-// What the access patterns of a design cost with its own examples, or a small sample where there is none: puts, gets and
-// deletes each, and runs every query for which there is one. `empty` has to be a store of its own, such as an engine in memory.
+/**
+ * What the access patterns of a design cost with its own examples, or a small sample where there is none: puts, gets
+ * and deletes each, and runs every query for which there is one. `empty` has to be a store of its own, such as an
+ * engine in memory.
+ */
 export async function measureCosts(empty: Empty, table: AnyTable): Promise<CapacityEntry[]> {
   await createTables(empty.control, [table]);
   const ledger = createLedger();

@@ -9,8 +9,10 @@ import type { AnyTable } from './table.ts';
 
 // Whom an item belongs to, told by its key wherever that is possible: images need not be read then.
 
+/** Whom an item belongs to. */
 export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
 
+/** How the owner of an entity's items is told: from the key, or from the item. */
 export type Ownership<Kind extends string = string> = {
   readonly entity: AnyEntity;
   readonly ofKey?: (key: never) => Owner<Kind> | undefined;
@@ -38,13 +40,14 @@ export const ownedByItem = <E extends AnyEntity, const Kind extends string>(
 export const ownedByNobody = (entity: AnyEntity): Ownership<never> => ({ entity });
 
 type OwnedBy<Kind extends string> = { owner: Owner<Kind>; entity: AnyEntity };
+/** Finds out whom a stored item belongs to. */
 export type FindOwner<Kind extends string> = (
   table: AnyTable,
   keys: Attributes,
   image: () => Attributes | undefined,
 ) => OwnedBy<Kind> | undefined;
 
-// Every entity of the tables has to be in the list: one that is forgotten would be counted for nobody.
+/** Every entity of the tables has to be in the list: one that is forgotten would be counted for nobody. */
 export function createOwners<Kind extends string>(
   tables: readonly AnyTable[],
   ownerships: readonly Ownership<Kind>[],

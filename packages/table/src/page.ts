@@ -7,6 +7,7 @@ import { type AnyQuery, positionOf, type QueryOptions, queryParams } from './que
 import { type Session, send } from './session.ts';
 import type { Bounds } from './sort-range.ts';
 
+/** The size of a page, the cursor of the last one, and bounds and filters of the query. */
 export type PageOptions<Q> = QueryOptions<Q> & {
   limit?: number;
   cursor?: string;
@@ -15,6 +16,7 @@ export type PageOptions<Q> = QueryOptions<Q> & {
   // How many items may be read for the page; with a filter that refuses them all it would never end.
   budget?: number;
 };
+/** A page of results. Without a cursor it is the last one. */
 export type ResultPage<Result> = { items: Result[]; cursor?: string };
 
 // Reads until the page is full: filters, expired items and items of other entities leave gaps in what DynamoDB

@@ -11,12 +11,14 @@ export type PutOptions<Item> = Guards<Item> & { ifAbsent?: boolean };
 export type DeleteOptions<Item> = Guards<Item> & { ifPresent?: boolean };
 export type CheckOptions<Item> = { present: true; if?: Condition<Item> } | { absent: true };
 
+/** The input of GetItem for an item of the entity. */
 export const getParams = (entity: AnyEntity, key: object, consistent?: boolean): GetInput => ({
   TableName: entity.table.name,
   Key: keyOf(entity, key),
   ...(consistent && { ConsistentRead: true }),
 });
 
+/** The input of PutItem for an item of the entity, after its schema has checked it. */
 export function putParams(
   entity: AnyEntity,
   input: object,
@@ -45,6 +47,7 @@ function complete(entity: AnyEntity, input: object, ifVersion: number | undefine
   return whole;
 }
 
+/** The input of DeleteItem for an item of the entity. */
 export const deleteParams = (
   entity: AnyEntity,
   key: object,
@@ -56,6 +59,7 @@ export const deleteParams = (
   ...guard(entity, options.ifPresent ? 'present' : 'own', options, nowMs),
 });
 
+/** The ConditionCheck of a transaction for an item of the entity. */
 export const checkParams = (entity: AnyEntity, key: object, options: CheckOptions<never>, nowMs: number) => ({
   TableName: entity.table.name,
   Key: keyOf(entity, key),

@@ -7,6 +7,7 @@ import type { BatchWrite, Capacity, ControlPlane, DynamoClient, KeysToGet, Trans
 type Named = { TableName: string };
 type Answer = { ConsumedCapacity?: Capacity | Capacity[] };
 
+/** A client whose tables' names begin with a prefix in the store, for several installations in one account. */
 export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   if (prefix === '') return client;
   const add = <T extends Named>(one: T): T => ({ ...one, TableName: prefix + one.TableName });
@@ -67,7 +68,7 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   };
 }
 
-// The tables themselves. A list has those of the prefix only, without it.
+/** The tables themselves. A list has those of the prefix only, without it. */
 export function controlWithPrefix(control: ControlPlane, prefix: string): ControlPlane {
   if (prefix === '') return control;
   return {

@@ -35,6 +35,7 @@ type Projected<E, At> = At extends { project: 'KEYS_ONLY' | readonly string[] }
   : ItemOf<E>;
 type QueryTypes = { item: object; params: object; bound: object; result: unknown };
 
+/** An access pattern. Made with `defineQuery`. */
 export type Query<Types extends QueryTypes = QueryTypes> = {
   readonly name: string;
   readonly table: AnyTableKeys;
@@ -52,12 +53,20 @@ export type Query<Types extends QueryTypes = QueryTypes> = {
   readonly filter?: object;
   readonly types?: Types;
 };
+/** A query of any type. */
 export type AnyQuery = Query<QueryTypes>;
 export type ParamsFor<Q> = Q extends Query<infer Types> ? Types['params'] : never;
 type BoundFor<Q> = Q extends Query<infer Types> ? Types['bound'] : never;
+/** An item that the query finds. */
 export type ResultOf<Q> = Q extends Query<infer Types> ? Types['result'] : never;
 type QueriedItem<Q> = Q extends Query<infer Types> ? Types['item'] : never;
 
+/**
+ * Defines an access pattern: a query of one or several entities that share a partition, or of an index.
+ *
+ *     const notesOfUser = defineQuery('notes of a user', { of: note, newestFirst: true });
+ *     const { items, cursor } = await store.query(notesOfUser, { userId }, { limit: 20 });
+ */
 export function defineQuery<
   const O extends Of,
   const Index extends (IndexesOf<NoInfer<O>> & string) | undefined = undefined,
@@ -150,8 +159,10 @@ export type QueryOptions<Q> = Range<BoundFor<Q>> & {
   filter?: Condition<QueriedItem<Q>>;
 };
 
-// The request for one page, without Limit and start, and what it cannot say about the sort key. Bounds that are empty
-// are not to be asked for.
+/**
+ * The request for one page, without Limit and start, and what it cannot say about the sort key. Bounds that are empty
+ * are not to be asked for.
+ */
 export function queryParams(
   query: AnyQuery,
   params: object,

@@ -54,8 +54,10 @@ export function isUnanswered(error: unknown): boolean {
   return failing.has(error.name) || (metadataOf(error).httpStatusCode ?? 0) >= 500;
 }
 
-// The store is there again in a moment, or lets us in again: no fault of the work that met this error. By convention
-// a code that ends in `.busy` says that too much was asked at once.
+/**
+ * Whether an error says that the store is busy or away for a moment, rather than that the request was wrong. By
+ * convention, so does a code that ends in `.busy`.
+ */
 export const isUnavailable = (error: unknown): boolean =>
   (error instanceof AppError && error.code.endsWith('.busy')) || willPass(error) || isUnanswered(error);
 

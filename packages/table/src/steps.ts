@@ -11,8 +11,9 @@ import {
 } from './params.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
-// A write that waits to be made together with others, in a transaction or a batch, or one after another.
+/** A step with the name under which its failure is reported. */
 export type NamedStep = readonly [name: string, step: WriteStep];
+/** A write that waits to become part of a transaction or a batch. Made with `write`. */
 export type WriteStep = {
   readonly entity: AnyEntity;
   readonly isAddition?: boolean; // made twice, it counts twice
@@ -21,6 +22,14 @@ export type WriteStep = {
   isOwn(stored: Attributes | undefined, built: TransactWrite): boolean;
 };
 
+/**
+ * Steps for `store.transact` and `store.batchWrite`.
+ *
+ *     await store.transact({
+ *       note: write.put(note, item, { ifAbsent: true }),
+ *       count: write.update(counter, { userId }, { add: { notes: 1 } }, { upsert: true }),
+ *     });
+ */
 export const write = {
   put: <E extends AnyEntity>(
     entity: E,
@@ -62,7 +71,8 @@ export const write = {
   }),
 };
 
-// An item that waits to be read together with others.
+/** An item that waits to be read together with others. */
 export type Ref<E extends AnyEntity> = { readonly entity: E; readonly key: KeyOf<E> };
 
+/** Names an item by its entity and key, for functions that take several. */
 export const ref = <E extends AnyEntity>(entity: E, key: KeyOf<E>): Ref<E> => ({ entity, key });

@@ -16,6 +16,7 @@ import type { NamedStep, Ref, WriteStep } from './steps.ts';
 import { readTogether, type Steps, writeInOrder, writeTogether } from './transaction.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
+/** Options of `createStore`. Only `client` is required. */
 export type StoreOptions = {
   client: DynamoClient;
   clock?: Pick<Clock, 'now' | 'sleep'>;
@@ -33,6 +34,7 @@ type Refs = readonly Ref<AnyEntity>[];
 type NamedRefs = Readonly<Record<string, Ref<AnyEntity>>>;
 type Read<R> = R extends Ref<infer E> ? ItemOf<E> | undefined : never;
 
+/** Reads and writes entities. Made with `createStore`. */
 export type Store = {
   get<E extends AnyEntity>(
     entity: E,
@@ -87,7 +89,13 @@ export type Store = {
   ): Promise<{ -readonly [Name in keyof R]: Read<R[Name]> }>;
 };
 
-// Every operation on every table, over one client.
+/**
+ * Makes a store: every operation on every entity, over one client.
+ *
+ *     const store = createStore({ client: engine.client });
+ *     await store.put(note, { userId: 'ann', noteId: '1', text: 'Milk' });
+ *     const found = await store.get(note, { userId: 'ann', noteId: '1' });
+ */
 export function createStore(options: StoreOptions): Store {
   const { client, clock = systemClock, random = systemRandom, cursors = createCursors() } = options;
   const session: Session = { client, clock, random, cursors, ledger: options.ledger };

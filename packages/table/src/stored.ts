@@ -8,6 +8,7 @@ import type { AnyTable, KeyNames } from './table.ts';
 
 // Items of any entity as they are stored, for tools that inspect a table.
 
+/** Which items are read as they are stored, whatever they are. */
 export type StoredQuery = {
   index?: string;
   partition?: string; // without one, all partitions, in the order of their hashes
@@ -16,10 +17,10 @@ export type StoredQuery = {
   limit: number;
   start?: Attributes;
 };
-// `end` is where to go on; none if there is no more.
+/** `end` is where to go on; none if there is no more. */
 export type StoredPage = { items: Attributes[]; end?: Attributes; read: number; units: number };
 
-// A query if it names a partition, else a scan.
+/** A query if it names a partition, else a scan. */
 export function storedParams(table: AnyTable, query: StoredQuery): QueryInput | ScanInput {
   const { index, partition, sortPrefix, newestFirst, limit, start } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
@@ -39,6 +40,7 @@ export function storedParams(table: AnyTable, query: StoredQuery): QueryInput | 
   return bindPlaceholders(input, expression);
 }
 
+/** The names of the key attributes of a table, or of one of its indexes. */
 export function keysAt(table: AnyTable, index: string | undefined): KeyNames {
   if (index === undefined) return table.keys;
   if (!Object.hasOwn(table.indexes, index)) throw keyRefused(`${table.name} has no index ${index}`);
@@ -64,7 +66,7 @@ function checkBytes(key: string, most: number): void {
   if (bytes === 0 || bytes > most) throw keyRefused(`a key has 1 to ${most} bytes here`);
 }
 
-// One page as DynamoDB gives it, expired items with it. Its cost is booked under the pattern's name.
+/** One page as DynamoDB gives it, expired items with it. Its cost is booked under the pattern's name. */
 export async function readStored(
   session: Pick<Session, 'client' | 'clock' | 'ledger'>,
   table: AnyTable,

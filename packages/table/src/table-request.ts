@@ -12,6 +12,7 @@ export type Described = {
   StreamSpecification?: { StreamEnabled?: boolean; StreamViewType?: string };
 };
 
+/** The CreateTable request of a design. */
 export const tableRequest = (table: AnyTable) => ({
   TableName: table.name,
   BillingMode: 'PAY_PER_REQUEST',

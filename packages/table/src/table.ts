@@ -8,6 +8,7 @@ export type IndexDefinition = KeyNames & {
   // A list names the attributes that are copied besides the keys. All of them by default.
   readonly project?: 'ALL' | 'KEYS_ONLY' | readonly string[];
 };
+/** What `defineTable` takes: name, keys, indexes, expiry and stream. */
 export type TableDefinition = {
   readonly name: string;
   readonly description?: string;
@@ -18,7 +19,7 @@ export type TableDefinition = {
   readonly stream?: StreamView;
 };
 
-// The keys and indexes of a table, without what is stored in it. Entities are written against these.
+/** The keys and indexes of a table, without what is stored in it. Entities are written against these. */
 export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly name: string;
   readonly description?: string;
@@ -31,14 +32,17 @@ export type TableKeys<Indexes = TableDefinition['indexes']> = {
   // Nothing at run time: what each index copies is known to the compiler.
   readonly types?: Indexes;
 };
+/** The keys of a table of any type. */
 export type AnyTableKeys = TableKeys<AnyIndexes>;
 
+/** A table with its keys, indexes, entities and queries. Made with `defineTable`. */
 export type Table<Indexes = TableDefinition['indexes']> = TableKeys<Indexes> & {
   readonly entities: readonly AnyEntity[];
   readonly queries: readonly AnyQuery[];
   // Entities and queries add themselves as they are defined.
   readonly isOpen?: true;
 };
+/** A table of any type. */
 export type AnyTable = Table<AnyIndexes>;
 
 type AnyIndexes = { readonly [name: string]: IndexDefinition };

@@ -3,6 +3,7 @@ import type { Attributes } from './client.ts';
 // Errors and stream records carry items as DynamoDB writes them on the wire: `{ S: 'text' }`.
 type Tagged = Record<string, unknown>;
 
+/** An item with plain values, from one with typed values like `{ S: 'text' }`. */
 export function untagItem(item: Record<string, Tagged>): Attributes {
   const plain: Attributes = {};
   for (const name of Object.keys(item)) if (name !== '__proto__') plain[name] = untag(item[name]!);

@@ -23,7 +23,7 @@ type Lists<Item> = {
 };
 type Nested = { readonly [path: `${string}.${string}`]: unknown };
 
-// Clauses of an update; dotted names reach into maps. An attribute set to undefined is left as it is.
+/** Clauses of an update; dotted names reach into maps. An attribute set to undefined is left as it is. */
 export type Change<Item, Key = unknown> = {
   set?: Partial<Settable<Item, Key>> & Nested;
   // Only where there is no value yet.
@@ -42,6 +42,7 @@ export type UpdateOptions<Item> = Guards<Item> & {
   current?: Partial<Item>;
 };
 
+/** The input of UpdateItem for an item of the entity. */
 export function updateParams(
   entity: AnyEntity,
   key: object,

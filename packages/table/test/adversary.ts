@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@stak/kit';
 import type { Attributes, DynamoClient, RemoteClient } from '../src/index.ts';
 
-// How often something goes wrong, from 0 to 1, for each operation that it can happen to.
+/** How often something goes wrong, from 0 to 1, for each operation that it can happen to. */
 export type Faults = {
   lostAnswers?: number; // the operation is made, and nobody hears of it
   lostRequests?: number; // it is not made, and looks the same from here
@@ -15,7 +15,7 @@ export type Faults = {
   clock?: Pick<Clock, 'now'>;
 };
 
-// Every fault that passes: nothing that a caller could not wait out.
+/** Every fault that passes: nothing that a caller could not wait out. */
 export const passingFaults = {
   lostAnswers: 0.03,
   lostRequests: 0.02,
@@ -56,8 +56,10 @@ function conflict(name: string, { TransactItems = [], ClientRequestToken }: Inpu
   return named('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons });
 }
 
-// A client that fails as a remote store may, as often as it is told to, in an order that follows from the random
-// numbers it is given.
+/**
+ * A client that fails as a remote store may, as often as it is told to, in an order that follows from the random
+ * numbers it is given.
+ */
 export function createAdversary(client: DynamoClient, settings: Faults & { random: Random }) {
   const { random, staleMs = 2_000, clock } = settings;
   const counts = {

@@ -12,8 +12,10 @@ import { inbox } from './example-table.ts';
 
 export type { Target } from './contract/target.ts';
 
-// Everything the layer promises, on whatever `make` connects to. The table of the example is made there, and
-// removed at the end.
+/**
+ * Everything the layer promises, on whatever `make` connects to. The table of the example is made there, and removed
+ * at the end.
+ */
 export function testClient(name: string, make: () => Promise<Target>): void {
   describe(name, () => {
     let target: Target;

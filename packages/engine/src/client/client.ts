@@ -29,6 +29,7 @@ type Page = Billed & {
   LastEvaluatedKey?: NativeItem;
 };
 
+/** The operations of DynamoDB in process, with plain JavaScript values, as the AWS SDK's document client has them. */
 export type Client = {
   get(input: NativeOf<typeof getItemShape>): Promise<Billed & { Item?: NativeItem }>;
   put(input: NativeOf<typeof putItemShape>): Promise<Written>;

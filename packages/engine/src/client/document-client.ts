@@ -12,6 +12,7 @@ type Command = { input: object; constructor: { name: string } };
 type SendOptions = { abortSignal?: { aborted: boolean } };
 type Execute = (operation: Operation, input: unknown) => Promise<object>;
 
+/** Takes commands of `@aws-sdk/lib-dynamodb`, for libraries that want a document client. */
 export type DocumentClient = {
   send(command: Command, options?: SendOptions): Promise<never>;
   config: { translateConfig: object };

@@ -16,6 +16,7 @@ import { serialize } from './serialize.ts';
 export type Executor = { execute(operation: string, input: unknown): Promise<object> };
 export type ErrorLog = { error(details: object, message: string): void };
 
+/** Options of `createHttpServer`. */
 export type HttpServerOptions = {
   host?: string;
   port?: number;
@@ -28,6 +29,7 @@ export type HttpServerOptions = {
   log?: ErrorLog;
 };
 
+/** A server of the DynamoDB protocol. Made with `createHttpServer`. */
 export type HttpServer = {
   listen(): Promise<{ port: number; url: string }>;
   close(): Promise<void>;
@@ -40,6 +42,12 @@ type Answer = { status: number; type: string; body: string | Buffer; headers?: s
 
 const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<UnknownOperationException/>\n' };
 
+/**
+ * Serves an engine over the protocol of DynamoDB, for the AWS CLI and every SDK. With port 0, the system chooses one.
+ *
+ *     const server = createHttpServer(engine, { port: 8000 });
+ *     const { url } = await server.listen();
+ */
 export function createHttpServer(executor: Executor, options: HttpServerOptions = {}): HttpServer {
   const { host = '127.0.0.1', port = 0, region = 'us-east-1', allowOrigins = [], log } = options;
   const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+/** A store that cannot be opened or restored, with the reason: it is damaged, cut short, or not a store. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }

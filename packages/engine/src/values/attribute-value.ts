@@ -1,5 +1,7 @@
-// The wire's tagged values, with binary already decoded. Everything inside the engine speaks this form;
-// only the doors translate (base64 on HTTP, plain JavaScript values in the client).
+/**
+ * The wire's tagged values, with binary already decoded. Everything inside the engine speaks this form; only the
+ * doors translate (base64 on HTTP, plain JavaScript values in the client).
+ */
 export type AttributeValue =
   | { S: string }
   | { N: string }
@@ -14,7 +16,7 @@ export type AttributeValue =
 
 export type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'M' | 'L' | 'SS' | 'NS' | 'BS';
 export type KeyType = 'S' | 'N' | 'B';
-// An item that came in plain values is measured and encoded where it comes in, in the same pass that checks it.
+/** An item that came in plain values is measured and encoded where it comes in, in the same pass that checks it. */
 export type Item = { [name: string]: AttributeValue; [encoded]?: Encoded };
 export type Encoded = { size: number; bytes: Buffer };
 export const encoded: unique symbol = Symbol('encoded');

@@ -18,6 +18,7 @@ type NativeValue =
   | NativeValue[]
   | { [name: string]: NativeValue };
 
+/** An item with plain JavaScript values. */
 // biome-ignore lint/suspicious/noExplicitAny: callers bring their own item types, as with the AWS document client.
 export type NativeItem = Record<string, any>;
 
