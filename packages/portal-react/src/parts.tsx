@@ -8,6 +8,7 @@ import { usePortal } from './provider.tsx';
 export { userKey } from './queries.ts';
 export { themeOf } from './theme.ts';
 
+/** What to show of an error. */
 export const messageOf = (error: unknown): string =>
   error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
 
@@ -21,6 +22,7 @@ export function Title({ id, children }: { id?: string; children: ReactNode }) {
   );
 }
 
+/** Shows an error, or nothing if there is none. */
 export function Failure({ error }: { error: unknown }) {
   return error ? (
     <p className="stak-portal-failure" role="alert">
@@ -29,6 +31,7 @@ export function Failure({ error }: { error: unknown }) {
   ) : null;
 }
 
+/** Shows the data of a query, and until then that it is loading or why it failed. */
 export function Loaded<T>({
   query,
   children,
@@ -53,6 +56,7 @@ export function Loaded<T>({
   );
 }
 
+/** A label for a field: `children` gets the id that the field needs. */
 export function Field({ label, children }: { label: string; children: (id: string) => ReactNode }) {
   const id = useId();
   return (
@@ -63,7 +67,7 @@ export function Field({ label, children }: { label: string; children: (id: strin
   );
 }
 
-// Runs something, shows that it runs and why it failed, and reads again what it changed.
+/** Runs something, shows that it runs and why it failed, and reads the changed queries again. */
 export function useAction<T>(run: (input: T) => Promise<unknown>, ...changed: readonly string[][]) {
   const queries = useQueryClient();
   return useMutation({
@@ -72,13 +76,13 @@ export function useAction<T>(run: (input: T) => Promise<unknown>, ...changed: re
   });
 }
 
-// A form without pages: the first submit, then what the answer says.
+/** A handler for `onSubmit` of a form that does not leave the page. */
 export const onSubmit = (submit: () => void) => (event: FormEvent) => {
   event.preventDefault();
   submit();
 };
 
-// Asks once more, in place.
+/** A button that asks once more, in place. */
 export function ConfirmButton({ label, onConfirm }: { label: string; onConfirm: () => void }) {
   const [isOpen, setIsOpen] = useState(false);
   if (!isOpen)

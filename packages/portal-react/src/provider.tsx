@@ -2,6 +2,7 @@ import { type Client, type ClientSettings, createClient, type Fetch } from '@sta
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useMemo } from 'react';
 
+/** Which tenant, and with which token of an end user the server is asked. */
 export type PortalSettings = {
   baseUrl: string;
   tenant: string;

@@ -2,10 +2,12 @@ import type { ApiTypes } from '@stak/client';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { usePortal } from './provider.tsx';
 
+/** The user of the token, and what the portal shows them. */
 export type PortalUser = ApiTypes['tenants.getPortalUser']['data'];
 export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
 export type Approval = ApiTypes['agents.getApproval']['data'];
 
+/** The query key of `usePortalUser`, to read it again. */
 export const userKey = ['user'];
 export const conversationsKey = ['conversations'];
 export const turnsKey = (conversation_id: string) => ['turns', conversation_id];
