@@ -1,8 +1,10 @@
 import type { Clock } from './clock.ts';
 import { createRecentMap } from './recent-map.ts';
 
-// What was read a moment ago. It holds promises, so that callers who come during a read share it, and what is read
-// while somebody deletes the entry is forgotten with it. A read that fails is not kept.
+/**
+ * What was read a moment ago. It holds promises, so that callers who come during a read share it, and what is read
+ * while somebody deletes the entry is forgotten with it. A read that fails is not kept.
+ */
 export type TimedCache<Value> = {
   // What is known and not too old; else what `read` gives. `fresh`: what is known will not do.
   load(key: string, read: () => Promise<Value>, fresh?: boolean): Promise<Value>;
@@ -11,6 +13,7 @@ export type TimedCache<Value> = {
   delete(key: string): void;
 };
 
+/** Makes a cache of at most `most` values, each for `forMs` milliseconds. */
 export function createTimedCache<Value>({
   clock,
   most,
