@@ -48,7 +48,7 @@ const besideUnits = 1.5; // what the server does by the second falls into the ti
 test('what was measured is what customers do now', { timeout: 120_000 }, async () => {
   const simulated = await simulate(operations, { quietMs: 100 });
   expect(simulated.map(({ name }) => name)).toEqual(stored.map(({ name }) => name));
-  for (const [i, { name, ways }] of simulated.entries())
+  for (const [i, { name, rate, ways }] of simulated.entries())
     for (const [j, { place, heat }] of ways.entries()) {
       const known = stored[i]!.ways[j]!;
       expect(place).toBe(known.place);
@@ -60,8 +60,9 @@ test('what was measured is what customers do now', { timeout: 120_000 }, async (
         const what = `${name}, ${place}: ${kind} units of ${where} ${key}`;
         expect(units, what).toBeLessThan((before?.units ?? 0) * 1.2 + besideUnits);
       }
-      // Counters that are written once a second may still be owed.
-      expect(heat.writes, `${name}, ${place}`).toBeGreaterThan(known.heat.writes * 0.3);
+      // What these write is there when they are answered; the effects of others come later.
+      if (['publishes', 'turns', 'tasks'].includes(rate))
+        expect(heat.writes, `${name}, ${place}`).toBeGreaterThan(known.heat.writes * 0.8 - besideUnits);
     }
 });
 
