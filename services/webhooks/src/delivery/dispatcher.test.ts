@@ -31,7 +31,8 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
     claimAndAttempt: (ref, _owner, _signal, onClaimed) => begin(ref, 'claimed', onClaimed),
     claimsAtOnce,
   });
-  dispatcher.start({ owner: 'me', signal: new AbortController().signal, onRoom: () => {} });
+  const cutOff = new AbortController();
+  dispatcher.start({ owner: 'me', signal: cutOff.signal, onRoom: () => {} });
   let count = 0;
   const offer = (connectionId: string) =>
     dispatcher.offer({ eventId: `evt_${count++}`, connectionId, run: 0 });
@@ -57,7 +58,7 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
     offer(connectionId);
     await end(of(connectionId)[0]!, latencyMs, concurrency);
   };
-  return { clock, begun, released, dispatcher, offer, of, end, reserve, know };
+  return { clock, cutOff, begun, released, dispatcher, offer, of, end, reserve, know };
 }
 
 describe('the dispatcher', () => {
@@ -252,5 +253,17 @@ describe('the dispatcher', () => {
     await stopped;
     expect(released.sort()).toEqual([...waiting, written].sort());
     expect(of('a')).toHaveLength(2);
+  });
+
+  it('leaves leases to their end when there is no time to release them', async () => {
+    const { dispatcher, cutOff, of, released, know, reserve } = open();
+    await know('a');
+    reserve('a', 1)!.start();
+    for (let i = 0; i < 3; i++) reserve('a', 1)!.start();
+    cutOff.abort();
+    const stopped = dispatcher.stop();
+    of('a')[1]!.end();
+    await stopped;
+    expect(released).toEqual([]);
   });
 });

@@ -242,12 +242,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
   const onUnreleased = (error: unknown) =>
     log.warn({ err: error }, 'a delivery stays leased until its lease ends');
-  // Otherwise they would be due only when their leases end.
-  const releaseWaiting = async () => {
+  // Otherwise they would be due only when their leases end. What cannot be released in time is left to that.
+  const releaseWaiting = async (signal: AbortSignal | undefined) => {
     const leased = [...states.values()].flatMap(state => state.waiting.flatMap(one => one.leased ?? []));
     const releasing = createSemaphore(deps.claimsAtOnce);
+    const release = async (delivery: Delivery) => signal?.aborted || deps.release(delivery);
     await Promise.all(
-      leased.map(({ delivery }) => releasing.run(() => deps.release(delivery)).catch(onUnreleased)),
+      leased.map(({ delivery }) => releasing.run(() => release(delivery)).catch(onUnreleased)),
     );
   };
 
@@ -279,7 +280,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         known.add(refKey(delivery));
         wait(state, { ref: delivery, leased: { delivery, request, bytes } });
       },
-      cancel: () => addBytes(state, -bytes),
+      cancel: () => {
+        if (session === of) addBytes(state, -bytes);
+      },
     };
   };
 
@@ -301,11 +304,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       session = started;
     },
     async stop() {
+      const signal = session?.signal;
       session = undefined;
       timer?.cancel();
       timer = undefined;
       const idle = slots.inUse() === 0 ? undefined : new Promise<void>(resolve => onIdle.push(resolve));
-      await Promise.all([idle, releaseWaiting()]);
+      await Promise.all([idle, releaseWaiting(signal)]);
     },
     offer,
     assign(connection, bodyBytes) {
