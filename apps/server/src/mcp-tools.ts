@@ -72,7 +72,8 @@ type Document = {
 
 const idempotencyKey = {
   type: 'string',
-  description: 'Makes a repetition harmless: the same key and arguments have the same result, once.',
+  description:
+    'Prevents duplicates: the same key with the same arguments runs once and returns the same result.',
 };
 
 export async function readTools(

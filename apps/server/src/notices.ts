@@ -18,12 +18,12 @@ type AccountNotices = Accounts['notices'];
 type Notice = { uid: string; title: string; body: string; category: string; key: string; cta_uri?: string };
 
 const inboxes = {
-  alerts: { title: 'Alerts', description: 'What needs your attention.' },
+  alerts: { title: 'Alerts', description: 'Things that need your attention.' },
   tasks: { title: 'Tasks', description: 'Reminders of tasks.' },
-  approvals: { title: 'Approvals', description: 'What an agent may do only if you agree.' },
+  approvals: { title: 'Approvals', description: 'Actions of agents that need your approval.' },
 } as const;
 // Of a tenant's users, besides those.
-const usersInboxes = { agent: { title: 'Agent', description: 'What an agent sent you.' } } as const;
+const usersInboxes = { agent: { title: 'Agent', description: 'Messages from agents.' } } as const;
 
 // A key produces one notice, however often it is sent.
 export async function tell(
@@ -207,7 +207,7 @@ const inboxToken = route({
   auth: 'account',
   scope: 'read',
   summary: 'Mint a token for your own inbox',
-  description: `What Stak tells an account is in the inboxes \`alerts\`, \`tasks\` and \`approvals\` of the tenant \`${ownTenant}\`, read like any user's, with this token. It ends with the session or the key that asked for it, and after 15 minutes.`,
+  description: `Stak sends its own messages to the inboxes \`alerts\`, \`tasks\` and \`approvals\` of the tenant \`${ownTenant}\`. Read them with this token, as any user reads their inbox. The token is valid for 15 minutes, and ends earlier with the session or key that created it.`,
   responses: {
     201: json(
       z.strictObject({ token: z.string(), tenant_id: z.string(), sub: z.string(), expires_at: z.string() }),

@@ -8,9 +8,9 @@ const permissions = route({
   tags: ['system'],
   auth: 'session',
   scope: 'read',
-  summary: 'List the operations that you may call',
+  summary: 'List the operations that you can call',
   description:
-    'Follows from your role in the organisation, and changes with it. An interface can use it to leave out what would be refused; the server checks each request all the same.',
+    'Depends on your role in the organisation. A user interface can use it to hide what would be refused; the server checks every request in any case.',
   responses: {
     200: json(
       z.strictObject({

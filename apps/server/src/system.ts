@@ -27,10 +27,10 @@ const stream = z.strictObject({
     .int()
     .nonnegative()
     .describe(
-      'The age of the oldest change that it has not handled; 0 if none, or if a Lambda function follows it: there, CloudWatch shows the age.',
+      'The age of the oldest change that it has not handled. 0 if there is none, or if a Lambda function handles it: then see CloudWatch.',
     ),
-  caught_up: z.boolean().describe('Nothing waits, and nothing is set aside.'),
-  set_aside: z.boolean().describe('Some changes could not be handled, and wait for an operator.'),
+  caught_up: z.boolean().describe('All changes are handled.'),
+  set_aside: z.boolean().describe('Some changes could not be handled and need an operator.'),
 });
 const capacity = z.strictObject({
   since: z.iso.datetime(),
@@ -45,9 +45,9 @@ const status = route({
   tags: ['system'],
   auth: 'session',
   scope: 'read',
-  summary: 'How far the effects of changes are behind, and what runs',
+  summary: 'Get the lag of stream consumers and the state of workers',
   description:
-    'Lags are the same for everybody, and tell of nobody. What is consumed and what was given up is for operators: for anybody else it is null.',
+    'Lags are the same for all callers, and reveal nothing about others. Consumed capacity and dead letters are for operators; for other callers they are null.',
   responses: {
     200: json(
       z.strictObject({
@@ -55,7 +55,7 @@ const status = route({
         streams: z.array(stream),
         workers: z.strictObject({
           running: z.int(),
-          waiting: z.array(z.string()).describe('Those that failed and will be started again.'),
+          waiting: z.array(z.string()).describe('Workers that failed and will be restarted.'),
         }),
         operator: z.strictObject({ capacity, dead_letters: z.int() }).nullable(),
       }),

@@ -873,12 +873,12 @@ export type WebhooksTestConnectionDataTransform = {
 };
 
 export type ApiTypes = {
-  /** Accept an invitation with the token of the mail. For: person. */
+  /** Accept an invitation. For: person. */
   'accounts.acceptInvitation': {
     args: { body: { token: string } };
     data: { accountId: string; role: 'owner' | 'admin' | 'member' | 'viewer' };
   };
-  /** Add the passkey that the browser has made. For: person. */
+  /** Add a passkey. For: person. */
   'accounts.addPasskey': {
     args: {
       body: {
@@ -902,24 +902,24 @@ export type ApiTypes = {
     };
     data: { passkey: AccountsAddPasskeyDataPasskey; recoveryCodes?: Array<string> };
   };
-  /** Ask a person to let an app in. For: public. */
+  /** Start the authorization of an app. For: public. */
   'accounts.authorizeApp': { args: { client_id?: unknown; redirect_uri?: unknown }; data: unknown };
-  /** Begin to add an authenticator app. For: person. */
+  /** Start adding an authenticator app. For: person. */
   'accounts.beginAuthenticator': {
     args: { body: { password?: string } };
     data: { secret: string; uri: string };
   };
-  /** Begin to add a passkey. For: person. */
+  /** Start adding a passkey. For: person. */
   'accounts.beginPasskey': {
     args: { body: { password?: string } };
     data: { options: { [name: string]: unknown } };
   };
-  /** Ask for a challenge to sign in with a passkey. For: public. */
+  /** Get a challenge for signing in with a passkey. For: public. */
   'accounts.beginPasskeySignIn': {
     args: Record<never, never>;
     data: { options: { [name: string]: unknown } };
   };
-  /** Ask for a challenge to show a passkey again. For: person. */
+  /** Get a challenge for confirming a passkey again. For: person. */
   'accounts.beginPasskeyStepUp': {
     args: Record<never, never>;
     data: { options: { [name: string]: unknown } };
@@ -949,14 +949,14 @@ export type ApiTypes = {
     args: { body: { currentPassword?: string; newPassword: string } };
     data: undefined;
   };
-  /** Add the authenticator app, with a code that it shows. For: person. */
+  /** Confirm the authenticator app with a code. For: person. */
   'accounts.confirmAuthenticator': {
     args: { body: { code: string } };
     data: { recoveryCodes: Array<string> };
   };
-  /** Confirm a change of address with the token of a mail. For: person. */
+  /** Confirm a change of address with the token from the mail. For: person. */
   'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
-  /** Make an API key. For: session, scope admin. */
+  /** Create an API key. For: session, scope admin. */
   'accounts.createKey': {
     args: {
       body: {
@@ -981,9 +981,9 @@ export type ApiTypes = {
       key: string;
     };
   };
-  /** Make another organisation, as its owner. For: person. */
+  /** Create an organisation. For: person. */
   'accounts.createOrganisation': { args: { body: { name: string } }; data: AccountsCreateOrganisationData };
-  /** Let an app in, or refuse it. For: person. */
+  /** Approve or deny an app. For: person. */
   'accounts.decideAppRequest': {
     args: { body: { request: string; accountId: string; approved: boolean; scope?: 'read' | 'write' } };
     data: { redirectTo: string };
@@ -992,36 +992,36 @@ export type ApiTypes = {
   'accounts.deleteKey': { args: { keyId: string }; data: undefined };
   /** Delete your account and everything in it. For: person. */
   'accounts.deleteMe': { args: { body: { password?: string } }; data: undefined };
-  /** Download everything of your account. For: session, scope admin. */
+  /** Download all data of your account. For: session, scope admin. */
   'accounts.download': { args: { body: { passphrase: string } }; data: Uint8Array };
   /** Disconnect an app. For: person. */
   'accounts.endApp': { args: { userId: string; sessionId: string }; data: undefined };
   /** End one of your sessions. For: person. */
   'accounts.endSession': { args: { sessionId: string }; data: undefined };
-  /** Sign out everywhere, also here. For: person. */
+  /** End all your sessions. For: person. */
   'accounts.endSessions': { args: Record<never, never>; data: undefined };
-  /** Download the whole audit trail, newest first. For: account, scope admin. */
+  /** Export the audit trail. For: account, scope admin. */
   'accounts.exportAudit': { args: Record<never, never>; data: Uint8Array };
-  /** Where the provider of an organisation sends browsers back to. For: public. */
+  /** Receive the redirect of the provider of an organisation. For: public. */
   'accounts.finishOrganisationSignIn': {
     args: { accountId: string; state?: string; code?: string; error?: string };
     data: unknown;
   };
-  /** Choose a new password with the token of a mail. For: public. */
+  /** Reset the password. For: public. */
   'accounts.finishPasswordReset': { args: { body: { token: string; newPassword: string } }; data: undefined };
-  /** Back from the provider. For: public. */
+  /** Receive the redirect of a provider. For: public. */
   'accounts.finishProviderSignIn': {
     args: { provider: 'github' | 'google'; code?: string; state?: string; error?: string; iss?: string };
     data: unknown;
   };
-  /** Make the account with the token of a mail, and sign in. For: public. */
+  /** Finish signing up with the token from the mail. For: public. */
   'accounts.finishSignUp': {
     args: { body: { token: string; password: string; cookie?: boolean } };
     data: AccountsFinishSignUpData;
   };
-  /** Read your account. For: account, scope read. */
+  /** Get your account. For: account, scope read. */
   'accounts.getMe': { args: Record<never, never>; data: AccountsGetMeData };
-  /** Read what you used this month, and how much you store. For: account, scope read. */
+  /** Get your usage this month and your storage. For: account, scope read. */
   'accounts.getUsage': {
     args: Record<never, never>;
     data: {
@@ -1048,26 +1048,26 @@ export type ApiTypes = {
       scope: string;
     };
   };
-  /** Invite somebody to the organisation by mail. For: session, scope admin. */
+  /** Invite someone to the organisation by mail. For: session, scope admin. */
   'accounts.invite': {
     args: { body: { email: string; role: 'admin' | 'member' | 'viewer' } };
     data: AccountsInviteData;
   };
-  /** The public keys that tokens are verified with. For: public. */
+  /** Get the public keys that verify tokens. For: public. */
   'accounts.jwks': { args: Record<never, never>; data: { keys: Array<{ [name: string]: unknown }> } };
   /** Leave an organisation. For: person. */
   'accounts.leaveOrganisation': { args: { accountId: string }; data: undefined };
-  /** Link yourself to the provider of an organisation that you are in. For: person. */
+  /** Link yourself to the provider of your organisation. For: person. */
   'accounts.linkOrganisationProvider': {
     args: { accountId: string; body: { return_to?: string; password?: string } };
     data: { url: string };
   };
-  /** Link an identity at a provider to the account. For: person. */
+  /** Link an identity to the account. For: person. */
   'accounts.linkProvider': {
     args: { provider: 'github' | 'google'; body: { return_to?: string; password?: string } };
     data: { url: string };
   };
-  /** List the apps that were let in. For: person. */
+  /** List connected apps. For: person. */
   'accounts.listApps': {
     args: { limit?: number; cursor?: string };
     data: {
@@ -1083,7 +1083,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List who did what to your account, newest first. For: account, scope admin. */
+  /** List the audit trail, newest first. For: account, scope admin. */
   'accounts.listAudit': {
     args: { limit?: number; cursor?: string };
     data: {
@@ -1102,7 +1102,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List the invitations that wait for an answer. For: session, scope admin. */
+  /** List pending invitations. For: session, scope admin. */
   'accounts.listInvitations': {
     args: Record<never, never>;
     data: { data: Array<AccountsInviteData>; next_cursor: null };
@@ -1140,7 +1140,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List the organisations that you are in. For: person. */
+  /** List your organisations. For: person. */
   'accounts.listOrganisations': {
     args: Record<never, never>;
     data: { data: Array<AccountsCreateOrganisationData>; next_cursor: null };
@@ -1166,14 +1166,14 @@ export type ApiTypes = {
       next_cursor: null;
     };
   };
-  /** Which providers one can sign in with. For: public. */
+  /** List the providers for signing in. For: public. */
   'accounts.listProviders': { args: Record<never, never>; data: { data: Array<'github' | 'google'> } };
   /** List saved views or queries. For: account, scope read. */
   'accounts.listSaved': {
     args: { kind: 'events' | 'sql' };
     data: { data: Array<AccountsListSavedDataDataItem>; next_cursor: null };
   };
-  /** List where you are signed in. For: person. */
+  /** List your sessions. For: person. */
   'accounts.listSessions': {
     args: Record<never, never>;
     data: {
@@ -1211,9 +1211,9 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: { token: string; tenant_id: string; sub: string; expires_at: string };
   };
-  /** Change or cancel what is paid for, see invoices. For: session, scope admin. */
+  /** Open Stripe's billing portal to change or cancel the subscription or see invoices. For: session, scope admin. */
   'accounts.openBillingPortal': { args: { body: { return_to?: string } }; data: { url: string } };
-  /** Read what an app asks for. For: person. */
+  /** Get what an app is asking for. For: person. */
   'accounts.readAppRequest': {
     args: { body: { request: string } };
     data: {
@@ -1225,7 +1225,7 @@ export type ApiTypes = {
       organisation: string;
     };
   };
-  /** How apps get tokens here (RFC 8414). For: public. */
+  /** Get the metadata of the authorization server (RFC 8414). For: public. */
   'accounts.readAuthorizationServer': {
     args: Record<never, never>;
     data: {
@@ -1245,7 +1245,7 @@ export type ApiTypes = {
       authorization_response_iss_parameter_supported: boolean;
     };
   };
-  /** What the account pays for. For: account, scope read. */
+  /** Get the account's subscription. For: account, scope read. */
   'accounts.readBilling': {
     args: Record<never, never>;
     data: {
@@ -1256,7 +1256,7 @@ export type ApiTypes = {
       plansSold: Array<'starter' | 'pro' | 'team'>;
     };
   };
-  /** Read what an invitation is for, with the token of the mail. For: public. */
+  /** Get an invitation by its token. For: public. */
   'accounts.readInvitation': {
     args: { body: { token: string } };
     data: {
@@ -1267,19 +1267,19 @@ export type ApiTypes = {
       expiresAt: string;
     };
   };
-  /** Read the organisation that your token is for. For: account, scope read. */
+  /** Get the current organisation. For: account, scope read. */
   'accounts.readOrganisation': { args: Record<never, never>; data: AccountsReadOrganisationData };
-  /** Read how the people of the organisation sign in. For: session, scope admin. */
+  /** Get the identity provider of the organisation. For: session, scope admin. */
   'accounts.readOrganisationProvider': {
     args: Record<never, never>;
     data: AccountsChangeOrganisationProviderData;
   };
-  /** Read which organisation a sign-in page is of. For: public. */
+  /** Get the organisation of a sign-in page. For: public. */
   'accounts.readOrganisationSignIn': {
     args: { accountId: string };
     data: { accountId: string; name: string };
   };
-  /** What apps need to know about the MCP server (RFC 9728). For: public. */
+  /** Get the metadata of the MCP server (RFC 9728). For: public. */
   'accounts.readProtectedResource': {
     args: Record<never, never>;
     data: {
@@ -1322,16 +1322,16 @@ export type ApiTypes = {
     args: { passkeyId: string; body: { name: string } };
     data: AccountsAddPasskeyDataPasskey;
   };
-  /** Make new recovery codes; the old ones work no more. For: person. */
+  /** Replace the recovery codes. For: person. */
   'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
-  /** Ask for a mail with which to reset a forgotten password. For: public. */
+  /** Request a password reset. For: public. */
   'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
-  /** Ask for a mail with which to make an account. For: public. */
+  /** Request a mail to create an account. For: public. */
   'accounts.requestSignUp': {
     args: { body: { email: string; password: string; name: string } };
     data: undefined;
   };
-  /** Send an invitation again, with another link. For: session, scope admin. */
+  /** Resend an invitation with a new link. For: session, scope admin. */
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
   /** Disconnect the app that a token belongs to (RFC 7009). For: public. */
   'accounts.revokeAppToken': { args: { body: string | Uint8Array<ArrayBuffer> | Blob }; data: undefined };
@@ -1340,16 +1340,16 @@ export type ApiTypes = {
     args: { kind: 'events' | 'sql'; name: string; body: { text: string } };
     data: AccountsListSavedDataDataItem;
   };
-  /** Send another mail to verify your address. For: person. */
+  /** Resend the verification mail. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
-  /** Show a page with a button that stops a kind of notice. For: public. */
+  /** Show a page to unsubscribe from a kind of notice. For: public. */
   'accounts.showUnsubscribe': { args: { token: string }; data: string };
   /** Sign in with a passkey. For: public. */
   'accounts.signInWithPasskey': {
     args: { body: { passkey: AccountsLogInBodyPasskey; cookie?: boolean } };
     data: AccountsFinishSignUpData;
   };
-  /** Make an account and sign in. For: public. */
+  /** Create an account and sign in. For: public. */
   'accounts.signUp': {
     args: { body: { email: string; cookie?: boolean; password: string; name: string } };
     data: AccountsFinishSignUpData;
@@ -1366,45 +1366,45 @@ export type ApiTypes = {
     args: { provider: 'github' | 'google'; return_to?: string };
     data: unknown;
   };
-  /** Show your second factor again. For: person. */
+  /** Confirm your second factor again. For: person. */
   'accounts.stepUp': {
     args: { body: { code?: string; passkey?: AccountsLogInBodyPasskey } };
     data: undefined;
   };
-  /** Go on in another of your organisations. For: person. */
+  /** Switch to another organisation. For: person. */
   'accounts.switchOrganisation': {
     args: { body: { accountId: string; cookie?: boolean } };
     data: AccountsFinishSignUpData;
   };
-  /** Stripe's events, signed by Stripe. For: provider. */
+  /** Receive events from Stripe. For: provider. */
   'accounts.takeStripeEvent': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
     data: { outcome: 'applied' | 'repeated' | 'ignored' };
   };
-  /** Ask the provider for its addresses. For: session, scope admin. */
+  /** Test the provider. For: session, scope admin. */
   'accounts.testOrganisationProvider': {
     args: Record<never, never>;
     data: { isWorking: boolean; detail: string };
   };
-  /** Hand the organisation over to a member. For: session, scope admin. */
+  /** Transfer ownership to a member. For: session, scope admin. */
   'accounts.transferOwnership': { args: { userId: string; body: { password?: string } }; data: undefined };
   /** Unlink yourself from the provider of an organisation. For: person. */
   'accounts.unlinkOrganisationProvider': { args: { accountId: string }; data: undefined };
-  /** Unlink the identity at a provider. For: person. */
+  /** Unlink an identity. For: person. */
   'accounts.unlinkProvider': { args: { provider: 'github' | 'google' }; data: undefined };
-  /** Stop a kind of notice by mail. For: public. */
+  /** Unsubscribe from a kind of notice. For: public. */
   'accounts.unsubscribe': {
     args: { token: string; body: string | Uint8Array<ArrayBuffer> | Blob };
     data: string;
   };
-  /** Change your account. For: account, scope admin. */
+  /** Update your account. For: account, scope admin. */
   'accounts.updateMe': {
     args: { body: { name?: string; mails?: { deliveries?: boolean; limits?: boolean } } };
     data: AccountsGetMeData;
   };
-  /** Verify your address with the token of a mail. For: person. */
+  /** Verify your address with the token from the mail. For: person. */
   'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
-  /** Read whom your token stands for. For: user, scope read. */
+  /** Get the caller of a token. For: user, scope read. */
   'accounts.whoAmI': {
     args: Record<never, never>;
     data:
@@ -1433,7 +1433,7 @@ export type ApiTypes = {
   };
   /** Clear a conversation. For: user, scope write. */
   'agents.clearConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
-  /** Begin a conversation. For: user, scope write. */
+  /** Create a conversation. For: user, scope write. */
   'agents.createConversation': {
     args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
     data: AgentsCreateConversationData;
@@ -1476,36 +1476,36 @@ export type ApiTypes = {
   };
   /** Export a conversation. For: user, scope read. */
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
-  /** Read an approval. For: user, scope read. */
+  /** Get an approval. For: user, scope read. */
   'agents.getApproval': {
     args: { tenant_id: string; conversation_id: string; approval_id: string };
     data: AgentsDecideApprovalData;
   };
-  /** Read a conversation and its newest turns. For: user, scope read. */
+  /** Get a conversation and its newest turns. For: user, scope read. */
   'agents.getConversation': {
     args: { tenant_id: string; conversation_id: string };
     data: AgentsCreateConversationData;
   };
-  /** Read a custom skill. For: account, scope read. */
+  /** Get a custom skill. For: account, scope read. */
   'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: AgentsGetCustomSkillData };
-  /** Read an MCP server and its tools. For: account, scope read. */
+  /** Get an MCP server and its tools. For: account, scope read. */
   'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
-  /** Whether a user is remembered, and the summary. For: user, scope read. */
+  /** Get the memory settings and summary of a user. For: user, scope read. */
   'agents.getMemorySettings': {
     args: { tenant_id: string; user_id: string };
     data: AgentsChangeMemorySettingsData;
   };
-  /** Read the answer to a message, or wait for it. For: user, scope read. */
+  /** Get the answer to a message, or wait for it. For: user, scope read. */
   'agents.getReply': {
     args: { tenant_id: string; conversation_id: string; message_id: string };
     data: AgentsGetReplyData | AgentsGetReplyData2;
   };
-  /** Messages, tokens and cost of the whole tenant by day. For: user, scope read. */
+  /** Get messages, tokens and cost of the whole tenant by day. For: user, scope read. */
   'agents.getTenantUsage': {
     args: { tenant_id: string; from?: string; to?: string };
     data: AgentsGetTenantUsageData;
   };
-  /** Messages, tokens and cost by day. For: user, scope read. */
+  /** Get messages, tokens and cost by day. For: user, scope read. */
   'agents.getUsage': {
     args: { tenant_id: string; from?: string; to?: string; user_id?: string };
     data: AgentsGetTenantUsageData;
@@ -1543,7 +1543,7 @@ export type ApiTypes = {
     };
     data: AgentsCreateConversationData;
   };
-  /** List what waits for an approval. For: user, scope read. */
+  /** List pending approvals. For: user, scope read. */
   'agents.listApprovals': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
@@ -1558,7 +1558,7 @@ export type ApiTypes = {
     args: { tenant_id: string; conversation_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
   };
-  /** List conversations, the newest first. For: user, scope read. */
+  /** List conversations, newest first. For: user, scope read. */
   'agents.listConversations': {
     args: { tenant_id: string; limit?: number; cursor?: string; user_id?: string };
     data: {
@@ -1574,7 +1574,7 @@ export type ApiTypes = {
       next_cursor: string | null;
     };
   };
-  /** List the skills that the tenant serves itself. For: account, scope read. */
+  /** List custom skills. For: account, scope read. */
   'agents.listCustomSkills': {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsGetCustomSkillData>; next_cursor: string | null };
@@ -1584,12 +1584,12 @@ export type ApiTypes = {
     args: { tenant_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsGetMcpServerData>; next_cursor: string | null };
   };
-  /** List what is remembered of a user. For: user, scope read. */
+  /** List what is remembered about a user. For: user, scope read. */
   'agents.listMemory': {
     args: { tenant_id: string; user_id: string; limit?: number; cursor?: string };
     data: { data: Array<AgentsEditMemoryData>; next_cursor: string | null };
   };
-  /** Read the turns of a conversation. For: user, scope read. */
+  /** List the turns of a conversation. For: user, scope read. */
   'agents.listMessages': {
     args: {
       tenant_id: string;
@@ -1660,7 +1660,7 @@ export type ApiTypes = {
       }>;
     };
   };
-  /** Give the secrets of a channel. For: user, scope write. */
+  /** Set the secrets of a channel. For: user, scope write. */
   'agents.putChannelCredentials': {
     args: {
       tenant_id: string;
@@ -1670,7 +1670,7 @@ export type ApiTypes = {
     };
     data: AgentsListChannelCredentialsDataDataItem;
   };
-  /** Register or change a skill that the tenant serves itself. For: account, scope admin. */
+  /** Create or update a custom skill. For: account, scope admin. */
   'agents.putCustomSkill': {
     args: {
       tenant_id: string;
@@ -1685,12 +1685,12 @@ export type ApiTypes = {
     };
     data: AgentsGetCustomSkillData;
   };
-  /** Register or change an MCP server. For: account, scope admin. */
+  /** Create or update an MCP server. For: account, scope admin. */
   'agents.putMcpServer': {
     args: { tenant_id: string; name: string; body: { url: string; headers?: { [name: string]: string } } };
     data: AgentsGetMcpServerData;
   };
-  /** Read the tools of an MCP server again. For: account, scope write. */
+  /** Refresh the tools of an MCP server. For: account, scope write. */
   'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
   /** Rename a conversation. For: user, scope write. */
   'agents.renameConversation': {
@@ -1702,9 +1702,9 @@ export type ApiTypes = {
     args: { tenant_id: string; conversation_id: string; chat_id: string };
     event: unknown;
   };
-  /** Resume the stream of the answer that is being made. For: user, scope read. */
+  /** Resume the stream of an answer in progress. For: user, scope read. */
   'agents.resumeUiStream': { args: { tenant_id: string; conversation_id: string }; event: unknown };
-  /** Say something, and get an answer. For: user, scope write. */
+  /** Send a message and get an answer. For: user, scope write. */
   'agents.sendMessage': {
     args: {
       tenant_id: string;
@@ -1714,7 +1714,7 @@ export type ApiTypes = {
     };
     data: AgentsGetReplyData | AgentsGetReplyData2;
   };
-  /** Say something, in the AI SDK's protocol. For: user, scope write. */
+  /** Send a message in the AI SDK's protocol. For: user, scope write. */
   'agents.sendUiMessage': {
     args: {
       tenant_id: string;
@@ -1739,7 +1739,7 @@ export type ApiTypes = {
     };
     event: unknown;
   };
-  /** Where Slack, Teams, Telegram and WhatsApp deliver messages. For: provider. */
+  /** Receive messages from Slack, Teams, Telegram and WhatsApp. For: provider. */
   'agents.takeWebhook': {
     args: {
       type: 'slack' | 'teams' | 'telegram' | 'whatsapp';
@@ -1748,7 +1748,7 @@ export type ApiTypes = {
     };
     data: { challenge?: string; statusCode?: number; type?: string; value?: string };
   };
-  /** Ask a model one question. For: account, scope admin. */
+  /** Test a model with one question. For: account, scope admin. */
   'agents.testModel': {
     args: { body: { provider?: string; model?: string } };
     data: {
@@ -1760,7 +1760,7 @@ export type ApiTypes = {
       duration_ms: number;
     };
   };
-  /** The handshake of WhatsApp. For: public. */
+  /** Answer the handshake of WhatsApp. For: public. */
   'agents.verifyWebhook': {
     args: { type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; id: string; 'hub.challenge'?: string };
     data: string;
@@ -2018,7 +2018,7 @@ export type ApiTypes = {
     };
     data: string;
   };
-  /** Settings for Iceberg clients. For: account, scope read. */
+  /** Get the settings for Iceberg clients. For: account, scope read. */
   'lake.icebergConfig': {
     args: { warehouse?: string };
     data: {
@@ -2027,22 +2027,22 @@ export type ApiTypes = {
       endpoints: Array<string>;
     };
   };
-  /** A file of a table, for S3 clients. For: provider. */
+  /** Get a file of a table, for S3 clients. For: provider. */
   'lake.icebergFile': {
     args: { bucket: 'stak'; table: string; kind: 'metadata' | 'data'; file: string };
     data: Uint8Array;
   };
-  /** One namespace of your Iceberg catalog. For: account, scope read. */
+  /** Get a namespace of your Iceberg catalog. For: account, scope read. */
   'lake.icebergNamespace': {
     args: { namespace: string };
     data: { namespace: Array<string>; properties: { [name: string]: string } };
   };
-  /** Namespaces of your Iceberg catalog. For: account, scope read. */
+  /** List the namespaces of your Iceberg catalog. For: account, scope read. */
   'lake.icebergNamespaces': {
     args: { parent?: string; pageToken?: string; pageSize?: string };
     data: { namespaces: Array<Array<string>>; 'next-page-token': null };
   };
-  /** Load a table of your rows. For: account, scope read. */
+  /** Load a table with your rows. For: account, scope read. */
   'lake.icebergTable': {
     args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
     data: {
@@ -2051,7 +2051,7 @@ export type ApiTypes = {
       config: { [name: string]: string };
     };
   };
-  /** Tables of a namespace. For: account, scope read. */
+  /** List the tables of a namespace. For: account, scope read. */
   'lake.icebergTables': {
     args: { namespace: string; pageToken?: string; pageSize?: string };
     data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
@@ -2090,9 +2090,9 @@ export type ApiTypes = {
       views: Array<{ name: string; description: string; columns: Array<{ name: string; type: string }> }>;
     };
   };
-  /** List the operations that you may call. For: session, scope read. */
+  /** List the operations that you can call. For: session, scope read. */
   'system.permissions': { args: Record<never, never>; data: { operations: Array<string> } };
-  /** How far the effects of changes are behind, and what runs. For: session, scope read. */
+  /** Get the lag of stream consumers and the state of workers. For: session, scope read. */
   'system.status': {
     args: Record<never, never>;
     data: {
@@ -2133,7 +2133,7 @@ export type ApiTypes = {
       changed: Array<string>;
     };
   };
-  /** Read the design of a table, and the units of its access patterns. For: user, scope read. */
+  /** Get the design of a table and the capacity of its access patterns. For: user, scope read. */
   'tables.get': {
     args: { table: string };
     data: {
@@ -2179,7 +2179,7 @@ export type ApiTypes = {
       }>;
     };
   };
-  /** Read items as they are stored, in their order. For: user, scope read. */
+  /** List items as they are stored, in key order. For: user, scope read. */
   'tables.items': {
     args: {
       table: string;
@@ -2204,7 +2204,7 @@ export type ApiTypes = {
       read_units: number;
     };
   };
-  /** List the tables, and what was read and written in them. For: user, scope read. */
+  /** List the tables and their consumed capacity. For: user, scope read. */
   'tables.list': {
     args: Record<never, never>;
     data: {
@@ -2441,7 +2441,7 @@ export type ApiTypes = {
     args: { body: { tenant_id?: string; name: string; status?: 'onboarding' | 'active' } };
     data: TenantsCreateData;
   };
-  /** Invite somebody. For: user, scope write. */
+  /** Invite a user. For: user, scope write. */
   'tenants.createInvitation': {
     args: {
       tenant_id: string;
@@ -2474,28 +2474,28 @@ export type ApiTypes = {
     };
     data: TenantsAcceptInvitationData;
   };
-  /** Delete a tenant with everything it has. For: account, scope admin. */
+  /** Delete a tenant and everything in it. For: account, scope admin. */
   'tenants.delete': { args: { tenant_id: string }; data: TenantsDeleteData };
   /** Remove the provider of the portal. For: user, scope write. */
   'tenants.deletePortalProvider': { args: { tenant_id: string }; data: undefined };
-  /** Let custom properties be anything. For: account, scope admin. */
+  /** Delete the schema of users' custom properties. For: account, scope admin. */
   'tenants.deletePropertiesSchema': { args: { tenant_id: string }; data: undefined };
   /** Remove a user. For: user, scope write. */
   'tenants.deleteUser': { args: { tenant_id: string; user_id: string }; data: undefined };
   /** Erase a user in every service. For: account, scope admin. */
   'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: TenantsDeleteData };
-  /** Export everything there is about a user. For: account, scope read. */
+  /** Export all data of a user. For: account, scope read. */
   'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: Uint8Array };
-  /** Where the provider of a tenant sends browsers back to. For: public. */
+  /** Receive the redirect of the provider of a tenant. For: public. */
   'tenants.finishPortalSignIn': {
     args: { tenant_id: string; state?: string; code?: string; error?: string };
     data: unknown;
   };
-  /** Read a tenant. For: user, scope read. */
+  /** Get a tenant. For: user, scope read. */
   'tenants.get': { args: { tenant_id: string }; data: TenantsCreateData };
-  /** See how far an erasure is. For: account, scope read. */
+  /** Get the progress of an erasure. For: account, scope read. */
   'tenants.getErasure': { args: { tenant_id: string; erasure_id: string }; data: TenantsDeleteData };
-  /** What the portal of a tenant looks like. For: public. */
+  /** Get the appearance of a portal. For: public. */
   'tenants.getPortal': {
     args: { tenant_id: string };
     data: {
@@ -2508,9 +2508,9 @@ export type ApiTypes = {
       provider: boolean;
     };
   };
-  /** Read the provider that users sign in to the portal with. For: user, scope read. */
+  /** Get the identity provider of the portal. For: user, scope read. */
   'tenants.getPortalProvider': { args: { tenant_id: string }; data: TenantsGetPortalProviderData };
-  /** Who has signed in, and what they can do in the portal. For: endUser, scope read. */
+  /** Get the signed-in user and what they can do in the portal. For: endUser, scope read. */
   'tenants.getPortalUser': {
     args: { tenant_id: string };
     data: {
@@ -2529,11 +2529,11 @@ export type ApiTypes = {
       inboxes: Array<{ inbox_key: string; title: string }>;
     };
   };
-  /** Read the schema of users' custom properties. For: account, scope read. */
+  /** Get the schema of users' custom properties. For: account, scope read. */
   'tenants.getPropertiesSchema': { args: { tenant_id: string }; data: { [name: string]: unknown } };
-  /** Read the settings. For: user, scope read. */
+  /** Get the settings. For: user, scope read. */
   'tenants.getSettings': { args: { tenant_id: string }; data: TenantsGetSettingsData };
-  /** Read a user. For: user, scope read. */
+  /** Get a user. For: user, scope read. */
   'tenants.getUser': { args: { tenant_id: string; user_id: string }; data: TenantsAcceptInvitationData };
   /** Accept an invitation and sign in. For: public. */
   'tenants.joinPortal': {
@@ -2603,12 +2603,12 @@ export type ApiTypes = {
     args: { tenant_id: string; body: { [name: string]: unknown } };
     data: { [name: string]: unknown };
   };
-  /** Get another token for a session of the portal. For: public. */
+  /** Refresh a portal session. For: public. */
   'tenants.refreshSession': {
     args: { tenant_id: string; body: Record<string, never> };
     data: TenantsJoinPortalData;
   };
-  /** Let go of a channel. For: user, scope write. */
+  /** Release a channel. For: user, scope write. */
   'tenants.releaseChannel': {
     args: { tenant_id: string; type: string; channel_id: string };
     data: undefined;
@@ -2639,14 +2639,14 @@ export type ApiTypes = {
     data: TenantsGetSettingsData;
     mustMatch: true;
   };
-  /** Ask for a code to sign in to the portal. For: public. */
+  /** Request a code to sign in to the portal. For: public. */
   'tenants.requestSignIn': {
     args: { tenant_id: string; body: { email: string } };
     data: { attempt: string; expires_at: string };
   };
   /** Revoke an invitation. For: user, scope write. */
   'tenants.revokeInvitation': { args: { tenant_id: string; invitation_id: string }; data: undefined };
-  /** Revoke the tokens of a user, or of all. For: account, scope write. */
+  /** Revoke the tokens of a user, or of all users. For: account, scope write. */
   'tenants.revokeTokens': {
     args: { tenant_id: string; body: { sub?: string } };
     data: { revoked_until: string };
@@ -2660,7 +2660,7 @@ export type ApiTypes = {
   'tenants.signOut': { args: { tenant_id: string }; data: undefined };
   /** Sign in to the portal through the provider of the tenant. For: public. */
   'tenants.startPortalSignIn': { args: { tenant_id: string }; data: unknown };
-  /** Ask the provider of the portal for its addresses. For: user, scope write. */
+  /** Test the provider of the portal. For: user, scope write. */
   'tenants.testPortalProvider': {
     args: { tenant_id: string };
     data: { is_working: boolean; detail: string };
@@ -2701,7 +2701,7 @@ export type ApiTypes = {
     data: TenantsGetSettingsData;
     mustMatch: true;
   };
-  /** Change a user. For: user, scope write. */
+  /** Update a user. For: user, scope write. */
   'tenants.updateUser': {
     args: {
       tenant_id: string;
@@ -2718,7 +2718,7 @@ export type ApiTypes = {
     data: TenantsAcceptInvitationData;
     mustMatch: true;
   };
-  /** Read events by day and status, the success rate, latencies and the busiest sources. For: account, scope read. */
+  /** Get events by day and status, the success rate, latencies and the busiest sources. For: account, scope read. */
   'webhooks.analytics': {
     args: { from?: string; to?: string; sourceId?: string };
     data: {
@@ -2742,7 +2742,7 @@ export type ApiTypes = {
     args: { eventId: string; body: { connectionIds?: Array<string> } };
     data: { deliveries: number };
   };
-  /** Stop a job. What it has already done is not undone. For: account, scope write. */
+  /** Stop a job. For: account, scope write. */
   'webhooks.cancelJob': { args: { jobId: string }; data: WebhooksCancelJobData };
   /** Connect a source to a destination. For: account, scope write. */
   'webhooks.createConnection': {
@@ -2904,9 +2904,9 @@ export type ApiTypes = {
     };
     data: WebhooksCreateSourceData;
   };
-  /** Delete a connection. Its unfinished deliveries are cancelled. For: account, scope write. */
+  /** Delete a connection and cancel its unfinished deliveries. For: account, scope write. */
   'webhooks.deleteConnection': { args: { connectionId: string }; data: undefined };
-  /** Delete a source. Its events stay readable until they expire. For: account, scope write. */
+  /** Delete a source. For: account, scope write. */
   'webhooks.deleteSource': { args: { sourceId: string }; data: undefined };
   /** Edit, pause or resume a connection. For: account, scope write. */
   'webhooks.editConnection': {
@@ -3116,11 +3116,11 @@ export type ApiTypes = {
     args: Record<never, never>;
     data: { data: Array<WebhooksListSourcesDataDataItem>; next_cursor: string | null };
   };
-  /** Read the body of an event, byte for byte. For: account, scope read. */
+  /** Get the body of an event, byte for byte. For: account, scope read. */
   'webhooks.readBody': { args: { eventId: string }; data: Uint8Array };
-  /** Read a connection. For: account, scope read. */
+  /** Get a connection. For: account, scope read. */
   'webhooks.readConnection': { args: { connectionId: string }; data: WebhooksEditConnectionData };
-  /** Read an event with its deliveries and attempts. For: account, scope read. */
+  /** Get an event with its deliveries and attempts. For: account, scope read. */
   'webhooks.readEvent': {
     args: { eventId: string };
     data: {
@@ -3172,9 +3172,9 @@ export type ApiTypes = {
       }>;
     };
   };
-  /** Read the progress of a job. For: account, scope read. */
+  /** Get the progress of a job. For: account, scope read. */
   'webhooks.readJob': { args: { jobId: string }; data: WebhooksCancelJobData };
-  /** Read a source. For: account, scope read. */
+  /** Get a source. For: account, scope read. */
   'webhooks.readSource': { args: { sourceId: string }; data: WebhooksListSourcesDataDataItem };
   /** Send a webhook. For: public. */
   'webhooks.receive': {

@@ -21,13 +21,13 @@ export const pageQuery = (mostItems = limits.pageItemsMost) =>
       .min(1)
       .max(mostItems)
       .default(Math.min(limits.pageItems, mostItems))
-      .openapi({ description: `How many, up to ${mostItems}` }),
+      .openapi({ description: `The number of items, up to ${mostItems}` }),
     cursor: z
       .string()
       .min(1)
       .max(limits.cursorChars)
       .optional()
-      .openapi({ description: 'The `next_cursor` of the page before' }),
+      .openapi({ description: 'The `next_cursor` of the previous page' }),
   });
 
 export const pageOf = <S extends ZodType>(schema: S) =>

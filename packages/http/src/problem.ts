@@ -25,7 +25,7 @@ export const problemSchema = z
     errors: z.array(fieldErrorSchema).optional(),
     details: z.unknown().optional(),
   })
-  .openapi('Problem', { description: 'What went wrong, as RFC 9457 has it. `code` is for programs.' });
+  .openapi('Problem', { description: 'What went wrong, as in RFC 9457. Programs should use `code`.' });
 
 export type Problem = z.infer<typeof problemSchema>;
 export type Answer = { problem: Problem; headers: Readonly<Record<string, string>>; isBug: boolean };
@@ -58,7 +58,7 @@ export function describeError(error: unknown, requestId: string, statuses: Statu
 }
 
 const unavailable = (cause: unknown) =>
-  httpErrors.create('http.unavailable', 'The store does not answer at the moment.', undefined, cause);
+  httpErrors.create('http.unavailable', 'The store is not available at the moment.', undefined, cause);
 
 function describeAppError(error: AppError, status: number, requestId: string): Answer {
   const problem = problemOf(status, error.code, error.message, requestId);

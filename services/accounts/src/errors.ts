@@ -59,4 +59,4 @@ export const accountsErrors = defineErrors({
 
 export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'There is no such user.');
 export const organisationNotFound = () =>
-  accountsErrors.create('accounts.organisation_not_found', 'You are in no such organisation.');
+  accountsErrors.create('accounts.organisation_not_found', 'You are not a member of this organisation.');

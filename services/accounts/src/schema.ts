@@ -19,7 +19,7 @@ export const emailSchema = z
   .max(limits.emailChars)
   .refine(email => !email.endsWith(organisationDomain), 'Not an address of a person')
   .pipe(z.email())
-  .describe('An e-mail address; case does not matter');
+  .describe('An e-mail address. Case is ignored');
 export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'Not printable');
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password as it is tried: one that is too short to be one is simply wrong.
@@ -28,16 +28,16 @@ export const mailedTokenSchema = z
   .string()
   .min(1)
   .max(recovery.tokenChars)
-  .describe('From the link in the mail');
+  .describe('The token from the link in the mail');
 export const codeSchema = z
   .string()
   .min(1)
   .max(limits.codeChars)
-  .describe('Six digits of an authenticator app, or a recovery code');
+  .describe('Six digits from an authenticator app, or a recovery code');
 export const cookieSchema = z
   .boolean()
   .default(true)
-  .describe('Whether the refresh token comes as a cookie. Programs say false and find it in the answer.');
+  .describe('Whether the refresh token is set as a cookie. With `false`, it is returned in the response');
 // Notices that people may switch off. Mail about their own sign-in always comes.
 export const mailTopics = ['deliveries', 'limits'] as const;
 export type MailTopic = (typeof mailTopics)[number];
@@ -71,14 +71,14 @@ export const meSchema = z.strictObject({
   madeFor: z
     .string()
     .optional()
-    .describe('The organisation whose own provider brought you: your address is what it says'),
+    .describe('The organisation whose provider you signed up with. Your address is managed by that provider'),
   hasPassword: z.boolean(),
-  secondFactor: z.boolean().describe('Whether signing in with a password needs a code or a passkey besides'),
+  secondFactor: z.boolean().describe('Whether signing in with a password also requires a code or a passkey'),
   authenticator: z.boolean().describe('Whether there is an authenticator app'),
   passkeys: z.int().describe('How many passkeys there are'),
   githubId: z.string().optional(),
   googleId: z.string().optional(),
-  mails: z.strictObject(mailSwitches).describe('Which notices you get by mail'),
+  mails: z.strictObject(mailSwitches).describe('The notices that you receive by mail'),
   usageThisMonth: z.int(),
   usagePeriodStart: z.string(),
   createdAt: z.string(),
@@ -90,10 +90,10 @@ export const apiKeySchema = z.strictObject({
   name: z.string(),
   keyPrefix: z.string(),
   permissions: permissionSchema,
-  madeBy: z.string().describe('The member who made it: it ends with their membership'),
-  expiresAt: z.string().optional().describe('When it stops working, or did'),
-  tenants: z.array(z.string()).optional().describe('The only ones it is good for'),
-  addresses: z.array(z.string()).optional().describe('The only networks it may be used from'),
+  madeBy: z.string().describe('The member who created it. It stops working when they leave'),
+  expiresAt: z.string().optional().describe('When it stops working, or stopped'),
+  tenants: z.array(z.string()).optional().describe('The tenants that it is limited to'),
+  addresses: z.array(z.string()).optional().describe('The networks that it is limited to'),
   lastUsedAt: z.string().optional(),
   createdAt: z.string(),
 });
@@ -101,9 +101,9 @@ export const apiKeySchema = z.strictObject({
 export const sessionSchema = z.strictObject({
   sessionId: z.string(),
   isCurrent: z.boolean(),
-  accountId: z.string().describe('The organisation that it is for'),
+  accountId: z.string().describe('The organisation of the session'),
   signedInWith: z.string(),
-  device: z.string().describe('Like Firefox on Linux, from what its browser says of itself'),
+  device: z.string().describe('Such as `Firefox on Linux`, from the user agent'),
   address: z.string().optional(),
   userAgent: z.string().optional(),
   createdAt: z.string(),
@@ -114,7 +114,7 @@ export const auditSchema = z.strictObject({
   auditId: z.string(),
   action: z.string(),
   at: z.string(),
-  by: z.string().optional().describe('The person who did it; of a key, who made it'),
+  by: z.string().optional().describe('The person who did it; for a key, the person who created it'),
   via: z.string(),
   credentialId: z.string().optional(),
   address: z.string().optional(),
@@ -129,32 +129,29 @@ export const planDetailsSchema = z.strictObject({
   eventsPerMinute: z.int().nullable().describe('Null if there is no limit'),
   retentionSeconds: z.int(),
   seats: z.int().nullable().describe('How many members an organisation may have; null if there is no limit'),
-  storageBytes: z
-    .int()
-    .nullable()
-    .describe('Of everything you and your tenants have; null if there is no limit'),
+  storageBytes: z.int().nullable().describe('For you and all your tenants; null if there is no limit'),
   query: z
     .strictObject({
-      rows: z.int().describe('In a file'),
-      bytes: z.int().describe('Of a file'),
-      seconds: z.int().describe('That it may take'),
+      rows: z.int().describe('Rows in a file'),
+      bytes: z.int().describe('Bytes of a file'),
+      seconds: z.int().describe('Seconds that a query can take'),
     })
-    .describe('What one SQL query may return, and how long it may take'),
+    .describe('What one SQL query can return, and how long it can take'),
 });
 
 export const usageSchema = z.strictObject({
   usagePeriodStart: z.string(),
   usageThisMonth: z.int(),
   plan: planSchema,
-  eventsPerMonth: z.int().nullable().describe('Of your plan; null if there is no limit'),
+  eventsPerMonth: z.int().nullable().describe('The limit of your plan; null if there is none'),
   storage: z
     .strictObject({
-      usedBytes: z.int().describe('Of everything you and your tenants have, some seconds ago'),
-      limitBytes: z.int().nullable().describe('Of your plan; null if there is no limit'),
-      isComplete: z.boolean().describe('False while it is counted for the first time'),
+      usedBytes: z.int().describe('Stored by you and all your tenants, as of a few seconds ago'),
+      limitBytes: z.int().nullable().describe('The limit of your plan; null if there is none'),
+      isComplete: z.boolean().describe('False until the first count is complete'),
       services: z.array(z.strictObject({ service: z.string(), bytes: z.int(), items: z.int() })),
     })
-    .describe('Items are measured as DynamoDB does; indexes, the change log and the lake are not in it'),
+    .describe('Measured as DynamoDB measures items. Indexes, the change log and the lake are not included'),
 });
 
 // The names are OAuth's. The refresh token is here only for those who asked for no cookie.
@@ -163,7 +160,7 @@ export const tokensSchema = z.strictObject({
   token_type: z.literal('Bearer'),
   expires_in: z.int(),
   session_id: z.string(),
-  account_id: z.string().describe('The organisation that they are for'),
+  account_id: z.string().describe('The organisation that the tokens are for'),
   refresh_token: z.string().optional(),
 });
 
@@ -173,15 +170,15 @@ export const callerSchema = z.discriminatedUnion('kind', [
     accountId: z.string(),
     scope: permissionSchema,
     via: z.enum(['session', 'api_key', 'app']),
-    credentialId: z.string().describe('Of the session, the key or the app'),
-    userId: z.string().describe('The person who signed in, made the key, or let the app in'),
-    role: z.enum(roleNames).optional().describe('Of the person who signed in'),
-    tenants: z.array(z.string()).optional().describe('If the key is limited to some'),
+    credentialId: z.string().describe('The id of the session, the key or the app'),
+    userId: z.string().describe('The person who signed in, created the key or connected the app'),
+    role: z.enum(roleNames).optional().describe('The role of the person who signed in'),
+    tenants: z.array(z.string()).optional().describe('Set if the key is limited to some tenants'),
   }),
   z.strictObject({
     kind: z.literal('endUser'),
     tenantId: z.string(),
     userId: z.string(),
-    scope: z.string().describe('What the token was minted with, separated by spaces'),
+    scope: z.string().describe('The scopes of the token, separated by spaces'),
   }),
 ]);

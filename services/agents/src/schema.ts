@@ -38,7 +38,7 @@ export const newConversation = z.strictObject({
 export const conversationPatch = z.strictObject({ title });
 export const newMessage = z.strictObject({
   content,
-  user_id: userId.optional().describe('Whose conversation it becomes, if it is new. For hosts.'),
+  user_id: userId.optional().describe('The user of a new conversation. For hosts only.'),
 });
 
 const listedFields = {
@@ -100,18 +100,18 @@ export const replyShape = z.strictObject({
   seq: z.int(),
   created_at: timestamp,
   reply: z.strictObject({ role: z.literal('assistant'), content: z.string() }),
-  merged: z.int().describe('How many messages this answers: a burst is one turn'),
+  merged: z.int().describe('How many messages this answers. Messages sent in quick succession are one turn'),
   ...figures,
 });
 export const approvalShape = z.strictObject({
   approval_id: z.string(),
   conversation_id: z.string(),
-  message_id: z.string().describe('The message whose answer waits'),
-  user_id: z.string().nullable().describe('Whose conversation it is'),
+  message_id: z.string().describe('The message whose answer is waiting'),
+  user_id: z.string().nullable().describe('The user of the conversation'),
   tool_call_id: z.string(),
-  name: z.string().describe('Of the skill'),
-  input: z.unknown().describe('The arguments'),
-  approval: z.enum(['user', 'admin']).describe('Who decides'),
+  name: z.string().describe('The name of the skill'),
+  input: z.unknown().describe('The arguments of the call'),
+  approval: z.enum(['user', 'admin']).describe('Who can decide'),
   status: z.enum(approvalStatuses),
   created_at: timestamp,
   expires_at: timestamp,
@@ -136,7 +136,7 @@ export const waitingShape = z.strictObject({
   approvals: z
     .array(approvalShape)
     .optional()
-    .describe('What somebody has to agree to before the conversation goes on'),
+    .describe('The calls to approve before the conversation continues'),
 });
 
 const importedPart = z.union([
@@ -186,7 +186,7 @@ export const skillShape = z.strictObject({
   description: z.string(),
   is_enabled: z.boolean(),
   is_custom: z.boolean(),
-  approval: z.enum(approvals).describe('Who has to agree before it runs'),
+  approval: z.enum(approvals).describe('Who has to approve it before it runs'),
 });
 export const skillDraft = z.strictObject({
   description: cleanText.trim().min(1).max(limits.skillDescriptionChars),
@@ -202,7 +202,7 @@ export const customSkillShape = z.strictObject({
   url: z.string(),
   created_at: timestamp,
   updated_at: timestamp,
-  secret: z.string().optional().describe('Shown once: calls are signed with it'),
+  secret: z.string().optional().describe('Signs the calls. Returned once'),
 });
 
 export const mcpServerName = z
@@ -225,7 +225,9 @@ export const mcpServerDraft = z.strictObject({
 export const mcpServerShape = z.strictObject({
   name: z.string(),
   url: z.string(),
-  header_names: z.array(z.string()).describe('Headers that are sent; what they hold is never shown'),
+  header_names: z
+    .array(z.string())
+    .describe('Names of the headers that are sent. Their values are never returned'),
   tools: z
     .array(
       z.strictObject({
@@ -252,7 +254,7 @@ const fact = z.strictObject({
     .string()
     .describe('`user` asked for it, `edited` through the API, `conversation` learnt by a model'),
   seq: z.int().nullable().describe('The turn of the conversation in which it was said'),
-  supersedes: z.string().nullable().describe('The fact that it took the place of'),
+  supersedes: z.string().nullable().describe('The fact that it replaced'),
 });
 export const memoryShape = z.strictObject({
   session_id: z.string(),

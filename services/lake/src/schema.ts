@@ -7,9 +7,9 @@ import * as limits from './limits.ts';
 const text = z.string();
 const count = z.int().nonnegative();
 const freshness = {
-  as_of: z.iso.datetime().describe('Everything that happened before is in the answer.'),
-  lag_ms: count.describe('The age of the oldest change that is not in it; 0 if there is none.'),
-  caught_up: z.boolean().describe('Every change there is, is in it.'),
+  as_of: z.iso.datetime().describe('All changes before this time are included.'),
+  lag_ms: count.describe('The age of the oldest change that is not included; 0 if there is none.'),
+  caught_up: z.boolean().describe('Whether all changes are included.'),
 };
 
 const param = z.union([z.string().max(limits.paramChars), z.number(), z.boolean(), z.null()]);
@@ -37,7 +37,7 @@ export const exportBody = queryBody.extend({
 export const queryResult = z.strictObject({
   columns: z.array(z.strictObject({ name: text, type: text })),
   rows: z.array(z.array(z.unknown())),
-  truncated: z.boolean().describe('There were more rows than an answer holds.'),
+  truncated: z.boolean().describe('Whether there were more rows than were returned.'),
   ...freshness,
 });
 
@@ -72,7 +72,7 @@ export const insightQuery = z.strictObject({
     .min(1)
     .max(limits.insightDaysMost)
     .default(limits.insightDays)
-    .describe('How many days back, today included.'),
+    .describe('How many days back, including today.'),
 });
 
 export const insightAnswer = z.strictObject({

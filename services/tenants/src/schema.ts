@@ -131,7 +131,10 @@ export const newInvitation = z.strictObject({
   email,
   role: role.default('member'),
   user_id: userId.optional(),
-  mail: z.boolean().optional().describe('Mails the invitation to the address, with a link to the portal'),
+  mail: z
+    .boolean()
+    .optional()
+    .describe('Whether to mail the invitation to the address, with a link to the portal'),
   ttl_days: z.int().min(1).max(limits.invitationTtlDays).default(limits.invitationTtlDaysDefault),
 });
 export const acceptedInvitation = z.strictObject({

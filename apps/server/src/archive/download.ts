@@ -23,9 +23,9 @@ const downloadRoute = route({
   auth: 'session',
   scope: 'admin',
   role: 'owner',
-  summary: 'Download everything of your account',
+  summary: 'Download all data of your account',
   description:
-    'A tar file with an archive: every item of the account and its tenants, as JSON, with checksums. Unpack it for other programs, or for `stak import`. `archive.json` is its last file; without it, the download broke off.',
+    'Returns a tar file with every item of the account and its tenants as JSON, with checksums. Unpack it to read it with other programs, or import it with `stak import`. The last file is `archive.json`. Without it, the download is incomplete.',
   request: {
     body: json(
       z.strictObject({
@@ -33,7 +33,7 @@ const downloadRoute = route({
           .string()
           .min(leastPassphrase)
           .max(200)
-          .describe('Seals the secrets in the archive. It is stored nowhere.'),
+          .describe('Encrypts the secrets in the archive. It is not stored.'),
       }),
     ),
   },
@@ -81,7 +81,7 @@ export function downloadEndpoint(deps: DownloadDeps) {
     const { accountId, userId, credentialId } = c.get('principal');
     await accounts.requireFresh({ userId, sessionId: credentialId });
     if (running.has(accountId) || running.size >= atOnce)
-      throw accountsErrors.create('accounts.busy', 'Another download is under way.', { retryAfterS });
+      throw accountsErrors.create('accounts.busy', 'Another download is in progress.', { retryAfterS });
     running.add(accountId);
     try {
       await accounts.audit.record(accountId, {

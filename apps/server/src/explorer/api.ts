@@ -33,7 +33,7 @@ const list = route({
   ...shared,
   path: '/v1/tables',
   operationId: 'tables.list',
-  summary: 'List the tables, and what was read and written in them',
+  summary: 'List the tables and their consumed capacity',
   description: forOperators,
   responses: { 200: json(tableListSchema) },
   problems: ['http.not_found'],
@@ -43,7 +43,7 @@ const get = route({
   ...shared,
   path: '/v1/tables/{table}',
   operationId: 'tables.get',
-  summary: 'Read the design of a table, and the units of its access patterns',
+  summary: 'Get the design of a table and the capacity of its access patterns',
   description: forOperators,
   request: { params },
   responses: { 200: json(tableDetailsSchema) },
@@ -53,8 +53,8 @@ const items = route({
   ...shared,
   path: '/v1/tables/{table}/items',
   operationId: 'tables.items',
-  summary: 'Read items as they are stored, in their order',
-  description: `${forOperators} Items of all customers, expired ones too. What would let somebody in is masked, and what is sealed stays sealed. A page may be short, or empty, and still have a cursor.`,
+  summary: 'List items as they are stored, in key order',
+  description: `${forOperators} Returns items of all customers, including expired ones. Credentials are masked, and encrypted values stay encrypted. A page can be short or empty and still have a next one.`,
   request: { params, query: itemsQuery },
   responses: { 200: json(itemPageSchema) },
   problems: ['table.key_refused', 'table.busy'],
@@ -85,7 +85,7 @@ export function explorerEndpoints(deps: ApiDeps) {
   function enterTable(c: Called, name: string): AnyTable {
     enter(c);
     const table = tables.find(name);
-    if (!table) throw httpErrors.create('http.not_found', 'There is no such table.');
+    if (!table) throw httpErrors.create('http.not_found', 'Table not found.');
     return table;
   }
 

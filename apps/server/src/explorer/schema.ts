@@ -14,10 +14,10 @@ const summary = {
   name: z.string(),
   description: z.string(),
   keys: keyNames,
-  ttl: z.string().nullable().describe('The attribute that items expire by'),
-  stream: z.string().nullable().describe('What its stream carries'),
+  ttl: z.string().nullable().describe('The TTL attribute'),
+  stream: z.string().nullable().describe('The view type of the stream'),
   status: z.string(),
-  items: z.int().describe('On AWS it is counted about every six hours'),
+  items: z.int().describe('On AWS, updated about every six hours'),
   bytes: z.int(),
 };
 
@@ -66,14 +66,14 @@ const indexSchema = z.strictObject({
 });
 const patternSchema = z.strictObject({
   name: z.string(),
-  kind: z.enum(['query', 'item', 'other']).describe('`other` is booked and not declared'),
+  kind: z.enum(['query', 'item', 'other']).describe('`other` is what no declared pattern accounts for'),
   index: z.string().nullable(),
   conditions: z.array(condition),
   notes: z.array(z.string()),
   example: z
     .strictObject({ read_units: z.number(), write_units: z.number() })
     .nullable()
-    .describe('Of one call, with the examples of the design'),
+    .describe('The cost of one call, with the examples of the design'),
   ...units,
 });
 
@@ -89,7 +89,7 @@ export type TableDetails = z.output<typeof tableDetailsSchema>;
 
 const attributeView = z.strictObject({
   name: z.string(),
-  type: z.string().describe("DynamoDB's: S, N, B, BOOL, NULL, M, L, SS, NS or BS"),
+  type: z.string().describe("DynamoDB's type: S, N, B, BOOL, NULL, M, L, SS, NS or BS"),
   value: z.unknown(),
   note: z.enum(['masked', 'sealed', 'cut']).nullable(),
 });
@@ -106,10 +106,10 @@ const keyView = z.strictObject({
 export type KeyView = z.output<typeof keyView>;
 
 const itemSchema = z.strictObject({
-  entity: z.string().nullable().describe('null for one that no design knows'),
+  entity: z.string().nullable().describe('null for an item that matches no design'),
   keys: z.array(keyView),
   expires_at: z.iso.datetime().nullable(),
-  is_expired: z.boolean().describe('Its time is over, and it has not been removed yet'),
+  is_expired: z.boolean().describe('Whether it has expired and is not removed yet'),
   attributes: z.array(attributeView),
 });
 export type ItemView = z.output<typeof itemSchema>;
@@ -117,23 +117,23 @@ export type ItemView = z.output<typeof itemSchema>;
 export const itemsQuery = pageQuery(limits.pageItems).extend({
   limit: z.coerce.number().int().min(1).max(limits.pageItems).default(limits.pageItems),
   index: z.string().min(1).max(255).optional().describe('Read this index instead of the table'),
-  partition: z.string().min(1).max(2048).optional().describe('Without one, the table is scanned'),
-  sort: z.string().min(1).max(1024).optional().describe('What the sort key begins with'),
-  order: z.enum(['asc', 'desc']).default('asc').describe('Of the sort key; a scan has none'),
+  partition: z.string().min(1).max(2048).optional().describe('Without a partition key, the table is scanned'),
+  sort: z.string().min(1).max(1024).optional().describe('A prefix of the sort key'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('The order of the sort key. A scan has none'),
   entity: z.string().min(1).max(200).optional().describe('Only items of this entity'),
 });
 export type ItemsQuery = z.output<typeof itemsQuery>;
 
 export const itemPageSchema = pageOf(itemSchema).extend({
-  read: z.int().describe('How many items were read for it'),
+  read: z.int().describe('How many items were read for the page'),
   read_units: z.number(),
 });
 
 export const changeSchema = z.strictObject({
   kind: z.enum(['insert', 'modify', 'remove', 'expire']),
   at: z.iso.datetime(),
-  item: itemSchema.describe('After the change; before it, if it removed the item'),
-  before: z.array(attributeView).nullable().describe('What changed or went, as it was before'),
-  changed: z.array(z.string()).describe('Names of attributes that are another than before'),
+  item: itemSchema.describe('The item after the change, or before it if it was removed'),
+  before: z.array(attributeView).nullable().describe('The previous values of changed and removed attributes'),
+  changed: z.array(z.string()).describe('Names of the changed attributes'),
 });
 export type ChangeView = z.output<typeof changeSchema>;

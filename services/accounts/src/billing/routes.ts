@@ -12,8 +12,8 @@ const returnTo = z
   .string()
   .max(returnToChars)
   .optional()
-  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
-const page = z.strictObject({ url: z.string().describe('Send the browser there') });
+  .describe('Where to send the browser afterwards: a path on this server, or a URL of an allowed origin');
+const page = z.strictObject({ url: z.string().describe('The URL to send the browser to') });
 
 export const billingRoutes = {
   read: route({
@@ -23,12 +23,12 @@ export const billingRoutes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'What the account pays for',
+    summary: "Get the account's subscription",
     responses: {
       200: json(
         z.strictObject({
           plan: planSchema,
-          status: z.string().optional().describe("Stripe's status of the subscription, like past_due"),
+          status: z.string().optional().describe("Stripe's status of the subscription, such as `past_due`"),
           currentPeriodEnd: z.string().optional(),
           cancelAtPeriodEnd: z.boolean().optional(),
           plansSold: z.array(z.enum(paidPlans)),
@@ -65,7 +65,7 @@ export const billingRoutes = {
     auth: 'session',
     scope: 'admin',
     role: 'owner',
-    summary: 'Change or cancel what is paid for, see invoices',
+    summary: "Open Stripe's billing portal to change or cancel the subscription or see invoices",
     request: { body: json(z.strictObject({ return_to: returnTo })) },
     responses: { 200: json(page) },
     problems: [off, 'accounts.nothing_billed', 'accounts.return_to_refused', 'accounts.billing_failed'],
@@ -76,8 +76,8 @@ export const billingRoutes = {
     operationId: 'accounts.takeStripeEvent',
     tags,
     auth: 'provider',
-    summary: "Stripe's events, signed by Stripe",
-    request: { body: raw('An event of Stripe, with its Stripe-Signature') },
+    summary: 'Receive events from Stripe',
+    request: { body: raw('A Stripe event, signed in `Stripe-Signature`') },
     responses: { 200: json(z.strictObject({ outcome: z.enum(outcomes) })) },
     limits: {
       bodyBytes: limits.webhookBytes,

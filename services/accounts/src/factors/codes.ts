@@ -19,7 +19,7 @@ export type Codes = {
 export const codeWrong = () =>
   accountsErrors.create(
     'accounts.code_wrong',
-    'The code is wrong, or was used already. Wait for the next one.',
+    'The code is wrong or has already been used. Wait for the next one.',
   );
 
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'; // none that is taken for another

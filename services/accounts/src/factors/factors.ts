@@ -143,7 +143,7 @@ export async function requireFresh(
   if (found && ageMs < limits.freshSessionMs) return;
   throw accountsErrors.create(
     'accounts.step_up_needed',
-    'Show your second factor again (a code, or a passkey), then repeat this.',
+    'Confirm your second factor again (a code or a passkey), then retry.',
   );
 }
 

@@ -38,7 +38,7 @@ export const passkeyAnswerSchema = z
       userHandle: bytes.optional(),
     }),
   })
-  .describe('What `navigator.credentials.get` gave the browser, as JSON');
+  .describe('The result of `navigator.credentials.get`, as JSON');
 const newPasskeySchema = z
   .strictObject({
     ...answerParts,
@@ -51,20 +51,20 @@ const newPasskeySchema = z
       publicKey: bytes.optional(),
     }),
   })
-  .describe('What `navigator.credentials.create` gave the browser, as JSON');
+  .describe('The result of `navigator.credentials.create`, as JSON');
 const options = json(
-  z.strictObject({ options: z.looseObject({}).describe('For the browser, in WebAuthn’s own JSON') }),
+  z.strictObject({ options: z.looseObject({}).describe('WebAuthn options for the browser, as JSON') }),
 );
 const passkeySchema = z.strictObject({
   passkeyId: z.string(),
   name: z.string(),
-  isSynced: z.boolean().describe('Whether it is kept on several devices, as password managers do'),
+  isSynced: z.boolean().describe('Whether it is synced across devices, as password managers do'),
   lastUsedAt: z.string().optional(),
   createdAt: z.string(),
 });
 const password = triedPasswordSchema
   .optional()
-  .describe('Not needed if the account has none and you signed in just now');
+  .describe('Not needed if the account has no password and you have just signed in');
 const owner = [
   'accounts.password_wrong',
   'accounts.sign_in_again',
@@ -81,9 +81,9 @@ const routes = {
     tags,
     auth: 'public',
     rate: { name: 'passkey', limit: limits.challengesPerMinute, windowMs: 60_000, by: 'address' },
-    summary: 'Ask for a challenge to sign in with a passkey',
+    summary: 'Get a challenge for signing in with a passkey',
     description:
-      'Give the `options` to `navigator.credentials.get`. The challenge works once, for five minutes: for signing in with the passkey alone, or as the second factor of a password.',
+      'Pass the `options` to `navigator.credentials.get`. The challenge works once, for five minutes: to sign in with the passkey alone, or as a second factor with a password.',
     responses: { 200: options },
     problems: ['accounts.passkeys_unavailable', 'accounts.origin_refused'],
   }),
@@ -94,7 +94,7 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Sign in with a passkey',
-    description: 'Without a password: the passkey says whose it is. It counts as a fresh second factor.',
+    description: 'No password or e-mail address is needed. The passkey counts as a fresh second factor.',
     request: { body: json(z.strictObject({ passkey: passkeyAnswerSchema, cookie: cookieSchema })) },
     responses: { 200: json(tokensSchema) },
     problems: [
@@ -110,9 +110,9 @@ const routes = {
     method: 'post',
     path: '/v1/auth/step-up/passkey',
     operationId: 'accounts.beginPasskeyStepUp',
-    summary: 'Ask for a challenge to show a passkey again',
+    summary: 'Get a challenge for confirming a passkey again',
     description:
-      'Give the `options` to `navigator.credentials.get`, and its answer to `POST /v1/auth/step-up`.',
+      'Pass the `options` to `navigator.credentials.get`, and send the result to `POST /v1/auth/step-up`.',
     responses: { 200: options },
     problems: ['accounts.factor_missing', 'accounts.passkeys_unavailable'],
   }),
@@ -121,9 +121,9 @@ const routes = {
     method: 'post',
     path: '/v1/me/passkeys/registration',
     operationId: 'accounts.beginPasskey',
-    summary: 'Begin to add a passkey',
+    summary: 'Start adding a passkey',
     description:
-      'Give the `options` to `navigator.credentials.create`. Nothing changes until its answer comes, within five minutes.',
+      'Pass the `options` to `navigator.credentials.create`, and send the result within five minutes. Nothing changes until then.',
     request: { body: json(z.strictObject({ password })) },
     responses: { 201: options },
     problems: [
@@ -138,9 +138,9 @@ const routes = {
     method: 'post',
     path: '/v1/me/passkeys',
     operationId: 'accounts.addPasskey',
-    summary: 'Add the passkey that the browser has made',
+    summary: 'Add a passkey',
     description:
-      'From now on you sign in with it alone, and a password needs it or another second factor besides. Recovery codes come with the first factor of an account, and are in this answer only.',
+      "From now on the passkey alone signs you in, and a password also requires it or another second factor. If this is the account's first factor, the response contains the recovery codes. They are not shown again.",
     request: { body: json(z.strictObject({ name: nameSchema, passkey: newPasskeySchema })) },
     responses: {
       201: json(
@@ -149,7 +149,7 @@ const routes = {
           recoveryCodes: z
             .array(z.string())
             .optional()
-            .describe('Each is good once, in place of a lost passkey'),
+            .describe('Each works once, in place of a lost passkey'),
         }),
       ),
     },

@@ -54,7 +54,7 @@ export async function addPasskey(
     },
   }).catch(error => {
     if (failedStep(error)?.step !== 'the new passkey') throw error;
-    throw accountsErrors.create('accounts.passkey_exists', 'Your account has this passkey already.');
+    throw accountsErrors.create('accounts.passkey_exists', 'Your account already has this passkey.');
   });
   return { added, recoveryCodes };
 }
@@ -119,11 +119,11 @@ function checkRoom({ passkeys = 0 }: Profile): void {
   if (passkeys < limits.passkeysPerUser) return;
   throw accountsErrors.create(
     'accounts.too_many_passkeys',
-    `An account has at most ${limits.passkeysPerUser} passkeys. Remove one first.`,
+    `An account can have at most ${limits.passkeysPerUser} passkeys. Remove one first.`,
   );
 }
 
-const notFound = () => accountsErrors.create('accounts.passkey_not_found', 'There is no such passkey.');
+const notFound = () => accountsErrors.create('accounts.passkey_not_found', 'Passkey not found.');
 
 function explainMissing(error: unknown): never {
   throw failedStep(error)?.step === 'the passkey' ? notFound() : error;

@@ -16,10 +16,10 @@ import type { Shown } from './second-factor.ts';
 const tags = ['accounts'];
 const password = triedPasswordSchema
   .optional()
-  .describe('Not needed if the account has none and you signed in just now');
+  .describe('Not needed if the account has no password and you have just signed in');
 const recoveryCodes = json(
   z.strictObject({
-    recoveryCodes: z.array(z.string()).describe('Each is good once, in place of a code of the app'),
+    recoveryCodes: z.array(z.string()).describe('Each works once, in place of a code from the app'),
   }),
 );
 const owner = [
@@ -36,15 +36,15 @@ const routes = {
     method: 'post',
     path: '/v1/me/authenticator',
     operationId: 'accounts.beginAuthenticator',
-    summary: 'Begin to add an authenticator app',
+    summary: 'Start adding an authenticator app',
     description:
-      'Show the `uri` as a QR code, or the `secret`. Nothing changes until a code of the app has come.',
+      'Show the `uri` as a QR code, or the `secret` as text. Nothing changes until you confirm with a code from the app.',
     request: { body: json(z.strictObject({ password })) },
     responses: {
       201: json(
         z.strictObject({
-          secret: z.string().describe('For an app that takes no QR code, in Base32'),
-          uri: z.string().describe('What the QR code for the app holds'),
+          secret: z.string().describe('For apps without a QR scanner, in Base32'),
+          uri: z.string().describe('The content of the QR code'),
         }),
       ),
     },
@@ -55,9 +55,9 @@ const routes = {
     method: 'post',
     path: '/v1/me/authenticator/confirm',
     operationId: 'accounts.confirmAuthenticator',
-    summary: 'Add the authenticator app, with a code that it shows',
+    summary: 'Confirm the authenticator app with a code',
     description:
-      'Signing in with a password needs a code from now on. The recovery codes are in this answer only.',
+      'From now on, signing in with a password requires a code. The recovery codes are not shown again.',
     request: { body: json(z.strictObject({ code: codeSchema })) },
     responses: { 200: recoveryCodes },
     problems: [
@@ -82,7 +82,7 @@ const routes = {
     method: 'post',
     path: '/v1/me/recovery-codes',
     operationId: 'accounts.renewRecoveryCodes',
-    summary: 'Make new recovery codes; the old ones work no more',
+    summary: 'Replace the recovery codes',
     responses: { 200: recoveryCodes },
     problems: ['accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
   }),
@@ -91,9 +91,9 @@ const routes = {
     method: 'post',
     path: '/v1/auth/step-up',
     operationId: 'accounts.stepUp',
-    summary: 'Show your second factor again',
+    summary: 'Confirm your second factor again',
     description:
-      'Deleting the account, keys with the scope `admin` and changing factors need one that was shown within ten minutes.',
+      'Deleting the account, creating keys with the scope `admin` and changing factors require a second factor that was confirmed within the last ten minutes.',
     request: {
       body: json(z.strictObject({ code: codeSchema.optional(), passkey: passkeyAnswerSchema.optional() })),
     },

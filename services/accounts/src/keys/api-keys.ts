@@ -117,9 +117,13 @@ export function createApiKeys({
       const endsAtMs = wanted.expiresAt === undefined ? undefined : Date.parse(wanted.expiresAt);
       if (endsAtMs !== undefined && endsAtMs <= clock.now()) throw expiryPast();
       if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
-        throw accountsErrors.create('accounts.too_many_keys', 'Delete a key before you make another one.', {
-          most: limits.apiKeysPerUser,
-        });
+        throw accountsErrors.create(
+          'accounts.too_many_keys',
+          'You have the maximum number of keys. Delete one before you create another.',
+          {
+            most: limits.apiKeysPerUser,
+          },
+        );
       const { key, listed, byHash } = makeKey(userId, ids.next(idStart), wanted, endsAtMs, clock.now());
       const isActive = { deletingAt: is.absent, disabledAt: is.absent };
       const steps = {
@@ -210,7 +214,7 @@ const expiryPast = () =>
     errors: [{ in: 'body', pointer: '#/expiresAt', code: 'key_expiry_past', detail: 'Choose a later time.' }],
   });
 
-const keyNotFound = () => accountsErrors.create('accounts.key_not_found', 'There is no such key.');
+const keyNotFound = () => accountsErrors.create('accounts.key_not_found', 'API key not found.');
 
 const randomText = (length: number): string =>
   Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');

@@ -6,19 +6,22 @@ import * as limits from '../limits.ts';
 
 // What a key may be limited to, besides its scope. All of it is optional.
 export const keyLimitsShape = {
-  expiresAt: z.iso.datetime().optional().describe('When it stops working; it is listed for a month longer'),
+  expiresAt: z.iso
+    .datetime()
+    .optional()
+    .describe('When the key stops working. It stays listed for another month'),
   tenants: z
     .array(z.string().min(1).max(limits.endUserIdChars))
     .min(1)
     .max(limits.keyTenants)
     .optional()
-    .describe('The only tenants it is good for; then it is good for nothing else of the account'),
+    .describe('Limits the key to these tenants, and to nothing else in the account'),
   addresses: z
     .array(z.string().max(60).refine(isNetwork, 'Not an address or a network like 192.0.2.0/24'))
     .min(1)
     .max(limits.keyAddresses)
     .optional()
-    .describe('The only networks it may be used from, in CIDR notation'),
+    .describe('Limits the key to these networks, in CIDR notation'),
 };
 
 export type KeyLimits = { endsAtMs?: number; tenants?: readonly string[]; addresses?: readonly string[] };
@@ -49,7 +52,7 @@ export function isWithinLimits(
   if (addresses === undefined || isListed(addresses, address)) return true;
   throw accountsErrors.create(
     'accounts.key_address_refused',
-    `This key is not good from ${address ?? 'an unknown address'}.`,
+    `This key cannot be used from ${address ?? 'an unknown address'}.`,
   );
 }
 

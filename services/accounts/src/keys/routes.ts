@@ -20,9 +20,8 @@ const routes = {
     tags,
     auth: 'session',
     scope: 'admin',
-    summary: 'Make an API key',
-    description:
-      'The key is in this answer and nowhere else. If it gets lost, delete the key and make another.',
+    summary: 'Create an API key',
+    description: 'The key is shown only in this response. If you lose it, delete it and create another.',
     request: {
       body: json(z.strictObject({ name: nameSchema, permissions: permissionSchema, ...keyLimitsShape })),
     },
@@ -62,7 +61,7 @@ const routes = {
     operationId: 'accounts.jwks',
     tags,
     auth: 'public',
-    summary: 'The public keys that tokens are verified with',
+    summary: 'Get the public keys that verify tokens',
     responses: { 200: json(z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) })) },
   }),
 };

@@ -10,9 +10,9 @@ import * as limits from './limits.ts';
 import { type Notices, switchMails } from './notices.ts';
 
 const tags = ['accounts'];
-const page = { description: 'A page', content: { 'text/html': { schema: z.string() } } };
+const page = { description: 'An HTML page', content: { 'text/html': { schema: z.string() } } };
 const query = z.strictObject({
-  token: z.string().max(limits.unsubscribeTokenChars).describe('From the link in the mail'),
+  token: z.string().max(limits.unsubscribeTokenChars).describe('The token from the link in the mail'),
 });
 
 // Mail programs open the address with a POST of their own (RFC 8058), people with a click. Programs that look into mails
@@ -24,8 +24,8 @@ const routes = {
     operationId: 'accounts.showUnsubscribe',
     tags,
     auth: 'public',
-    summary: 'Show a page with a button that stops a kind of notice',
-    description: 'The address is in the `List-Unsubscribe` header of the mails. Nothing changes yet.',
+    summary: 'Show a page to unsubscribe from a kind of notice',
+    description: 'The link in the `List-Unsubscribe` header of each mail. Opening it changes nothing.',
     request: { query },
     responses: { 200: page },
   }),
@@ -35,10 +35,10 @@ const routes = {
     operationId: 'accounts.unsubscribe',
     tags,
     auth: 'public',
-    summary: 'Stop a kind of notice by mail',
+    summary: 'Unsubscribe from a kind of notice',
     description:
-      'For the button of that page, and for mail programs, with one click (RFC 8058). `PATCH /v1/me` turns the notices on again.',
-    request: { query, body: raw('`List-Unsubscribe=One-Click`, which is not looked at') },
+      'Used by the button on that page, and by mail programs for one-click unsubscribe (RFC 8058). `PATCH /v1/me` turns the notices back on.',
+    request: { query, body: raw('`List-Unsubscribe=One-Click`; ignored') },
     responses: { 200: page },
     limits: { bodyBytes: limits.unsubscribeBytes },
     problems: ['accounts.changed'],

@@ -43,12 +43,12 @@ const challengeShape = /^[A-Za-z0-9_-]{43}$/;
 const unknownApp = () =>
   accountsErrors.create(
     'accounts.app_unknown',
-    'This app is not known here, or its registration has expired. Remove the connection in the app, and connect again.',
+    'This app is not registered, or its registration has expired. Remove the connection in the app and connect again.',
   );
 const requestOver = () =>
   accountsErrors.create(
     'accounts.app_request_expired',
-    'This request took too long or is not complete. Start again in the app.',
+    'This request is incomplete or has expired. Start again in the app.',
   );
 
 /** Where the browser goes: to the page that asks, or back to the app with what is wrong. */
@@ -67,7 +67,7 @@ export async function startAuthorization(
   if (redirectUri === undefined || !matchesRedirectUri(client.redirectUris, redirectUri))
     throw accountsErrors.create(
       'accounts.app_redirect_refused',
-      'The app has not registered the address that it wants to be answered at.',
+      'The app has not registered this redirect URI.',
     );
   const { clientId, clientName } = client;
   const state = text('state');
@@ -164,7 +164,7 @@ export async function decideRequest(
   if (accountId !== person.accountId)
     throw accountsErrors.create(
       'accounts.changed',
-      'You have switched to another organisation meanwhile. Load the page again.',
+      'You have since switched to another organisation. Reload the page.',
     );
   if (!approved) return redirectTo(redirectUri, { error: 'access_denied', state, iss });
 

@@ -133,7 +133,7 @@ export function createOAuthServer(deps: OAuthServerDeps) {
       const entry = { ...doneBy(principal, originOf(c)), action: 'app.ended', target: sessionId };
       const also = { audit: audit.step(accountId, { ...entry, detail: found?.app?.name }) };
       if (found?.appOf !== accountId || !(await sessions.revoke(userId, sessionId, also)))
-        throw accountsErrors.create('accounts.app_not_found', 'There is no such app.');
+        throw accountsErrors.create('accounts.app_not_found', 'App not found.');
       return c.body(null, 204);
     }),
   ] as const;

@@ -24,13 +24,13 @@ export class ProtocolError extends Error {
 }
 
 const protocolErrorSchema = z.strictObject({
-  error: z.string().describe('What is wrong, as the standard names it'),
-  error_description: z.string().describe('What is wrong, for people'),
+  error: z.string().describe('The error code of the OAuth standard'),
+  error_description: z.string().describe('What is wrong, in words'),
 });
 
 // Answered by the protocol; what the server itself refuses is a problem as everywhere.
 export const refusals = {
-  description: 'What is wrong with the request; `http.body_refused` if its body broke off',
+  description: 'What is wrong with the request; `http.body_refused` if the body was cut off',
   content: {
     'application/json': { schema: protocolErrorSchema },
     'application/problem+json': { schema: problemSchema },

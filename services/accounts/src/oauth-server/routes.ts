@@ -9,17 +9,17 @@ const requestSchema = z
   .string()
   .min(1)
   .max(limits.requestChars)
-  .describe('What the page that asks has in its address');
+  .describe('The request, from the URL of the consent page');
 const names = z.array(z.string());
 
 const appSchema = z.strictObject({
-  sessionId: z.string().describe('Of the app’s own session'),
-  userId: z.string().describe('The person who let it in, whose rights bound it'),
-  name: z.string().describe('As the app calls itself: nobody has checked it'),
-  redirectHost: z.string().describe('Where the app was answered'),
+  sessionId: z.string().describe("The id of the app's session"),
+  userId: z.string().describe('The person who approved it. The app can do no more than they can'),
+  name: z.string().describe('The name that the app gives itself. It is not verified'),
+  redirectHost: z.string().describe('The redirect URI of the app'),
   scope: appScopeSchema,
   createdAt: z.string(),
-  lastUsedAt: z.string().describe('When it last got new tokens'),
+  lastUsedAt: z.string().describe('When it last received new tokens'),
 });
 
 export const appRoutes = {
@@ -29,7 +29,7 @@ export const appRoutes = {
     operationId: 'accounts.readProtectedResource',
     tags,
     auth: 'public',
-    summary: 'What apps need to know about the MCP server (RFC 9728)',
+    summary: 'Get the metadata of the MCP server (RFC 9728)',
     responses: {
       200: json(
         z.strictObject({
@@ -48,7 +48,7 @@ export const appRoutes = {
     operationId: 'accounts.readAuthorizationServer',
     tags,
     auth: 'public',
-    summary: 'How apps get tokens here (RFC 8414)',
+    summary: 'Get the metadata of the authorization server (RFC 8414)',
     responses: {
       200: json(
         z.strictObject({
@@ -78,9 +78,9 @@ export const appRoutes = {
     auth: 'public',
     summary: 'Register an app (RFC 7591)',
     description:
-      'Takes client metadata as JSON and gives a public client: it has no secret, and proves itself by PKCE. Nothing is open to it before a person approves. It is forgotten after a day without that.',
+      'Takes client metadata as JSON and returns a public client, which has no secret and uses PKCE. It has no access until a person approves it. If nobody does within a day, the registration is deleted.',
     request: {
-      body: raw('Client metadata: `redirect_uris`, and `client_name` for the people who are asked'),
+      body: raw('Client metadata: `redirect_uris`, and the `client_name` to show on the consent page'),
     },
     responses: {
       201: json(
@@ -105,12 +105,12 @@ export const appRoutes = {
     operationId: 'accounts.authorizeApp',
     tags,
     auth: 'public',
-    summary: 'Ask a person to let an app in',
+    summary: 'Start the authorization of an app',
     description:
-      'For browsers: sends them to the page of the console that asks, or back to the app with an `error`. PKCE with S256 is required.',
+      'For browsers. Redirects to the consent page of the console, or back to the app with an `error`. PKCE with S256 is required.',
     // Clients add parameters of their own, which are to be ignored (RFC 6749, 3.1).
     request: { query: z.looseObject({ client_id: z.unknown(), redirect_uri: z.unknown() }) },
-    responses: { 302: empty('To the page that asks, or back to the app') },
+    responses: { 302: empty('To the consent page, or back to the app') },
     problems: ['accounts.app_unknown', 'accounts.app_redirect_refused'],
   }),
   token: route({
@@ -121,8 +121,8 @@ export const appRoutes = {
     auth: 'public',
     summary: 'Exchange a code or a refresh token for tokens',
     description:
-      'Takes a form. A code is good once, for a minute: if it is presented again, everything that was made with it ends. So does everything of an app whose refresh token is used twice.',
-    request: { body: raw('A form: `grant_type`, `client_id`, and what the grant needs') },
+      'Takes a form. A code works once, for one minute. Using a code or a refresh token twice revokes all tokens that came from it.',
+    request: { body: raw('A form with `grant_type`, `client_id` and the parameters of the grant') },
     responses: {
       200: json(
         z.strictObject({
@@ -145,9 +145,9 @@ export const appRoutes = {
     auth: 'public',
     summary: 'Disconnect the app that a token belongs to (RFC 7009)',
     description:
-      'Takes a form with either of its tokens, and ends both. A token that is good for nothing is answered the same.',
-    request: { body: raw('A form: `token` and `client_id`') },
-    responses: { 200: empty('It is good for nothing any more'), 400: refusals },
+      'Takes a form with either of its tokens, and revokes both. The response is the same for a token that is not valid.',
+    request: { body: raw('A form with `token` and `client_id`') },
+    responses: { 200: empty('The token is revoked'), 400: refusals },
     limits: { bodyBytes: limits.formBytes },
   }),
   readRequest: route({
@@ -156,17 +156,17 @@ export const appRoutes = {
     operationId: 'accounts.readAppRequest',
     tags,
     auth: 'person',
-    summary: 'Read what an app asks for',
+    summary: 'Get what an app is asking for',
     request: { body: json(z.strictObject({ request: requestSchema })) },
     responses: {
       200: json(
         z.strictObject({
-          name: z.string().describe('As the app calls itself: nobody has checked it'),
-          redirectHost: z.string().describe('Where the answer goes'),
-          scope: appScopeSchema.describe('What it asks for'),
-          mostScope: appScopeSchema.describe('What you can give it: no more than you have'),
+          name: z.string().describe('The name that the app gives itself. It is not verified'),
+          redirectHost: z.string().describe('The host that the answer goes to'),
+          scope: appScopeSchema.describe('The scopes that it asks for'),
+          mostScope: appScopeSchema.describe('The scopes that you can grant: no more than you have'),
           accountId: z.string(),
-          organisation: z.string().describe('The name of the organisation that it would be let into'),
+          organisation: z.string().describe('The name of the organisation that it would have access to'),
         }),
       ),
     },
@@ -178,20 +178,22 @@ export const appRoutes = {
     operationId: 'accounts.decideAppRequest',
     tags,
     auth: 'person',
-    summary: 'Let an app in, or refuse it',
-    description: 'Send the browser to `redirectTo`, either way: the app waits there.',
+    summary: 'Approve or deny an app',
+    description: 'In both cases, send the browser to `redirectTo`, where the app is waiting.',
     request: {
       body: json(
         z.strictObject({
           request: requestSchema,
-          accountId: z.string().max(60).describe('The organisation, as it was shown'),
+          accountId: z.string().max(60).describe('The organisation that was shown to the person'),
           approved: z.boolean(),
-          scope: appScopeSchema.optional().describe('Less than it asks for; all of it if absent'),
+          scope: appScopeSchema
+            .optional()
+            .describe('Grants fewer scopes than the app asks for. By default, all of them'),
         }),
       ),
     },
     responses: {
-      200: json(z.strictObject({ redirectTo: z.string().describe('Where the app waits for the answer') })),
+      200: json(z.strictObject({ redirectTo: z.string().describe('The URL at which the app is waiting') })),
     },
     problems: [
       'accounts.app_request_expired',
@@ -207,9 +209,9 @@ export const appRoutes = {
     operationId: 'accounts.listApps',
     tags,
     auth: 'person',
-    summary: 'List the apps that were let in',
+    summary: 'List connected apps',
     description:
-      'Into the organisation that you work in: your own, and for admins and owners those of every member.',
+      'Returns the apps that you connected to the current organisation. Admins and owners see those of every member.',
     request: { query: pageQuery() },
     responses: { 200: json(pageOf(appSchema)) },
   }),
@@ -220,7 +222,7 @@ export const appRoutes = {
     tags,
     auth: 'person',
     summary: 'Disconnect an app',
-    description: 'One that you let in, or, as an admin or owner, one of any member.',
+    description: 'You can disconnect your own apps. Admins and owners can disconnect those of any member.',
     request: {
       params: z.strictObject({
         userId: z.string().regex(/^usr_[a-z0-9]{1,40}$/),

@@ -101,7 +101,7 @@ export async function changeProvider(
     )
     .catch(error => {
       if (failedStep(error)?.step !== 'the settings') throw error;
-      throw accountsErrors.create('accounts.changed', 'The provider was changed meanwhile.');
+      throw accountsErrors.create('accounts.changed', 'The provider has changed in the meantime.');
     });
   return settings;
 }
@@ -292,7 +292,7 @@ function checkDomain({ domains }: OrganisationProvider, { id, email, isEmailVeri
 }
 
 const noProvider = () =>
-  accountsErrors.create('accounts.organisation_not_found', 'There is no such organisation with a provider.');
+  accountsErrors.create('accounts.organisation_not_found', 'Organisation not found, or it has no provider.');
 const notMember = () =>
   refuse('accounts.not_a_member', 'You are no member of the organisation any more. Ask its admins.');
 

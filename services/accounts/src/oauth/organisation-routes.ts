@@ -36,7 +36,7 @@ const returnTo = z
   .string()
   .max(limits.returnToChars)
   .optional()
-  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
+  .describe('Where to send the browser afterwards: a path on this server, or a URL of an allowed origin');
 const parameter = z.string().max(limits.callbackChars).optional();
 const domain = z
   .string()
@@ -49,8 +49,8 @@ const shownSchema = z.strictObject({
   clientId: z.string(),
   domains: z.array(z.string()),
   defaultRole: z.enum(roleNames),
-  redirectUri: z.string().describe('What the provider has to know this server by'),
-  signInUrl: z.string().describe('The page to give to your people'),
+  redirectUri: z.string().describe('The redirect URI to register with the provider'),
+  signInUrl: z.string().describe('The sign-in page for your people'),
   updatedAt: z.string(),
 });
 const missing = 'accounts.organisation_not_found';
@@ -63,7 +63,7 @@ const routes = {
     tags,
     auth: 'session',
     scope: 'admin',
-    summary: 'Read how the people of the organisation sign in',
+    summary: 'Get the identity provider of the organisation',
     responses: { 200: json(shownSchema) },
     problems: [missing],
   }),
@@ -77,7 +77,7 @@ const routes = {
     role: 'owner',
     summary: 'Set the OpenID Connect provider of the organisation',
     description:
-      'Its people sign in there and become members, if their verified address is of one of the domains. They are known by issuer and subject; an address never finds an existing person.',
+      'People sign in there and become members if their verified address is in one of the domains. They are identified by issuer and subject. An address never matches an existing person.',
     request: {
       body: json(
         z.strictObject({
@@ -88,9 +88,11 @@ const routes = {
             .min(1)
             .max(limits.clientChars)
             .optional()
-            .describe('Sealed, and never shown again; the one of before unless told'),
+            .describe('Stored encrypted, and never returned. Without it, the previous secret stays'),
           domains: z.array(domain).min(1).max(limits.domains),
-          defaultRole: z.enum(['admin', 'member', 'viewer']).describe('Of those who come for the first time'),
+          defaultRole: z
+            .enum(['admin', 'member', 'viewer'])
+            .describe('The role of people who sign in for the first time'),
         }),
       ),
     },
@@ -116,14 +118,15 @@ const routes = {
     tags,
     auth: 'session',
     scope: 'admin',
-    summary: 'Ask the provider for its addresses',
-    description: 'Says whether it can be reached and describes itself as it should. Nobody signs in.',
+    summary: 'Test the provider',
+    description:
+      'Checks whether the provider can be reached and its configuration is valid. Nobody signs in.',
     limits: { rate },
     responses: {
       200: json(
         z.strictObject({
           isWorking: z.boolean(),
-          detail: z.string().describe('What is wrong, or where people will sign in'),
+          detail: z.string().describe('What is wrong, or the URL at which people will sign in'),
         }),
       ),
     },
@@ -136,7 +139,7 @@ const routes = {
     tags,
     auth: 'public',
     limits: { rate },
-    summary: 'Read which organisation a sign-in page is of',
+    summary: 'Get the organisation of a sign-in page',
     request: { params },
     responses: { 200: json(z.strictObject({ accountId: z.string(), name: z.string() })) },
     problems: [missing],
@@ -150,7 +153,7 @@ const routes = {
     limits: { rate },
     summary: 'Sign in through the provider of an organisation',
     description:
-      'For browsers: sends them to the provider, which sends them to the callback. The session is for this organisation only.',
+      'For browsers. Redirects to the provider, which redirects to the callback. The session is for this organisation only.',
     request: { params, query: z.strictObject({ return_to: returnTo }) },
     responses: { 302: empty('To the provider') },
     problems: [missing, 'accounts.return_to_refused', 'accounts.provider_failed'],
@@ -161,7 +164,7 @@ const routes = {
     operationId: 'accounts.finishOrganisationSignIn',
     tags,
     auth: 'public',
-    summary: 'Where the provider of an organisation sends browsers back to',
+    summary: 'Receive the redirect of the provider of an organisation',
     request: {
       params,
       query: z.looseObject({ state: parameter, code: parameter, error: parameter }),
@@ -186,8 +189,8 @@ const routes = {
     operationId: 'accounts.linkOrganisationProvider',
     tags,
     auth: 'person',
-    summary: 'Link yourself to the provider of an organisation that you are in',
-    description: 'Send the browser to the `url`: it comes back to `return_to`, linked.',
+    summary: 'Link yourself to the provider of your organisation',
+    description: 'Send the browser to the `url`. It returns to `return_to`, linked.',
     request: {
       params,
       body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),

@@ -10,7 +10,7 @@ const returnTo = z
   .string()
   .max(limits.returnToChars)
   .optional()
-  .describe('Where the browser goes afterwards: a path of this server, or an address of a configured origin');
+  .describe('Where to send the browser afterwards: a path on this server, or a URL of an allowed origin');
 const parameter = z.string().max(limits.callbackChars).optional();
 const rate = {
   name: 'provider sign-in',
@@ -26,7 +26,7 @@ export const socialRoutes = {
     operationId: 'accounts.listProviders',
     tags,
     auth: 'public',
-    summary: 'Which providers one can sign in with',
+    summary: 'List the providers for signing in',
     responses: { 200: json(z.strictObject({ data: z.array(z.enum(providerNames)) })) },
   }),
   start: route({
@@ -36,7 +36,7 @@ export const socialRoutes = {
     tags,
     auth: 'public',
     summary: 'Sign in with GitHub or Google',
-    description: 'For browsers: sends them to the provider, which sends them to the callback.',
+    description: 'For browsers. Redirects to the provider, which redirects to the callback.',
     request: { params, query: z.strictObject({ return_to: returnTo }) },
     responses: { 302: empty('To the provider') },
     limits: { rate },
@@ -48,9 +48,9 @@ export const socialRoutes = {
     operationId: 'accounts.finishProviderSignIn',
     tags,
     auth: 'public',
-    summary: 'Back from the provider',
+    summary: 'Receive the redirect of a provider',
     description:
-      'Signs in with the refresh cookie, or links the identity, and sends the browser to `return_to`.',
+      'Signs in by setting the refresh cookie, or links the identity, and redirects to `return_to`.',
     request: {
       params,
       // Providers add parameters of their own: scope, authuser, hd, iss.
@@ -76,9 +76,9 @@ export const socialRoutes = {
     operationId: 'accounts.linkProvider',
     tags,
     auth: 'person',
-    summary: 'Link an identity at a provider to the account',
+    summary: 'Link an identity to the account',
     description:
-      'Needs the password or, of those who have none, a recent sign-in. Send the browser to the `url`: it comes back to `return_to`, linked.',
+      'Requires the password, or a recent sign-in if there is no password. Send the browser to the `url`. It returns to `return_to`, linked.',
     request: {
       params,
       body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),
@@ -98,7 +98,7 @@ export const socialRoutes = {
     operationId: 'accounts.unlinkProvider',
     tags,
     auth: 'person',
-    summary: 'Unlink the identity at a provider',
+    summary: 'Unlink an identity',
     request: { params },
     responses: { 204: empty() },
     problems: ['accounts.provider_not_linked', 'accounts.last_sign_in', 'accounts.session_confined'],

@@ -30,7 +30,7 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
     if (failedStep(error)?.step !== 'the user') throw error;
     throw accountsErrors.create(
       'accounts.being_deleted',
-      'This account is being deleted, or was just unlinked.',
+      'This account is being deleted, or has just been unlinked.',
     );
   }
 }

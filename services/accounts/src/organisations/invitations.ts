@@ -282,11 +282,11 @@ const auditStep = (deps: OrganisationDeps, actor: Actor, action: string, target:
 
 const needMail = ({ outbox }: OrganisationDeps): void => {
   if (!outbox.isOpen)
-    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Ask those who run it.');
+    throw accountsErrors.create('accounts.no_mail', 'This server does not send mail. Ask its operator.');
 };
 
 const invitationNotFound = () =>
-  accountsErrors.create('accounts.invitation_not_found', 'There is no such invitation.');
+  accountsErrors.create('accounts.invitation_not_found', 'Invitation not found.');
 
 function explainGone(error: unknown): never {
   throw failedStep(error)?.step === 'the invitation' ? invitationNotFound() : error;

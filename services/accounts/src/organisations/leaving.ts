@@ -117,5 +117,5 @@ export async function subjectErasure(store: Store, userId: string): Promise<Writ
 const stillNeeded = (name: string) =>
   accountsErrors.create(
     'accounts.last_owner',
-    `You are the last owner of ${name}, which has other members. Hand it over or remove them first.`,
+    `You are the last owner of ${name}, which has other members. Transfer ownership or remove them first.`,
   );

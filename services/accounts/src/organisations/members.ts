@@ -38,7 +38,10 @@ export const seatsTaken = (seats: number) =>
 
 export function checkManages(role: Role, managed: Role): void {
   if (roles[role].manages.includes(managed)) return;
-  throw accountsErrors.create('accounts.role_refused', `The role "${role}" does not manage "${managed}".`);
+  throw accountsErrors.create(
+    'accounts.role_refused',
+    `The role "${role}" cannot manage the role "${managed}".`,
+  );
 }
 
 export async function listMembers(
@@ -195,7 +198,7 @@ async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make
     if (current === undefined)
       throw actor.userId === userId
         ? organisationNotFound()
-        : accountsErrors.create('accounts.member_not_found', 'There is no such member.');
+        : accountsErrors.create('accounts.member_not_found', 'Member not found.');
     const steps = await make(current);
     if (!steps) return;
     // An organisation that nobody was ever invited to has one owner, and nothing that counts them.
@@ -215,7 +218,4 @@ async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make
 }
 
 const lastOwner = () =>
-  accountsErrors.create(
-    'accounts.last_owner',
-    'An organisation keeps an owner. Hand it over first, with a transfer of ownership.',
-  );
+  accountsErrors.create('accounts.last_owner', 'An organisation needs an owner. Transfer ownership first.');

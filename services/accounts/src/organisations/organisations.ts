@@ -92,9 +92,13 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
         throw accountsErrors.create('accounts.email_unverified', 'Verify your e-mail address first.');
       const owned = (await memberships.list(userId)).filter(({ role }) => role === 'owner');
       if (owned.length >= limits.ownedPerPerson)
-        throw accountsErrors.create('accounts.too_many_organisations', 'You own enough organisations.', {
-          most: limits.ownedPerPerson,
-        });
+        throw accountsErrors.create(
+          'accounts.too_many_organisations',
+          'You own the maximum number of organisations.',
+          {
+            most: limits.ownedPerPerson,
+          },
+        );
       const accountId = await memberships.create(person, name, doneBy(c.get('principal'), originOf(c)));
       return c.json({ accountId, name, role: 'owner' as const, isCurrent: false }, 201);
     }),

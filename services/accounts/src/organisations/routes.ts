@@ -7,7 +7,7 @@ import { roleNames } from './roles.ts';
 const tags = ['accounts'];
 const roleSchema = z.enum(roleNames);
 const accountIdSchema = z.string().regex(/^(?:usr|org)_[a-z0-9]{1,40}$/);
-const tokenSchema = z.string().min(1).max(limits.tokenChars).describe('From the link in the mail');
+const tokenSchema = z.string().min(1).max(limits.tokenChars).describe('The token from the link in the mail');
 const memberParams = z.strictObject({ userId: z.string().regex(/^usr_[a-z0-9]{1,40}$/) });
 const invitationParams = z.strictObject({ invitationId: z.string().regex(/^inv_[a-f0-9]{24}$/) });
 
@@ -16,15 +16,15 @@ const organisationSchema = z.strictObject({
   name: z.string(),
   plan: planSchema,
   members: z.int(),
-  seats: z.int().nullable().describe('Of the plan; null if there is no limit'),
-  role: roleSchema.optional().describe('Yours, if you have signed in'),
+  seats: z.int().nullable().describe('Seats of the plan; null if there is no limit'),
+  role: roleSchema.optional().describe('Your role, if you are signed in'),
   manages: z.array(roleSchema).describe('The roles that you may invite, change and remove'),
 });
 const standingSchema = z.strictObject({
   accountId: z.string(),
   name: z.string(),
   role: roleSchema,
-  isCurrent: z.boolean().describe('Whether your token is for this one'),
+  isCurrent: z.boolean().describe('Whether your token is for this organisation'),
 });
 const memberSchema = z.strictObject({
   userId: z.string(),
@@ -55,8 +55,9 @@ export const organisationRoutes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'Read the organisation that your token is for',
-    description: 'Every account is an organisation, at first of one person.',
+    summary: 'Get the current organisation',
+    description:
+      'Returns the organisation that your token is for. Every account is an organisation, which starts with one member.',
     responses: { 200: json(organisationSchema) },
   }),
   rename: route({
@@ -76,7 +77,7 @@ export const organisationRoutes = {
     operationId: 'accounts.listOrganisations',
     tags,
     auth: 'person',
-    summary: 'List the organisations that you are in',
+    summary: 'List your organisations',
     responses: { 200: listOf(standingSchema) },
   }),
   create: route({
@@ -86,7 +87,7 @@ export const organisationRoutes = {
     tags,
     auth: 'person',
     idempotent: true,
-    summary: 'Make another organisation, as its owner',
+    summary: 'Create an organisation',
     request: { body: json(z.strictObject({ name: nameSchema })) },
     responses: { 201: json(standingSchema) },
     problems: ['accounts.too_many_organisations', 'accounts.email_unverified'],
@@ -98,7 +99,8 @@ export const organisationRoutes = {
     tags,
     auth: 'person',
     summary: 'Leave an organisation',
-    description: 'Ends your sessions in it and the keys that you made for it. The last owner cannot leave.',
+    description:
+      'Ends your sessions in it, and revokes the keys that you created for it. The last owner cannot leave.',
     request: { params: z.strictObject({ accountId: accountIdSchema }) },
     responses: { 204: empty() },
     problems: ['accounts.organisation_not_found', 'accounts.last_owner', 'accounts.session_confined'],
@@ -109,14 +111,14 @@ export const organisationRoutes = {
     operationId: 'accounts.switchOrganisation',
     tags,
     auth: 'person',
-    summary: 'Go on in another of your organisations',
+    summary: 'Switch to another organisation',
     description:
-      'Answers with the tokens of a new session for that organisation, and ends the one that asked. Signing in leads there from now on.',
+      'Returns the tokens of a new session in that organisation, and ends the current session. From now on, signing in takes you there.',
     request: {
       body: json(
         z.strictObject({
           accountId: accountIdSchema,
-          cookie: z.boolean().default(true).describe('Whether the refresh token comes as a cookie'),
+          cookie: z.boolean().default(true).describe('Whether the refresh token is set as a cookie'),
         }),
       ),
     },
@@ -147,7 +149,7 @@ export const organisationRoutes = {
     auth: 'session',
     scope: 'admin',
     summary: 'Change the role of a member',
-    description: 'It holds within a second, also for tokens and keys that they have.',
+    description: 'Takes effect within a second, also for existing tokens and keys.',
     request: { params: memberParams, body: json(z.strictObject({ role: roleSchema })) },
     responses: { 204: empty() },
     problems: managed,
@@ -161,7 +163,7 @@ export const organisationRoutes = {
     scope: 'admin',
     summary: 'Remove a member',
     description:
-      'Ends their sessions and event streams in the organisation within a second, and the keys that they made for it.',
+      'Ends their sessions and event streams in the organisation within a second, and revokes the keys that they created for it.',
     request: { params: memberParams },
     responses: { 204: empty() },
     problems: managed,
@@ -174,15 +176,15 @@ export const organisationRoutes = {
     auth: 'session',
     scope: 'admin',
     role: 'owner',
-    summary: 'Hand the organisation over to a member',
-    description: 'They become an owner, and you an admin.',
+    summary: 'Transfer ownership to a member',
+    description: 'They become an owner, and you become an admin.',
     request: {
       params: memberParams,
       body: json(
         z.strictObject({
           password: triedPasswordSchema
             .optional()
-            .describe('Not needed if you have none and signed in just now'),
+            .describe('Not needed if you have no password and have just signed in'),
         }),
       ),
     },
@@ -204,7 +206,7 @@ export const organisationRoutes = {
     tags,
     auth: 'session',
     scope: 'admin',
-    summary: 'List the invitations that wait for an answer',
+    summary: 'List pending invitations',
     responses: { 200: listOf(invitationSchema) },
   }),
   invite: route({
@@ -215,9 +217,9 @@ export const organisationRoutes = {
     auth: 'session',
     scope: 'admin',
     idempotent: true,
-    summary: 'Invite somebody to the organisation by mail',
+    summary: 'Invite someone to the organisation by mail',
     description:
-      'The link in the mail works once, for a week, for whoever signs in with that address. Inviting an address again replaces its invitation.',
+      'The link in the mail works once, for a week, for a person who signs in with that address. Inviting an address again replaces its invitation.',
     request: { body: json(z.strictObject({ email: emailSchema, role: roleSchema.exclude(['owner']) })) },
     responses: { 201: json(invitationSchema) },
     problems: [
@@ -235,7 +237,7 @@ export const organisationRoutes = {
     tags,
     auth: 'session',
     scope: 'admin',
-    summary: 'Send an invitation again, with another link',
+    summary: 'Resend an invitation with a new link',
     request: { params: invitationParams },
     responses: { 200: json(invitationSchema) },
     problems: [...mailed, 'accounts.invitation_not_found'],
@@ -258,13 +260,13 @@ export const organisationRoutes = {
     operationId: 'accounts.readInvitation',
     tags,
     auth: 'public',
-    summary: 'Read what an invitation is for, with the token of the mail',
+    summary: 'Get an invitation by its token',
     request: { body: json(z.strictObject({ token: tokenSchema })) },
     responses: {
       200: json(
         z.strictObject({
-          name: z.string().describe('Of the organisation'),
-          email: z.string().describe('Whom it was sent to: sign in with this address'),
+          name: z.string().describe('The name of the organisation'),
+          email: z.string().describe('The address that it was sent to. Sign in with this address'),
           role: roleSchema,
           invitedBy: z.string().optional().describe('The name of the member who sent it'),
           expiresAt: z.string(),
@@ -279,9 +281,9 @@ export const organisationRoutes = {
     operationId: 'accounts.acceptInvitation',
     tags,
     auth: 'person',
-    summary: 'Accept an invitation with the token of the mail',
+    summary: 'Accept an invitation',
     description:
-      'Sign in first, with the address that it was sent to; that address is verified by it. Then switch to the organisation.',
+      'Sign in first with the address that it was sent to. Accepting verifies that address. Then switch to the organisation.',
     request: { body: json(z.strictObject({ token: tokenSchema })) },
     responses: { 200: json(z.strictObject({ accountId: z.string(), role: roleSchema })) },
     problems: [

@@ -19,14 +19,14 @@ import {
 
 const needMail = ({ outbox }: RecoveryDeps): void => {
   if (!outbox.isOpen)
-    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Ask those who run it.');
+    throw accountsErrors.create('accounts.no_mail', 'This server does not send mail. Ask its operator.');
 };
 
 export async function sendVerification(deps: RecoveryDeps, { userId, address }: Signed): Promise<void> {
   needMail(deps);
   const user = await readUser(deps, userId);
   if (user.emailVerified)
-    throw accountsErrors.create('accounts.already_verified', 'Your address is verified.');
+    throw accountsErrors.create('accounts.already_verified', 'Your address is already verified.');
   await deps.throttle.tryMail({ email: user.email, address });
   await deps.store.transact(verificationSteps(deps, user), { pattern: 'send verification' });
   deps.outbox.ring();
@@ -66,7 +66,7 @@ export async function requestEmailChange(
   const { userId, sessionId, address, requestId } = signed;
   const user = await proveOwner(deps, signed, password);
   if (user.email === newEmail)
-    throw accountsErrors.create('accounts.email_unchanged', 'This is your address already.');
+    throw accountsErrors.create('accounts.email_unchanged', 'This is already your address.');
   await throttle.tryMail({ email: newEmail, address });
   const isFree = (await users.findProfile('email', newEmail)) === undefined;
   const [forNew, forOld] = [newToken(userId), newToken(userId)];

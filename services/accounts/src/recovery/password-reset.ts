@@ -21,7 +21,7 @@ export async function requestReset(
   if (!outbox.isOpen)
     throw accountsErrors.create(
       'accounts.no_mail',
-      'This server sends no mail. Ask those who run it to reset your password.',
+      'This server does not send mail. Ask its operator to reset your password.',
     );
   await throttle.tryMail({ email, address: origin.address });
   const details = { address: origin.address ?? '', requestId: origin.requestId ?? '' };

@@ -10,7 +10,7 @@ import { finishReset, requestReset } from './password-reset.ts';
 export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys };
 
 const tags = ['accounts'];
-const accepted = empty('A mail is on its way, if there is anybody to write to');
+const accepted = empty('Accepted. A mail is sent if the address has an account');
 
 const routes = {
   requestReset: route({
@@ -19,9 +19,9 @@ const routes = {
     operationId: 'accounts.requestPasswordReset',
     tags,
     auth: 'public',
-    summary: 'Ask for a mail with which to reset a forgotten password',
+    summary: 'Request a password reset',
     description:
-      'The answer is the same for every address, whether or not it has an account. The link in the mail works once, for an hour.',
+      'Sends a mail with a link that works once, for an hour. The response is the same whether or not the address has an account.',
     request: { body: json(z.strictObject({ email: emailSchema })) },
     responses: { 202: accepted },
     problems: ['accounts.no_mail', 'accounts.origin_refused', 'accounts.too_many_attempts'],
@@ -32,9 +32,9 @@ const routes = {
     operationId: 'accounts.finishPasswordReset',
     tags,
     auth: 'public',
-    summary: 'Choose a new password with the token of a mail',
+    summary: 'Reset the password',
     description:
-      'Ends all sessions. API keys stay, unless the address had never been verified: then nobody knows who made them.',
+      'Sets a new password with the token from the mail, and ends all sessions. API keys stay valid, unless the address was never verified: then it is unknown who created them.',
     request: { body: json(z.strictObject({ token: mailedTokenSchema, newPassword: passwordSchema })) },
     responses: { 204: empty() },
     problems: [
@@ -52,8 +52,8 @@ const routes = {
     operationId: 'accounts.sendVerification',
     tags,
     auth: 'person',
-    summary: 'Send another mail to verify your address',
-    responses: { 202: empty('It is on its way') },
+    summary: 'Resend the verification mail',
+    responses: { 202: empty('The mail is on its way') },
     problems: ['accounts.no_mail', 'accounts.already_verified', 'accounts.too_many_attempts'],
   }),
   verifyEmail: route({
@@ -62,7 +62,7 @@ const routes = {
     operationId: 'accounts.verifyEmail',
     tags,
     auth: 'person',
-    summary: 'Verify your address with the token of a mail',
+    summary: 'Verify your address with the token from the mail',
     request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: { 204: empty() },
     problems: ['accounts.token_refused', 'accounts.changed', 'accounts.too_many_attempts'],
@@ -75,7 +75,7 @@ const routes = {
     auth: 'person',
     summary: 'Change your e-mail address',
     description:
-      'Both addresses get a mail, and both have to confirm; the old one only if it was verified. The answer is the same if the new one has an account: then its owner learns of it, and nobody else.',
+      'Sends a mail to both addresses. Both have to confirm; the old one only if it was verified. The response is the same if the new address has an account: only the owner of that account is told.',
     request: {
       body: json(z.strictObject({ email: emailSchema, password: triedPasswordSchema.optional() })),
     },
@@ -95,12 +95,12 @@ const routes = {
     operationId: 'accounts.confirmEmail',
     tags,
     auth: 'person',
-    summary: 'Confirm a change of address with the token of a mail',
+    summary: 'Confirm a change of address with the token from the mail',
     request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: {
       200: json(
         z.strictObject({
-          status: z.enum(['changed', 'waiting']).describe('`waiting` for the other address to confirm'),
+          status: z.enum(['changed', 'waiting']).describe('`waiting` until the other address confirms'),
         }),
       ),
     },

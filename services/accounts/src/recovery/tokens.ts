@@ -27,7 +27,7 @@ export function parseToken(text: string): MailedToken {
 export const tokenRefused = () =>
   accountsErrors.create(
     'accounts.token_refused',
-    'This link was used already, is too old, or was replaced by a newer one. Ask for another.',
+    'This link was used already, has expired, or was replaced by a newer one. Request another.',
   );
 
 export function tokenSteps(

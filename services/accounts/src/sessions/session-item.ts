@@ -109,7 +109,7 @@ export const signInAgain = () => accountsErrors.create('accounts.refresh_refused
 export const sessionConfined = () =>
   accountsErrors.create(
     'accounts.session_confined',
-    'You signed in through your organisation: this session is for it alone. Sign in in another way first.',
+    'You signed in through your organisation, so this session is limited to it. Sign in another way first.',
   );
 
 // For the audit trail.

@@ -57,7 +57,7 @@ export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: Brows
       const host = c.req.header('host');
       // A server is reached by many names; the one it was called by is its own.
       if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
-      throw accountsErrors.create('accounts.origin_refused', 'This cannot be done from another site.');
+      throw accountsErrors.create('accounts.origin_refused', 'Requests from other sites are not allowed.');
     },
     refreshCookie(c) {
       for (const pair of c.req.header('cookie')?.split(';') ?? []) {

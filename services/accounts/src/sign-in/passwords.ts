@@ -74,7 +74,11 @@ function createQueue(atOnce: number, mostWaiting: number) {
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= atOnce) {
       if (waiting.length >= mostWaiting)
-        throw accountsErrors.create('accounts.busy', 'Too many people are signing in.', { retryAfterS: 5 });
+        throw accountsErrors.create(
+          'accounts.busy',
+          'Too many people are signing in. Try again in a moment.',
+          { retryAfterS: 5 },
+        );
       await new Promise<void>(resolve => waiting.push(resolve));
     } else running += 1;
     try {

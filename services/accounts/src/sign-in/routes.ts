@@ -22,7 +22,7 @@ import { finishSignUp, requestSignUp, type SignUpDeps, signUp } from './sign-up.
 
 const tags = ['accounts'];
 const credentials = { email: emailSchema, cookie: cookieSchema };
-const noStore = 'The access token is good for fifteen minutes; refresh it before.';
+const tokenLifetime = 'The access token is valid for fifteen minutes. Refresh it before it expires.';
 
 const routes = {
   signUp: route({
@@ -31,8 +31,8 @@ const routes = {
     operationId: 'accounts.signUp',
     tags,
     auth: 'public',
-    summary: 'Make an account and sign in',
-    description: `${noStore} A server on the internet answers \`accounts.sign_up_by_mail\` to everybody: there, ask for a mail first.`,
+    summary: 'Create an account and sign in',
+    description: `${tokenLifetime} A server that requires confirmed addresses returns \`accounts.sign_up_by_mail\`. Request a mail there instead.`,
     request: { body: json(z.strictObject({ ...credentials, password: passwordSchema, name: nameSchema })) },
     responses: { 201: json(tokensSchema) },
     problems: [
@@ -50,9 +50,9 @@ const routes = {
     operationId: 'accounts.requestSignUp',
     tags,
     auth: 'public',
-    summary: 'Ask for a mail with which to make an account',
+    summary: 'Request a mail to create an account',
     description:
-      'The answer is the same for every address. One without an account gets a link that works once, for 24 hours; the owner of an account learns that somebody tried.',
+      'The response is the same for every address. If it has no account, the mail contains a link that works once, for 24 hours. If it has one, the mail tells the owner that someone tried to sign up.',
     request: {
       body: json(z.strictObject({ email: emailSchema, password: passwordSchema, name: nameSchema })),
     },
@@ -71,8 +71,8 @@ const routes = {
     operationId: 'accounts.finishSignUp',
     tags,
     auth: 'public',
-    summary: 'Make the account with the token of a mail, and sign in',
-    description: `${noStore} The password is the one that the mail was asked for with. The address counts as verified.`,
+    summary: 'Finish signing up with the token from the mail',
+    description: `${tokenLifetime} Send the password that you requested the mail with. The address is then verified.`,
     request: {
       body: json(
         z.strictObject({ token: mailedTokenSchema, password: triedPasswordSchema, cookie: cookieSchema }),
@@ -95,7 +95,7 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Sign in with a password',
-    description: `${noStore} An account with a second factor answers \`accounts.code_required\` to the right password, with the \`factors\` it has: send it again, with a code or a passkey.`,
+    description: `${tokenLifetime} If the account has a second factor, the correct password returns \`accounts.code_required\` with the available \`factors\`. Send the request again with a code or a passkey.`,
     request: {
       body: json(
         z.strictObject({
@@ -125,7 +125,7 @@ const routes = {
     tags,
     auth: 'public',
     summary: 'Exchange a refresh token for new tokens',
-    description: 'Each refresh token is good once. Using one again ends its session.',
+    description: 'Each refresh token works once. Using one again ends its session.',
     request: { body: json(z.strictObject({ refresh_token: z.string().max(300).optional() })) },
     responses: { 200: json(tokensSchema) },
     problems: ['accounts.refresh_refused', 'accounts.origin_refused'],
@@ -145,7 +145,7 @@ const routes = {
     operationId: 'accounts.listSessions',
     tags,
     auth: 'person',
-    summary: 'List where you are signed in',
+    summary: 'List your sessions',
     responses: { 200: json(z.strictObject({ data: z.array(sessionSchema), next_cursor: z.null() })) },
   }),
   endSession: route({
@@ -165,7 +165,7 @@ const routes = {
     operationId: 'accounts.endSessions',
     tags,
     auth: 'person',
-    summary: 'Sign out everywhere, also here',
+    summary: 'End all your sessions',
     responses: { 204: empty() },
   }),
 };
@@ -239,7 +239,7 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
       const given = c.req.valid('json').refresh_token;
       const token = given ?? browser.refreshCookie(c);
       if (token === undefined)
-        throw accountsErrors.create('accounts.refresh_refused', 'There is no refresh token.');
+        throw accountsErrors.create('accounts.refresh_refused', 'The refresh token is missing.');
       // The new token goes back the way the old one came.
       return c.json(browser.answer(c, await sessions.refresh(token, originOf(c)), given === undefined), 200);
     }),
@@ -260,7 +260,7 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
       const { sessionId } = c.req.valid('param');
       const also = ended(userId, credentialId, sessionId, c.get('requestId'), c.get('address'));
       if (!(await sessions.revoke(userId, sessionId, also)))
-        throw accountsErrors.create('accounts.session_not_found', 'There is no such session.');
+        throw accountsErrors.create('accounts.session_not_found', 'Session not found.');
       return c.body(null, 204);
     }),
     endpoint(routes.endSessions, async c => {

@@ -28,7 +28,7 @@ export async function signUp(deps: SignUpDeps, input: NewPerson, origin: Origin)
   if (deps.signsUpByMail)
     throw accountsErrors.create(
       'accounts.sign_up_by_mail',
-      'This server makes accounts for addresses that are confirmed. Ask for a mail with POST /v1/auth/signup/request.',
+      'This server creates accounts for confirmed addresses only. Request a mail with POST /v1/auth/signup/request.',
     );
   await checkPassword(input.password, input, 'password');
   await throttle.trySignUp(origin.address);
@@ -45,7 +45,10 @@ export async function signUp(deps: SignUpDeps, input: NewPerson, origin: Origin)
 export async function requestSignUp(deps: SignUpDeps, input: NewPerson, origin: Origin): Promise<void> {
   const { store, passwords, throttle, outbox } = deps;
   if (!outbox.isOpen)
-    throw accountsErrors.create('accounts.no_mail', 'This server sends no mail. Sign up without one.');
+    throw accountsErrors.create(
+      'accounts.no_mail',
+      'This server does not send mail. Use POST /v1/auth/signup instead.',
+    );
   const { email: to, name, password } = input;
   await checkPassword(password, { email: to, name }, 'password');
   await throttle.trySignUp(origin.address);

@@ -77,7 +77,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     ];
     await store.transact(steps, { pattern: 'delete account' }).catch(error => {
       if (failedStep(error) === undefined) throw error;
-      throw accountsErrors.create('accounts.changed', 'The account was changed meanwhile.');
+      throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
     });
     // From here on nothing new can be made for it. What it has to get in with goes now, the rest in a while.
     await endCredentials(deps, userId, keepsAccount);

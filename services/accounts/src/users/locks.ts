@@ -60,7 +60,10 @@ export function lockSteps(userId: string, before: Values, after: Values): [strin
 export function explainLock(error: unknown): unknown {
   const step = failedStep(error)?.step;
   if (step === 'take email')
-    return accountsErrors.create('accounts.email_taken', 'There is an account with this e-mail address.');
+    return accountsErrors.create(
+      'accounts.email_taken',
+      'An account with this e-mail address already exists.',
+    );
   if (step?.startsWith('take '))
     return accountsErrors.create('accounts.identity_taken', 'Another account is linked to this identity.');
   return error;

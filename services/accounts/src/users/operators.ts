@@ -30,7 +30,7 @@ export type Operators = {
 type OperatorsDeps = Base & { users: Users; sessions: Sessions; apiKeys: ApiKeys; audit: Audit };
 
 export const disabledError = () =>
-  accountsErrors.create('accounts.disabled', 'This account was disabled by those who run this server.');
+  accountsErrors.create('accounts.disabled', 'This account was disabled by the operator of this server.');
 
 export function createOperators(deps: OperatorsDeps): Operators {
   const { store, clock, users, sessions, apiKeys, audit } = deps;

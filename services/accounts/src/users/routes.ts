@@ -41,7 +41,7 @@ import type { User } from './users.ts';
 const tags = ['accounts'];
 const proof = triedPasswordSchema
   .optional()
-  .describe('Not needed if the account has none and you signed in just now');
+  .describe('Not needed if the account has no password and you have just signed in');
 
 const routes = {
   whoAmI: route({
@@ -52,9 +52,9 @@ const routes = {
     auth: 'user',
     scope: 'read',
     endUserScope: 'any',
-    summary: 'Read whom your token stands for',
+    summary: 'Get the caller of a token',
     description:
-      'To check a token without touching anything: an account by session or API key, or an end user.',
+      'Checks a token without side effects. Returns the account of a session or an API key, or the end user.',
     responses: { 200: json(callerSchema) },
   }),
   getMe: route({
@@ -64,7 +64,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'Read your account',
+    summary: 'Get your account',
     responses: { 200: json(meSchema) },
   }),
   updateMe: route({
@@ -76,12 +76,16 @@ const routes = {
     scope: 'admin',
     isOwn: true,
     conditional: 'optional',
-    summary: 'Change your account',
+    summary: 'Update your account',
     request: {
       body: json(
         z.strictObject({
           name: nameSchema.optional(),
-          mails: z.strictObject(mailSwitches).partial().optional().describe('Which notices you want by mail'),
+          mails: z
+            .strictObject(mailSwitches)
+            .partial()
+            .optional()
+            .describe('The notices that you want by mail'),
         }),
       ),
     },
@@ -115,9 +119,9 @@ const routes = {
     auth: 'person',
     summary: 'Delete your account and everything in it',
     description:
-      'You are signed out everywhere at once, and your keys are refused. The rest goes in a while. Organisations that others own go on without you; those that are yours alone go, too.',
+      'Signs you out everywhere and revokes your keys at once. Everything else is deleted in the background, including organisations of which you are the only owner and member. Organisations with other owners stay.',
     request: { body: json(z.strictObject({ password: proof })) },
-    responses: { 202: empty('It has begun') },
+    responses: { 202: empty('The deletion has started') },
     problems: [
       'accounts.last_owner',
       'accounts.step_up_needed',
@@ -135,7 +139,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'admin',
-    summary: 'List who did what to your account, newest first',
+    summary: 'List the audit trail, newest first',
     request: { query: pageQuery() },
     responses: { 200: json(pageOf(auditSchema)) },
   }),
@@ -146,8 +150,9 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'admin',
-    summary: 'Download the whole audit trail, newest first',
-    description: 'One JSON object for each line, as `GET /v1/audit` lists them. A year is kept.',
+    summary: 'Export the audit trail',
+    description:
+      'One JSON object per line, as in `GET /v1/audit`, newest first. Entries are kept for a year.',
     responses: {
       200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
     },
@@ -159,7 +164,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'Read what you used this month, and how much you store',
+    summary: 'Get your usage this month and your storage',
     responses: { 200: json(usageSchema) },
   }),
   listPlans: route({

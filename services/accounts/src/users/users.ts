@@ -157,5 +157,7 @@ function explainUpdate(error: unknown, ifVersion: number | undefined): unknown {
   if (!current) return userNotFound();
   if (current.deletingAt !== undefined)
     return accountsErrors.create('accounts.being_deleted', 'This account is being deleted.');
-  return accountsErrors.create('accounts.changed', 'The account was changed meanwhile.', { ifVersion });
+  return accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.', {
+    ifVersion,
+  });
 }

@@ -10,7 +10,7 @@ import { approval } from './table.ts';
 
 export type Decision = { approved: boolean; reason?: string };
 
-const noApproval = () => agentErrors.create('agents.approval_not_found', 'There is no such approval.');
+const noApproval = () => agentErrors.create('agents.approval_not_found', 'Approval not found.');
 
 const isOwn = (caller: Caller, { user_id }: Pick<ApprovalItem, 'user_id'>): boolean =>
   caller.kind === 'endUser' && caller.userId === user_id;

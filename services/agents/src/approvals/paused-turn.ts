@@ -62,7 +62,7 @@ export async function pauseTurn(
 ): Promise<ApprovalItem[]> {
   const item = itemOf(held.key, progress);
   if (Buffer.byteLength(item.messages) + Buffer.byteLength(item.calls) > limits.turnBytes)
-    throw agentErrors.create('agents.model_failed', 'The turn is too long to be kept until it is approved.');
+    throw agentErrors.create('agents.model_failed', 'The turn is too large to wait for an approval.');
   const nowMs = service.clock.now();
   const asked = progress.calls.filter(call => call.approval_id !== undefined);
   const untilMs = Math.floor(nowMs + hours * 60 * 60_000);

@@ -141,7 +141,10 @@ async function acceptFrom(service: Service, incoming: Incoming, user_id: string)
       if (!agentErrors.includes(error)) throw error; // somebody else was faster
     });
   }
-  throw agentErrors.create('agents.conversation_busy', 'The conversation is being tidied up.');
+  throw agentErrors.create(
+    'agents.conversation_busy',
+    'The conversation is being cleaned up. Try again in a moment.',
+  );
 }
 
 // The tenant, or why there is none for this channel.

@@ -38,17 +38,20 @@ const routes = {
     method: 'post',
     path: webhookPath,
     operationId: 'agents.takeWebhook',
-    summary: 'Where Slack, Teams, Telegram and WhatsApp deliver messages',
+    summary: 'Receive messages from Slack, Teams, Telegram and WhatsApp',
     description:
-      'Proven by the signature of the provider. Answered when the message cannot be lost any more. Buttons of approvals come here, too: in Slack, set it as the request URL of interactivity.',
+      "Verified by the provider's signature. Responds once the message is stored. Approval buttons also use this address: in Slack, set it as the request URL for interactivity.",
     request: { params: webhookParams, body: raw("The provider's event") },
     responses: {
       200: json(
         z.strictObject({
           challenge: z.string().optional(),
-          statusCode: z.int().optional().describe('Of a button pressed in Teams: always 200'),
-          type: z.string().optional().describe('What `value` is, for Teams'),
-          value: z.string().optional().describe('What came of the button, for whom pressed it'),
+          statusCode: z.int().optional().describe('For a button in Teams, always 200'),
+          type: z.string().optional().describe('The type of `value`, for Teams'),
+          value: z
+            .string()
+            .optional()
+            .describe('The result of the button, to show to the person who pressed it'),
         }),
       ),
     },
@@ -64,7 +67,7 @@ const routes = {
     method: 'get',
     path: webhookPath,
     operationId: 'agents.verifyWebhook',
-    summary: 'The handshake of WhatsApp',
+    summary: 'Answer the handshake of WhatsApp',
     request: {
       params: webhookParams,
       query: z.looseObject({ 'hub.challenge': z.string().max(500).optional() }),
@@ -89,9 +92,9 @@ const routes = {
     path: credentialsPath,
     operationId: 'agents.putChannelCredentials',
     scope: 'write',
-    summary: 'Give the secrets of a channel',
+    summary: 'Set the secrets of a channel',
     description:
-      'For a channel that the tenant has claimed. slack: signing_secret, bot_token. teams: app_password. telegram: secret_token, bot_token. whatsapp: app_secret, verify_token, access_token. They are sealed, and never shown.',
+      'For a channel that the tenant has claimed. slack: signing_secret, bot_token. teams: app_password. telegram: secret_token, bot_token. whatsapp: app_secret, verify_token, access_token. They are stored encrypted, and never returned.',
     request: { params, body: json(channelCredentials) },
     responses: { 200: json(channelStatus) },
     problems: [...gate, 'agents.channel_not_found', 'agents.credentials_refused', 'tenants.onboarding'],
@@ -103,7 +106,7 @@ const routes = {
     operationId: 'agents.deleteChannelCredentials',
     scope: 'write',
     summary: 'Remove the secrets of a channel',
-    description: 'Nothing it sends is taken any more.',
+    description: 'Messages from the channel are refused from then on.',
     request: { params },
     responses: { 204: empty() },
     problems: [...gate, 'agents.channel_not_found'],

@@ -8,8 +8,7 @@ import { channelSecrets, tenantChannel } from './table.ts';
 
 export type ChannelAddress = { type: ChannelType; channel_id: string };
 
-export const noChannel = () =>
-  agentErrors.create('agents.channel_not_found', 'This tenant has no such channel.');
+export const noChannel = () => agentErrors.create('agents.channel_not_found', 'Channel not found.');
 const sealLocation = ({ type, channel_id }: ChannelAddress) =>
   `conversations CHANNEL#${type}#${channel_id} SECRETS`;
 

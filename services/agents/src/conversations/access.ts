@@ -30,6 +30,6 @@ export async function findConversation(
 export function resolveUser(caller: Caller, given: string | undefined): string | undefined {
   if (caller.kind === 'account') return given;
   if (given !== undefined && given !== 'me' && given !== caller.userId)
-    throw agentErrors.create('agents.user_not_found', 'There is no such user.');
+    throw agentErrors.create('agents.user_not_found', 'User not found.');
   return caller.userId;
 }

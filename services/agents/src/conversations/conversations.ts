@@ -20,7 +20,8 @@ import type { Message } from './message-format.ts';
 import { readHead } from './reads.ts';
 import { showTurn } from './views.ts';
 
-const exists = () => agentErrors.create('agents.conversation_exists', 'There is a conversation of this id.');
+const exists = () =>
+  agentErrors.create('agents.conversation_exists', 'A conversation with this id already exists.');
 
 // Both items at once. The state may have outlived a conversation of the same id: its epoch goes on.
 export async function createConversation(

@@ -148,7 +148,7 @@ export const conversationEndpoints = (service: Service) =>
       const { conversation_id, title, user_id, messages } = c.req.valid('json');
       // A model takes a system message for the host's word.
       if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))
-        throw agentErrors.create('agents.import_refused', 'System messages are for the host to import.');
+        throw agentErrors.create('agents.import_refused', 'Only the host can import system messages.');
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
       const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
       const draft = { title, user_id: resolveUser(caller, user_id) };

@@ -17,9 +17,9 @@ export const create = route({
   operationId: 'agents.createConversation',
   scope: 'write',
   idempotent: true,
-  summary: 'Begin a conversation',
+  summary: 'Create a conversation',
   description:
-    'A host may choose the id and the user. For an end user the id is generated, and the conversation is their own.',
+    'A host can choose the id and the user. For an end user, the id is generated and the conversation belongs to them.',
   request: { params: schema.tenantParams, body: json(schema.newConversation) },
   responses: { 201: json(schema.conversationShape, 'The new conversation') },
   problems: [...gate, 'agents.conversation_exists', 'agents.user_not_found'],
@@ -30,7 +30,7 @@ export const list = route({
   path: `${base}/conversations`,
   operationId: 'agents.listConversations',
   scope: 'read',
-  summary: 'List conversations, the newest first',
+  summary: 'List conversations, newest first',
   description: 'End users get their own; hosts get those of the tenant, or of one user.',
   request: { params: schema.tenantParams, query: pageQuery().extend({ user_id: schema.userId.optional() }) },
   responses: { 200: json(pageOf(schema.listedConversation)) },
@@ -42,7 +42,7 @@ export const get = route({
   path: one,
   operationId: 'agents.getConversation',
   scope: 'read',
-  summary: 'Read a conversation and its newest turns',
+  summary: 'Get a conversation and its newest turns',
   request: { params },
   responses: { 200: json(schema.conversationShape) },
   problems: found,
@@ -66,7 +66,7 @@ export const remove = route({
   operationId: 'agents.deleteConversation',
   scope: 'write',
   summary: 'Delete a conversation',
-  description: 'It is gone at once, with everything that was said. An answer that is being made is dropped.',
+  description: 'Deletes the conversation and all its turns at once. An answer in progress is dropped.',
   request: { params },
   responses: { 204: empty() },
   problems: found,
@@ -78,7 +78,7 @@ export const clear = route({
   operationId: 'agents.clearConversation',
   scope: 'write',
   summary: 'Clear a conversation',
-  description: 'Its turns are gone at once; the conversation stays. An answer that is being made is dropped.',
+  description: 'Deletes all turns at once and keeps the conversation. An answer in progress is dropped.',
   request: { params },
   responses: { 204: empty() },
   problems: found,
@@ -89,7 +89,7 @@ export const turns = route({
   path: `${one}/messages`,
   operationId: 'agents.listMessages',
   scope: 'read',
-  summary: 'Read the turns of a conversation',
+  summary: 'List the turns of a conversation',
   request: {
     params,
     query: pageQuery().extend({ order: z.enum(['oldest', 'newest']).default('oldest') }),
@@ -100,13 +100,16 @@ export const turns = route({
 
 const answered = {
   description:
-    'The answer. As events if you accept text/event-stream: delta, skill, skill_result, waiting (for an approval), resumed, restart, reply or error.',
+    'The answer. With `Accept: text/event-stream`, a stream of events: delta, skill, skill_result, waiting (for an approval), resumed, restart, reply or error.',
   content: {
     'application/json': { schema: schema.replyShape },
     'text/event-stream': { schema: z.unknown() },
   },
 };
-const waiting = json(schema.waitingShape, 'Accepted; the answer takes longer, or waits for an approval');
+const waiting = json(
+  schema.waitingShape,
+  'Accepted. The answer is still in progress, or waits for an approval',
+);
 
 export const send = route({
   ...user,
@@ -114,9 +117,9 @@ export const send = route({
   path: `${one}/messages`,
   operationId: 'agents.sendMessage',
   scope: 'write',
-  summary: 'Say something, and get an answer',
+  summary: 'Send a message and get an answer',
   description:
-    'With an Idempotency-Key the same message is answered once, for three days; sent again while the answer is made, it joins in.',
+    'With an Idempotency-Key, the same message is answered once within three days. A repeated request during the answer joins its stream.',
   request: {
     params,
     headers: z.object({
@@ -149,8 +152,8 @@ export const answer = route({
   path: `${one}/messages/{message_id}`,
   operationId: 'agents.getReply',
   scope: 'read',
-  summary: 'Read the answer to a message, or wait for it',
-  description: 'As events if you accept text/event-stream; `Last-Event-ID` goes on where you were.',
+  summary: 'Get the answer to a message, or wait for it',
+  description: 'With `Accept: text/event-stream`, a stream of events. `Last-Event-ID` resumes it.',
   request: { params: schema.messageParams },
   responses: { 200: answered, 202: waiting },
   problems: [...found, 'agents.message_not_found', 'agents.message_dropped'],
@@ -162,7 +165,7 @@ export const download = route({
   operationId: 'agents.exportConversation',
   scope: 'read',
   summary: 'Export a conversation',
-  description: 'A line of JSON for the conversation, for each turn, and for the end.',
+  description: 'One line of JSON for the conversation, one for each turn, and one for the end.',
   request: { params },
   responses: {
     200: { ...raw('Lines of JSON'), content: { 'application/x-ndjson': { schema: z.unknown() } } },

@@ -15,7 +15,7 @@ import { type McpTool, readTools, type SkippedTool, type ToolList } from './tool
 export type McpServer = ItemOf<typeof mcpServer>;
 export type McpDraft = { url: string; headers?: Readonly<Record<string, string>> };
 
-const noServer = () => agentErrors.create('agents.mcp_server_not_found', 'There is no such MCP server.');
+const noServer = () => agentErrors.create('agents.mcp_server_not_found', 'MCP server not found.');
 const sealLocation = (tenant_id: string, name: string) =>
   `conversations MCP#${tenant_id} SERVER#${name} headers`;
 
@@ -75,7 +75,7 @@ async function checkCount({ store }: Service, tenant_id: string): Promise<void> 
   if (items.length >= limits.mcpServers)
     throw agentErrors.create(
       'agents.too_many_skills',
-      `A tenant has at most ${limits.mcpServers} MCP servers.`,
+      `A tenant can have at most ${limits.mcpServers} MCP servers.`,
     );
 }
 

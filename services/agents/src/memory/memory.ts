@@ -15,8 +15,8 @@ export type MemoryItem = ItemOf<typeof memory>;
 
 export type Remembered = { summary: string | undefined; items: MemoryItem[] };
 
-const noMemory = () => agentErrors.create('agents.memory_not_found', 'There is no such memory.');
-const noUser = () => agentErrors.create('agents.user_not_found', 'There is no such user.');
+const noMemory = () => agentErrors.create('agents.memory_not_found', 'Memory not found.');
+const noUser = () => agentErrors.create('agents.user_not_found', 'User not found.');
 
 export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] => {
   try {
@@ -87,7 +87,7 @@ export async function rememberFact(
     const same = [...known, ...elsewhere].find(one => sameFact(one.fact) === sameFact(fact));
     if (same) return same;
     if (known.length >= limits.factsPerItem)
-      throw agentErrors.create('agents.memory_full', `There are ${limits.factsPerItem} facts already.`);
+      throw agentErrors.create('agents.memory_full', `There are already ${limits.factsPerItem} facts.`);
     const at = timestampOf(service.clock.now());
     const fact_id = service.ids.next('fact');
     const added = { fact_id, fact, created_at: at, source: 'user', ...(seq !== undefined && { seq }) };

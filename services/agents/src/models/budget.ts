@@ -52,7 +52,7 @@ export function createBudget(
       if (!price && caps.tenantUsd !== undefined)
         throw agentErrors.create(
           'agents.price_unknown',
-          `${name.model} has no price, and spending is capped.`,
+          `${name.model} has no price, so spending cannot be limited.`,
         );
       // No tokenizer makes more tokens than there are bytes.
       const limitPrice = caps.accountUsd === undefined ? undefined : limitPriceOf?.(name);

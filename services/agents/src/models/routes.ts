@@ -16,7 +16,7 @@ const modelShape = z.strictObject({
   price: z
     .strictObject({ input: z.number(), output: z.number() })
     .nullable()
-    .describe('Dollars for a million tokens; null if the operator gave none'),
+    .describe('US dollars per million tokens; null if the operator has set no price'),
 });
 
 const routes = {
@@ -29,7 +29,7 @@ const routes = {
     scope: 'read',
     summary: 'List the models that tenants can choose',
     description:
-      'Providers that can be asked are asked for their list. `default` answers for tenants that chose none; `missing` says why there is no default, and where to set one.',
+      'Includes the lists of providers that offer one. `default` is used by tenants that have not chosen a model. If there is no default, `missing` says why and where to set one.',
     responses: {
       200: json(
         z.strictObject({
@@ -48,8 +48,8 @@ const routes = {
     path: '/v1/models/test',
     operationId: 'agents.testModel',
     scope: 'admin',
-    summary: 'Ask a model one question',
-    description: 'Shows what came. It counts against what the account may spend a day.',
+    summary: 'Test a model with one question',
+    description: 'Returns the answer. Its cost counts against the daily spending limit of the account.',
     request: { body: json(z.strictObject({ provider: name.optional(), model: name.optional() })) },
     responses: {
       200: json(

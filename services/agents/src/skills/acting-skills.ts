@@ -70,10 +70,10 @@ const sendMessage = (run: NonNullable<ActionPorts['sendMessage']>): Skill =>
   defineSkill({
     name: 'send_inbox_message',
     description:
-      'Puts a message into an inbox: the own one of the user who asks; in a conversation of the host, that of the user it names.',
+      "Sends a message to an inbox: the user's own or, in a conversation of the host, that of the user it names.",
     triggers: [],
     parameters: z.strictObject({
-      to: z.string().min(1).max(128).optional().describe('The id of a user. Left out: the user who asks.'),
+      to: z.string().min(1).max(128).optional().describe('The id of a user. Defaults to the user who asks.'),
       title: z.string().trim().min(1).max(200),
       body: z.string().trim().min(1).max(4_000),
     }),
@@ -102,7 +102,7 @@ const readDelivery = (run: NonNullable<ActionPorts['readDelivery']>): Skill =>
   defineSkill({
     name: 'look_at_delivery',
     isAboutAccount: true,
-    description: 'How the deliveries of a webhook event went: state, attempts, the last answer.',
+    description: 'Shows the deliveries of a webhook event: state, attempts and the last response.',
     triggers: [/^(?:look at|show)(?: the)? (?:delivery|event) (?<event_id>evt_\w+)$/i],
     parameters: eventId,
     async run({ event_id }, scope) {
@@ -132,7 +132,7 @@ const replayDelivery = (run: NonNullable<ActionPorts['replayDelivery']>): Skill 
 const queryLake = (run: NonNullable<ActionPorts['queryLake']>): Skill =>
   defineSkill({
     name: 'query_lake',
-    description: 'Runs one SELECT of SQL over the rows of the user who asks. Reads only.',
+    description: "Runs one SQL SELECT over the user's own rows. Read-only.",
     triggers: [],
     parameters: z.strictObject({ sql: z.string().trim().min(1).max(4_000) }),
     needs: 'lake:read',

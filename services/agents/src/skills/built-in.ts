@@ -34,7 +34,7 @@ function riskOf({ left, blocked, overdue }: TaskStatistics): 'none' | 'low' | 'm
 const sprintStatus = (read: NonNullable<SkillPorts['taskStatistics']>): Skill =>
   defineSkill({
     name: 'sprint_status',
-    description: 'How the tasks are going: done, left, blocked, overdue, and the risk.',
+    description: 'Summarises the tasks: done, left, blocked, overdue, and the risk.',
     triggers: ['sprint status', 'status of the sprint', 'task status', 'how are my tasks'],
     parameters: nothing,
     async run(_, scope) {
@@ -68,7 +68,7 @@ const webhookHealth = (read: NonNullable<SkillPorts['webhookHealth']>): Skill =>
   defineSkill({
     name: 'webhook_health',
     isAboutAccount: true,
-    description: 'How webhook deliveries are going, and which connections fail.',
+    description: 'Summarises webhook deliveries, and lists failing connections.',
     triggers: ['webhook health', 'webhook status', 'failing webhooks', 'how are the webhooks'],
     parameters: nothing,
     async run(_, { account_id }) {

@@ -63,7 +63,7 @@ export const ownSkills = (service: () => Service): Skill[] => [
   }),
   defineSkill({
     name: 'forget',
-    description: 'Forgets what was remembered about the user, by words of it.',
+    description: 'Forgets facts about the user that contain the given words.',
     // "Forget it" means no fact that has the word "it".
     triggers: [
       /^(?:please )?forget(?: that| about)? (?!(?:it|that|this|about (?:it|that|this))\W*$)(?<words>.+)$/is,

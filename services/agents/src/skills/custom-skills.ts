@@ -15,8 +15,8 @@ export type CustomSkill = ItemOf<typeof customSkill>;
 export type SkillDraft = { description: string; triggers: string[]; parameters: JsonObject; url: string };
 
 const skillExists = () =>
-  agentErrors.create('agents.skill_exists', 'The tenant has a skill of this name already.');
-const noSkill = () => agentErrors.create('agents.skill_not_found', 'There is no such skill.');
+  agentErrors.create('agents.skill_exists', 'The tenant already has a skill with this name.');
+const noSkill = () => agentErrors.create('agents.skill_not_found', 'Skill not found.');
 const sealLocation = (tenant_id: string, name: string) =>
   `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
 
@@ -31,7 +31,10 @@ export async function putCustomSkill(
   if (service.skills.some(skill => skill.name === name))
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
   if (name.startsWith(mcpPrefix))
-    throw agentErrors.create('agents.skill_name_taken', `Names with ${mcpPrefix} are those of MCP servers.`);
+    throw agentErrors.create(
+      'agents.skill_name_taken',
+      `Names that start with ${mcpPrefix} are reserved for MCP servers.`,
+    );
   const refusal = service.outbound.check(draft.url);
   if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
   const problem = findProblem(draft.parameters, {
@@ -69,7 +72,10 @@ export async function putCustomSkill(
 async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
   const { items } = await store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
   if (items.length >= limits.customSkills)
-    throw agentErrors.create('agents.too_many_skills', `A tenant has at most ${limits.customSkills} skills.`);
+    throw agentErrors.create(
+      'agents.too_many_skills',
+      `A tenant can have at most ${limits.customSkills} skills.`,
+    );
 }
 
 export async function getCustomSkill(

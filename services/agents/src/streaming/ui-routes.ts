@@ -38,16 +38,14 @@ const uiApproval = z.looseObject({
 const uiMessage = z.looseObject({
   id: name,
   role: name,
-  parts: z
-    .array(uiPart)
-    .describe('The parts of the message; those of type `text` are read, and approvals of tools.'),
+  parts: z.array(uiPart).describe('The parts of the message. Only text parts and tool approvals are read.'),
 });
 const uiRequest = z.looseObject({
   messages: z.array(uiMessage).min(1),
   trigger: name
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
-  user_id: schema.userId.optional().describe('Whose conversation it becomes, if it is new. For hosts.'),
+  user_id: schema.userId.optional().describe('The user of a new conversation. For hosts only.'),
 });
 
 const chunks = {
@@ -62,9 +60,9 @@ const routes = {
     path: `${one}/ui`,
     operationId: 'agents.sendUiMessage',
     scope: 'write',
-    summary: "Say something, in the AI SDK's protocol",
+    summary: "Send a message in the AI SDK's protocol",
     description:
-      'For `useChat`. The last message of the user is sent; its id makes a repetition harmless. `regenerate-message` asks it again. If the last message is the answer, with approvals of tools, those are decided and the answer goes on. The stream ends where somebody has to approve a tool.',
+      'For `useChat`. Sends the last message of the user; its id prevents duplicates. `regenerate-message` sends it again. If the last message is an answer with tool approvals, they are applied and the answer continues. The stream ends when a tool needs an approval.',
     request: { params, body: json(uiRequest) },
     responses: { 200: chunks },
     problems: [
@@ -87,8 +85,8 @@ const routes = {
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
     scope: 'read',
-    summary: 'Resume the stream of the answer that is being made',
-    description: 'From its beginning, as `useChat` wants it. 204 if no answer is being made.',
+    summary: 'Resume the stream of an answer in progress',
+    description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
     request: { params },
     responses: { 200: chunks, 204: empty() },
     problems,
@@ -101,8 +99,10 @@ const routes = {
     operationId: 'agents.resumeUiChat',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
-    description: 'The same as `…/stream`, below the address that messages are sent to.',
-    request: { params: params.extend({ chat_id: name.describe('The id of the chat in the AI SDK; any.') }) },
+    description: 'The same as `…/stream`, under the URL that messages are sent to.',
+    request: {
+      params: params.extend({ chat_id: name.describe('The id of the chat in the AI SDK. Ignored.') }),
+    },
     responses: { 200: chunks, 204: empty() },
     problems,
   }),

@@ -205,5 +205,7 @@ async function readAnswer(service: Service, address: Address): Promise<TurnItem 
     if (answer && known?.epoch === epoch) return answer; // of a cleared conversation it is not shown any more
   }
   const reason = found.reason ?? 'cleared';
-  throw agentErrors.create('agents.message_dropped', 'This message has no answer any more.', { reason });
+  throw agentErrors.create('agents.message_dropped', 'The answer to this message is no longer available.', {
+    reason,
+  });
 }

@@ -27,8 +27,8 @@ const routes = {
     tags,
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
-    summary: 'Settings for Iceberg clients',
-    description: 'The first call of a client of the Iceberg REST catalog. There is one warehouse.',
+    summary: 'Get the settings for Iceberg clients',
+    description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
     request: { query: z.strictObject({ warehouse: text.optional() }) },
     responses: {
       200: json(
@@ -46,7 +46,7 @@ const routes = {
     tags,
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
-    summary: 'Namespaces of your Iceberg catalog',
+    summary: 'List the namespaces of your Iceberg catalog',
     request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
     responses: {
       200: json(z.strictObject({ namespaces: z.array(z.array(z.string())), ...token }), 'Their names'),
@@ -57,7 +57,7 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
-    summary: 'One namespace of your Iceberg catalog',
+    summary: 'Get a namespace of your Iceberg catalog',
     request: { params: z.strictObject(namespace) },
     responses: {
       200: json(
@@ -72,7 +72,7 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
-    summary: 'Tables of a namespace',
+    summary: 'List the tables of a namespace',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
     responses: { 200: json(z.strictObject({ identifiers: z.array(identifier), ...token }), 'Their names') },
     problems: ['lake.table_not_found'],
@@ -82,9 +82,9 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}/tables/{table}`,
     operationId: 'lake.icebergTable',
-    summary: 'Load a table of your rows',
+    summary: 'Load a table with your rows',
     description:
-      'Writes your rows as they are now into files of your own, if they have changed, and answers with the table’s metadata and a key to its files that is good for an hour.',
+      'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',
     request: {
       params: z.strictObject({ ...namespace, table: name }),
       query: z.strictObject({ snapshots: z.enum(['all', 'refs']).optional() }),
@@ -108,9 +108,8 @@ const routes = {
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',
     tags,
-    summary: 'A file of a table, for S3 clients',
-    description:
-      'Signed with the key that came with the table (AWS Signature Version 4). Takes a Range of bytes.',
+    summary: 'Get a file of a table, for S3 clients',
+    description: 'Signed with the credentials of the table (AWS Signature Version 4). Supports byte ranges.',
     request: {
       params: z.strictObject({
         bucket: z.literal(limits.copyBucket),
@@ -165,8 +164,7 @@ export const createCatalogRoutes = (catalog: Catalog, objects: ObjectStore) =>
       async c => {
         const path = await objects.locate(c.get('principal').subject);
         const about = path === undefined ? undefined : await stat(path).catch(() => undefined);
-        if (path === undefined || !about)
-          throw lakeErrors.create('lake.file_not_found', 'There is no such file.');
+        if (path === undefined || !about) throw lakeErrors.create('lake.file_not_found', 'File not found.');
         return serve(path, about.size, c.req.header('range'));
       },
       async c => {

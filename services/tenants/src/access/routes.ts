@@ -46,9 +46,13 @@ const routes = {
     scope: 'write',
     idempotent: true,
     summary: 'Claim a channel',
-    description: 'A channel belongs to one tenant. Claiming what the tenant has already answers 200.',
+    description:
+      'A channel belongs to one tenant. Claiming a channel that the tenant already has returns 200.',
     request: { params, body: json(newChannel) },
-    responses: { 200: json(channelShape, 'It was yours already'), 201: json(channelShape, 'It is yours') },
+    responses: {
+      200: json(channelShape, 'The tenant already has the channel'),
+      201: json(channelShape, 'The channel is claimed'),
+    },
     problems: [...gate, 'tenants.channel_taken'],
   }),
   listChannels: route({
@@ -68,7 +72,7 @@ const routes = {
     path: `${onePath}/channels/{type}/{channel_id}`,
     operationId: 'tenants.releaseChannel',
     scope: 'write',
-    summary: 'Let go of a channel',
+    summary: 'Release a channel',
     request: { params: params.extend({ type: channelType, channel_id: channelId }) },
     responses: { 204: empty() },
     problems: [...gate, 'tenants.channel_not_found'],
@@ -80,14 +84,14 @@ const routes = {
     path: `${onePath}/invitations`,
     operationId: 'tenants.createInvitation',
     scope: 'write',
-    summary: 'Invite somebody',
+    summary: 'Invite a user',
     description:
-      'The token is shown this once, to the account. With `mail` it is sent to the address, with a link to the portal; what an admin of the tenant sends always is, and they do not see it. A new one replaces the one before.',
+      'Returns the token, which is not shown again. With `mail`, it is sent to the address with a link to the portal. Invitations by an admin of the tenant are always sent by mail, and the token is not returned to them. A new invitation replaces the previous one.',
     request: { params, body: json(newInvitation) },
     responses: {
       201: json(
         invitationShape.extend({
-          token: z.string().describe('Empty for an admin of the tenant: it is in the mail alone'),
+          token: z.string().describe('Empty for an admin of the tenant: it is only in the mail'),
         }),
         'The invitation and its token',
       ),
@@ -124,7 +128,7 @@ const routes = {
     operationId: 'tenants.acceptInvitation',
     summary: 'Accept an invitation',
     request: { body: json(acceptedInvitation) },
-    responses: { 201: json(userShape, 'The user you are now') },
+    responses: { 201: json(userShape, 'The user that you have become') },
     problems: [
       'tenants.invitation_not_found',
       'tenants.suspended',
@@ -144,9 +148,9 @@ const routes = {
     scope: 'write',
     summary: 'Mint a token for an end user',
     description:
-      'For any uid of yours, user here or not. Name the least that the page or app needs; without a scope the token reads and marks the inbox, and nothing else.',
+      'For any of your uids, whether or not it is a user of the tenant. Request only the scopes that the page or app needs. Without a scope, the token can read and mark the inbox, and nothing else.',
     request: { params, body: json(newToken) },
-    responses: { 201: json(tokenShape, 'The token, shown this once') },
+    responses: { 201: json(tokenShape, 'The token. It is not shown again') },
     problems: [...gate, 'tenants.just_revoked'],
   }),
   revokeTokens: route({
@@ -155,8 +159,8 @@ const routes = {
     path: `${onePath}/tokens/revoke`,
     operationId: 'tenants.revokeTokens',
     scope: 'write',
-    summary: 'Revoke the tokens of a user, or of all',
-    description: 'All that were issued until now. Here at once, in other processes within seconds.',
+    summary: 'Revoke the tokens of a user, or of all users',
+    description: 'Revokes all tokens issued until now. Takes effect within seconds.',
     request: { params, body: json(z.strictObject({ sub: userId.optional() })) },
     responses: { 200: json(z.strictObject({ revoked_until: z.iso.datetime() })) },
     problems: ['tenants.not_found'],
@@ -167,7 +171,7 @@ const routes = {
     path: `${onePath}/erasures/{erasure_id}`,
     operationId: 'tenants.getErasure',
     scope: 'read',
-    summary: 'See how far an erasure is',
+    summary: 'Get the progress of an erasure',
     request: { params: params.extend({ erasure_id: ownId('era') }) },
     responses: { 200: json(erasureShape) },
     problems: ['tenants.erasure_not_found'],

@@ -27,13 +27,9 @@ export async function outliveEpoch({ epochs, clock }: Service, tenantId: string,
   const waitMs = (epoch + 1) * 1000 - clock.now();
   // Longer than that means the clock of the process that revoked is ahead of ours.
   if (waitMs > limits.revocationWaitMs)
-    throw tenantErrors.create(
-      'tenants.just_revoked',
-      'Tokens were revoked just now. Try again in a moment.',
-      {
-        retryAfterS: Math.ceil(waitMs / 1000),
-      },
-    );
+    throw tenantErrors.create('tenants.just_revoked', 'Tokens were just revoked. Try again in a moment.', {
+      retryAfterS: Math.ceil(waitMs / 1000),
+    });
   if (waitMs > 0) await clock.sleep(waitMs);
 }
 

@@ -106,6 +106,6 @@ export async function getErasure(
 ): Promise<Erasure> {
   const found = await store.get(erasure, { tenant_id, erasure_id }, { consistent: true });
   if (found?.account_id !== account_id)
-    throw tenantErrors.create('tenants.erasure_not_found', 'There is no such erasure.');
+    throw tenantErrors.create('tenants.erasure_not_found', 'Erasure not found.');
   return showErasure(found);
 }

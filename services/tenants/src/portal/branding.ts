@@ -52,9 +52,9 @@ export const frameAncestors = z
 export const portalShape = z.strictObject({
   tenant_id: z.string(),
   name: z.string(),
-  logo: z.string().optional().describe('An https:// address, or the picture itself as a data: URL'),
-  color: z.string().optional().describe('Of buttons and links'),
-  header_color: z.string().optional().describe('Of the bar at the top'),
+  logo: z.string().optional().describe('An https:// URL, or the image itself as a data: URL'),
+  color: z.string().optional().describe('The colour of buttons and links'),
+  header_color: z.string().optional().describe('The colour of the bar at the top'),
   sign_in: z.boolean().describe('Whether users can sign in with a mailed code'),
   provider: z.boolean().describe('Whether users can sign in through the provider of the tenant'),
 });

@@ -31,7 +31,7 @@ export function createCookies(publicUrl: string) {
       const host = c.req.header('host');
       // A server is reached by many names; the one it was called by is its own.
       if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
-      throw tenantErrors.create('tenants.origin_refused', 'This cannot be done from another site.');
+      throw tenantErrors.create('tenants.origin_refused', 'Requests from other sites are not allowed.');
     },
   };
 }

@@ -25,32 +25,36 @@ const domain = z
   .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/, 'Like example.com');
 
 export const providerBody = z.strictObject({
-  issuer: z.string().min(1).max(limits.issuerChars).describe('Where it describes itself: an https address'),
-  client_id: z.string().min(1).max(limits.clientChars).describe('What the provider knows the server as'),
+  issuer: z.string().min(1).max(limits.issuerChars).describe('The issuer URL, which must be https'),
+  client_id: z.string().min(1).max(limits.clientChars).describe('The client id that the provider assigned'),
   client_secret: z
     .string()
     .min(1)
     .max(limits.clientChars)
     .optional()
-    .describe('Sealed, and never shown again; the one of before unless told'),
-  domains: z.array(domain).min(1).max(limits.domains).describe('Of the addresses that may come in'),
-  creates_users: z.boolean().default(false).describe('Whether people who are no users yet become members'),
+    .describe('Stored encrypted, and never returned. Without it, the previous secret stays'),
+  domains: z
+    .array(domain)
+    .min(1)
+    .max(limits.domains)
+    .describe('The domains of the addresses that can sign in'),
+  creates_users: z.boolean().default(false).describe('Whether people who are not users yet become members'),
   matches_addresses: z
     .boolean()
     .default(false)
     .describe(
-      'Whether a verified address of the provider finds the user who has it. It speaks for all your users then, so only the account turns it on',
+      'Whether a verified address matches the user who has it. The provider can then sign in as any of your users, so only the account can turn this on',
     ),
 });
 
 export const providerShape = z.strictObject({
   tenant_id: z.string(),
   issuer: z.string(),
-  client_id: z.string().describe('What the provider knows the server as'),
+  client_id: z.string().describe('The client id that the provider assigned'),
   domains: z.array(z.string()),
-  creates_users: z.boolean().describe('Whether people who are no users yet become members'),
-  matches_addresses: z.boolean().describe('Whether a verified address finds the user who has it'),
-  redirect_uri: z.string().describe('What the provider has to know this server by'),
+  creates_users: z.boolean().describe('Whether people who are not users yet become members'),
+  matches_addresses: z.boolean().describe('Whether a verified address matches the user who has it'),
+  redirect_uri: z.string().describe('The redirect URI to register with the provider'),
   updated_at: z.string(),
 });
 
@@ -77,7 +81,7 @@ const noProvider = () =>
 const refused = (detail: string) => tenantErrors.create('tenants.provider_refused', detail);
 // Which of the reasons it is, is the business of the tenant's admins.
 export const userRefused = () =>
-  tenantErrors.create('tenants.sign_in_refused', 'The provider does not open this portal for you.');
+  tenantErrors.create('tenants.sign_in_refused', 'The provider does not give you access to this portal.');
 
 export const findProvider = ({ store }: Pick<Service, 'store'>, tenant_id: string) =>
   store.get(portalProvider, { tenant_id }, { consistent: true });

@@ -28,8 +28,8 @@ const sessionShape = z.strictObject({
 });
 const secret = z.string().min(1).max(200);
 const proofShape = z.union([
-  z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('Of the mail') }),
-  z.strictObject({ token: secret.describe('Of the link in the mail') }),
+  z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('The code from the mail') }),
+  z.strictObject({ token: secret.describe('The token from the link in the mail') }),
 ]);
 
 const routes = {
@@ -38,8 +38,8 @@ const routes = {
     method: 'get',
     path: base,
     operationId: 'tenants.getPortal',
-    summary: 'What the portal of a tenant looks like',
-    description: 'For tenants whose users can sign in here. Others are answered as if there were none.',
+    summary: 'Get the appearance of a portal',
+    description: 'For tenants whose users can sign in by themselves. Other tenants return 404.',
     request: { params },
     responses: { 200: json(portalShape) },
     problems: ['tenants.not_found'],
@@ -49,13 +49,16 @@ const routes = {
     method: 'post',
     path: `${base}/sign-in`,
     operationId: 'tenants.requestSignIn',
-    summary: 'Ask for a code to sign in to the portal',
+    summary: 'Request a code to sign in to the portal',
     description:
-      'It is mailed, with a link, if a user of the tenant has this address; the answer is the same for every address. A code works for the holder of `attempt`, a link for anybody who has it.',
+      'Mails a code and a link if a user of the tenant has this address. The response is the same for every address. The code only works together with `attempt`; the link works for anyone who has it.',
     request: { params, body: json(z.strictObject({ email })) },
     responses: {
       202: json(
-        z.strictObject({ attempt: z.string().describe('Goes with the code'), expires_at: z.iso.datetime() }),
+        z.strictObject({
+          attempt: z.string().describe('Send it together with the code'),
+          expires_at: z.iso.datetime(),
+        }),
         'What goes with the code',
       ),
     },
@@ -68,7 +71,7 @@ const routes = {
     path: `${base}/session`,
     operationId: 'tenants.signIn',
     summary: 'Sign in to the portal with a mailed code or link',
-    description: 'Sets a cookie that no script can read, for `refreshSession`. The token is short-lived.',
+    description: 'Returns a short-lived token, and sets an HttpOnly cookie for `refreshSession`.',
     request: { params, body: json(proofShape) },
     responses: { 201: json(sessionShape, 'Signed in') },
     problems: [
@@ -103,9 +106,9 @@ const routes = {
     method: 'post',
     path: `${base}/session/refresh`,
     operationId: 'tenants.refreshSession',
-    summary: 'Get another token for a session of the portal',
+    summary: 'Refresh a portal session',
     description:
-      'By its cookie, which is exchanged for the next one. A cookie that was copied ends the session.',
+      'Exchanges the cookie for a new one and returns a new token. Using a cookie twice ends the session.',
     request: { params, body: json(z.strictObject({})) },
     responses: { 200: json(sessionShape) },
     problems: ['tenants.session_refused', 'tenants.origin_refused'],
@@ -117,7 +120,7 @@ const routes = {
     path: `${base}/session`,
     operationId: 'tenants.signOut',
     summary: 'Sign out of the portal',
-    description: 'Its tokens are void from then on.',
+    description: 'Revokes the tokens of the session.',
     request: { params },
     responses: { 204: empty() },
     problems: ['tenants.origin_refused'],
@@ -130,12 +133,12 @@ const routes = {
     method: 'get',
     path: `${base}/me`,
     operationId: 'tenants.getPortalUser',
-    summary: 'Who has signed in, and what they can do in the portal',
+    summary: 'Get the signed-in user and what they can do in the portal',
     request: { params },
     responses: {
       200: json(
         z.strictObject({
-          portal: portalShape.describe('What the portal looks like'),
+          portal: portalShape.describe('The appearance of the portal'),
           user_id: z.string(),
           user: z
             .strictObject({
@@ -145,7 +148,7 @@ const routes = {
               version: z.int(),
             })
             .nullable()
-            .describe('Null for a uid that is no user of the tenant'),
+            .describe('Null for a uid that is not a user of the tenant'),
           scope: z.string(),
           inboxes: z
             .array(z.strictObject({ inbox_key: z.string(), title: z.string() }))
@@ -272,4 +275,4 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
 }
 
 const noInvitationHere = () =>
-  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or not any more.');
+  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or it has expired.');

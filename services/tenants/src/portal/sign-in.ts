@@ -23,7 +23,7 @@ const secretShape = /^(sig_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
 const refused = () =>
   tenantErrors.create(
     'tenants.sign_in_refused',
-    'This code or link is wrong, was used already, or is too old. Ask for another.',
+    'This code or link is wrong, has been used, or has expired. Request another.',
   );
 
 // A tenant whose users sign in elsewhere has no door here, just like one that does not exist.

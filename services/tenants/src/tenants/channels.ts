@@ -42,7 +42,7 @@ export async function claimChannel(
     const key = { tenant_id, type, channel_id };
     const own = holder === tenant_id && (await store.get(channelMapping, key, { consistent: true }));
     if (own) return { channel: own, isNew: false };
-    throw tenantErrors.create('tenants.channel_taken', 'This channel belongs to a tenant already.');
+    throw tenantErrors.create('tenants.channel_taken', 'This channel already belongs to a tenant.');
   }
 }
 

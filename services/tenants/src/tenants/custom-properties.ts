@@ -61,7 +61,7 @@ export async function checkProperties(
   const mismatch = findMismatch(parseObject(item.schema), properties);
   if (!mismatch) return;
   const pointer = `#/custom_properties${encodeURI(mismatch.pointer.toWellFormed())}`;
-  throw tenantErrors.create('tenants.properties_refused', 'The custom properties do not fit the schema.', {
+  throw tenantErrors.create('tenants.properties_refused', 'The custom properties do not match the schema.', {
     errors: [{ in: 'body', pointer, code: 'schema', detail: mismatch.detail }],
   });
 }

@@ -34,10 +34,10 @@ const portalFields = {
     .trim()
     .max(limits.nameChars)
     .refine(isOneLine, 'No control characters')
-    .describe('What the portal is called; empty for the name of the tenant'),
-  portal_logo: logo.describe('An https:// address, or a small picture as a data: URL'),
-  portal_color: color.describe('Of buttons and links in the portal, like #0f766e'),
-  portal_header_color: color.describe('Of the bar at the top of the portal'),
+    .describe('The title of the portal. Empty for the name of the tenant'),
+  portal_logo: logo.describe('An https:// URL, or a small image as a data: URL'),
+  portal_color: color.describe('The colour of buttons and links in the portal, such as #0f766e'),
+  portal_header_color: color.describe('The colour of the bar at the top of the portal'),
 };
 const fields = { ...agentFields, ...portalFields };
 type Fields = typeof fields;
@@ -117,7 +117,7 @@ export function refuseAccountSkills(
   if (refused.length > 0)
     throw tenantErrors.create(
       'tenants.admin_refused',
-      `These skills are about the account, which alone can enable them: ${refused.join(', ')}.`,
+      `Only the account can enable these skills: ${refused.join(', ')}.`,
     );
 }
 

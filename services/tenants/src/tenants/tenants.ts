@@ -50,7 +50,7 @@ export async function createTenant(
       request_key !== undefined && made?.request_key === request_key && made.account_id === account_id;
     const before = isOurs ? openTenant(made) : undefined;
     if (before) return before;
-    throw tenantErrors.create('tenants.id_taken', 'This tenant id is taken, or was once.');
+    throw tenantErrors.create('tenants.id_taken', 'This tenant id is taken, or was used before.');
   }
 }
 
@@ -92,7 +92,7 @@ export async function patchTenant(
   if (patch.status && !reachableFrom[patch.status].includes(status))
     throw tenantErrors.create(
       'tenants.status_refused',
-      `A tenant cannot go from ${status} to ${patch.status}.`,
+      `The status of a tenant cannot change from ${status} to ${patch.status}.`,
     );
   if (patch.status === 'suspended') await announce({ tenant: tenant_id }, { account: read.account_id });
   try {

@@ -34,10 +34,10 @@ export async function createInvitation(
 ): Promise<Invitation & { token: string }> {
   const { tenant_id } = entered;
   if (isMailed && !portal?.mail)
-    throw tenantErrors.create('tenants.no_mail', 'This server sends no mail. Ask those who run it.');
+    throw tenantErrors.create('tenants.no_mail', 'This server does not send mail. Ask its operator.');
   const email = body.email.toLowerCase();
   if (await store.get(emailLock, { tenant_id, email }, { consistent: true }))
-    throw tenantErrors.create('tenants.email_taken', 'A user has this e-mail address already.');
+    throw tenantErrors.create('tenants.email_taken', 'A user already has this e-mail address.');
   const secret = randomBytes(limits.invitationSecretBytes).toString('base64url');
   const expiresMs = clock.now() + body.ttl_days * dayMs;
   const item = {
@@ -77,7 +77,7 @@ export async function listInvitations(
 
 // Unknown, used, revoked, expired, of a tenant that is gone: one answer.
 const noInvitation = () =>
-  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or not any more.');
+  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or it has expired.');
 
 export async function revokeInvitation(
   { store }: Service,

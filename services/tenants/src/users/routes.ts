@@ -82,8 +82,7 @@ const routes = {
     operationId: 'tenants.listUsers',
     scope: 'read',
     summary: 'List users, or find one',
-    description:
-      'By `email`, or by `channel` and `identity`, it is one user or none, without reading others.',
+    description: 'With `email`, or with `channel` and `identity`, returns the one matching user, if any.',
     request: { params, query: usersQuery },
     responses: { 200: json(pageOf(userShape)) },
     problems: [...gate, 'http.cursor_refused'],
@@ -96,8 +95,8 @@ const routes = {
     path: onePath,
     operationId: 'tenants.getUser',
     scope: 'read',
-    summary: 'Read a user',
-    description: 'An end user reads only itself.',
+    summary: 'Get a user',
+    description: 'End users can only read themselves.',
     request: { params: userParams },
     responses: { 200: json(userShape) },
     problems: [...gate, 'tenants.user_not_found'],
@@ -109,9 +108,9 @@ const routes = {
     operationId: 'tenants.updateUser',
     scope: 'write',
     conditional: 'required',
-    summary: 'Change a user',
+    summary: 'Update a user',
     description:
-      'A merge patch (RFC 7396): what is null goes away. An admin of the tenant changes neither addresses nor identities of others.',
+      'A merge patch (RFC 7396): `null` removes a field. An admin of the tenant cannot change the addresses or identities of others.',
     request: { params: userParams, body: json(userPatch) },
     responses: { 200: json(userShape) },
     problems: [
@@ -130,7 +129,7 @@ const routes = {
     scope: 'write',
     conditional: 'optional',
     summary: 'Remove a user',
-    description: 'Its tokens are revoked. What other services have of it stays: see the erasure for that.',
+    description: "Revokes the user's tokens. Data in other services stays; use the erasure to remove it.",
     request: { params: userParams },
     responses: { 204: empty() },
     problems: [...gate, 'tenants.user_not_found'],
@@ -141,9 +140,9 @@ const routes = {
     path: `${onePath}/export`,
     operationId: 'tenants.exportUser',
     scope: 'read',
-    summary: 'Export everything there is about a user',
+    summary: 'Export all data of a user',
     description:
-      'Lines of JSON, of every service. The last one is `{"kind":"end"}`; without it, it broke off.',
+      'Lines of JSON, from every service. The last line is `{"kind":"end"}`. Without it, the export is incomplete.',
     request: { params: userParams },
     responses: {
       200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
@@ -159,9 +158,9 @@ const routes = {
     idempotent: true,
     summary: 'Erase a user in every service',
     description:
-      'Its tokens are revoked at once. The uid need not be a user here: other services may know it.',
+      "Revokes the user's tokens at once. The uid need not be a user of the tenant: other services may have data of it.",
     request: { params: userParams },
-    responses: { 202: json(erasureShape, 'The job that erases it') },
+    responses: { 202: json(erasureShape, 'The erasure job') },
     problems: ['tenants.not_found'],
   }),
 };

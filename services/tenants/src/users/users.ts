@@ -199,7 +199,7 @@ function merge(before: User, { email, ...patch }: UserPatch): User {
   if (Object.keys(after.channel_identities).length > limits.identitiesPerUser)
     throw tenantErrors.create(
       'tenants.too_large',
-      `A user has at most ${limits.identitiesPerUser} channel identities.`,
+      `A user can have at most ${limits.identitiesPerUser} channel identities.`,
     );
   return after;
 }

@@ -21,7 +21,7 @@ const routes = {
     operationId: 'webhooks.analytics',
     auth: 'account',
     scope: 'read',
-    summary: 'Read events by day and status, the success rate, latencies and the busiest sources',
+    summary: 'Get events by day and status, the success rate, latencies and the busiest sources',
     tags,
     request: { query: analyticsQuery },
     responses: { 200: json(analyticsSchema) },

@@ -53,7 +53,7 @@ const routes = {
     operationId: 'webhooks.readSource',
     auth: 'account',
     scope: 'read',
-    summary: 'Read a source',
+    summary: 'Get a source',
     tags,
     request: { params },
     responses: { 200: json(sourceSchema) },
@@ -95,7 +95,8 @@ const routes = {
     auth: 'account',
     scope: 'write',
     conditional: 'optional',
-    summary: 'Delete a source. Its events stay readable until they expire',
+    summary: 'Delete a source',
+    description: 'Its events stay readable until they expire.',
     tags,
     request: { params },
     responses: { 204: empty() },
@@ -106,7 +107,7 @@ const routes = {
 // The audit trail is for admins: so is sending it on. From then on all who may read the source's events see it.
 function checkTrail({ auditTrail }: { auditTrail?: boolean }, { scope }: { scope: string }): void {
   if (auditTrail && scope !== 'admin')
-    throw httpErrors.create('http.scope_missing', 'To receive the audit trail needs the scope "admin".');
+    throw httpErrors.create('http.scope_missing', 'Receiving the audit trail requires the scope "admin".');
 }
 
 const noTotals: Totals = { count: 0, failures: 0 };
