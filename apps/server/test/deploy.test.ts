@@ -53,6 +53,8 @@ describe('metrics', () => {
     const guide = await read('docs/guides/operate.md');
     const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
     expect([...guide.matchAll(/^\| `(Stak\w+)`/gm)].map(([, name]) => name!)).toEqual(alerts);
+    // Without quotes, a comma would end the text and begin another annotation.
+    expect([...rules.matchAll(/annotations: \{ summary: '[^']*' \}$/gm)]).toHaveLength(alerts.length);
   });
 });
 

@@ -8,6 +8,7 @@ export type Snapshots = {
   items: number;
   quiet: ReturnType<typeof sumUp>;
   during: ReturnType<typeof sumUp>;
+  p99Ratios: number[]; // of each turn: during over quiet
   seconds: number; // of the last snapshot
 };
 
@@ -35,7 +36,8 @@ export async function measureSnapshots(folder: string, settings: SnapshotSetting
     await backup.stop();
   }
   await (engine as Engine).close();
-  return { items, quiet: sumUp(quiet), during: sumUp(during), seconds };
+  const p99Ratios = during.map(({ p99Ms }, turn) => p99Ms / quiet[turn]!.p99Ms);
+  return { items, quiet: sumUp(quiet), during: sumUp(during), p99Ratios, seconds };
 }
 
 async function putUntil(put: () => Promise<unknown>, isOver: () => boolean): Promise<Round> {
