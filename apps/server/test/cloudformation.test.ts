@@ -8,7 +8,7 @@ import { handlerId } from '../src/cloudformation/handlers.ts';
 import { template, templateText } from '../src/cloudformation/template.ts';
 import { readServerConfig } from '../src/config.ts';
 import { designs } from '../src/designs.ts';
-import { lambdaConsumers } from '../src/lambda/consumers.ts';
+import { lambdaConsumers, lambdaFunctions } from '../src/lambda/functions.ts';
 import { startServer } from '../src/server.ts';
 import { openGuard, openTables, statementsOf, type Template } from './stack-fixture.ts';
 
@@ -40,9 +40,9 @@ describe('the template for AWS', () => {
 
   it('has functions whose mappings repeat and set aside, with secrets only where they are needed', () => {
     const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Template;
-    expect(environmentOf(stack).STAK_LAMBDA_CONSUMERS).toBe(Object.keys(lambdaConsumers).join(','));
-    for (const consumer of Object.values(lambdaConsumers)) {
-      const id = handlerId(consumer);
+    expect(environmentOf(stack).STAK_LAMBDA_CONSUMERS).toBe(lambdaConsumers.join(','));
+    for (const one of lambdaFunctions) {
+      const id = handlerId(one);
       expect(stack.Resources[`${id}Source`]).toMatchObject({
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
@@ -53,7 +53,7 @@ describe('the template for AWS', () => {
         },
       });
       const text = JSON.stringify(stack.Resources[id]);
-      expect(text.includes('secretsmanager')).toBe(consumer.isConfigured ?? false);
+      expect(text.includes('secretsmanager')).toBe(one.isConfigured ?? false);
     }
   });
 

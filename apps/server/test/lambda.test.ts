@@ -23,11 +23,11 @@ import { handlerId } from '../src/cloudformation/handlers.ts';
 import { template } from '../src/cloudformation/template.ts';
 import { readServerConfig } from '../src/config.ts';
 import { designs } from '../src/designs.ts';
-import { lambdaConsumers } from '../src/lambda/consumers.ts';
+import { type LambdaFunction, lambdaConsumers, lambdaFunctions } from '../src/lambda/functions.ts';
 import { startServer } from '../src/server.ts';
 import { openGuard, openTables, recordStream, type Template } from './stack-fixture.ts';
 
-// A server whose streams are followed by the functions of the stack: the bundle that is uploaded, each handler behind
+// A server whose streams are followed by the functions of the stack: the bundle that is uploaded, each function behind
 // the policy of its own role.
 
 type Handler = (event: LambdaEvent, lambda: { getRemainingTimeInMillis(): number }) => Promise<LambdaAnswer>;
@@ -35,7 +35,8 @@ type Guard = Awaited<ReturnType<typeof openGuard>>;
 
 const prefix = 'dev-';
 const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Template;
-const names = Object.keys(lambdaConsumers);
+const names = lambdaFunctions.map(({ name }) => name);
+const functionOf = (name: string): LambdaFunction => lambdaFunctions.find(one => one.name === name)!;
 const secretKeys = `k1:${randomBytes(32).toString('base64')}`;
 let house: Awaited<ReturnType<typeof open>>;
 
@@ -59,8 +60,8 @@ async function open() {
   const door = createHttpServer(engine, { port: 0 });
   const { url } = await door.listen();
   const guards = new Map<string, Guard>();
-  for (const [name, consumer] of Object.entries(lambdaConsumers))
-    guards.set(name, await openGuard(url, stack, `${handlerId(consumer)}Role`));
+  for (const one of lambdaFunctions)
+    guards.set(one.name, await openGuard(url, stack, `${handlerId(one)}Role`));
   const alerts = await openReceiver();
   const variables = {
     STAK_STORE: 'aws',
@@ -69,7 +70,7 @@ async function open() {
     STAK_TABLE_PREFIX: prefix,
     STAK_SECRET_KEYS: secretKeys,
     STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
-    STAK_LAMBDA_CONSUMERS: names.join(','),
+    STAK_LAMBDA_CONSUMERS: lambdaConsumers.join(','),
     STAK_LAKE: 'off',
   };
   const server = await startServer(readServerConfig({ port: 0, demo: false }, variables), {
@@ -97,12 +98,12 @@ async function open() {
     },
     record: (table: string) => recordStream(url, prefix + table),
     async invoke(name: string, event: LambdaEvent, leftMs = 60_000): Promise<LambdaAnswer> {
-      const { export: exported, isConfigured } = lambdaConsumers[name]!;
+      const { isConfigured } = functionOf(name);
       vi.stubEnv('STAK_AWS_ENDPOINT', guards.get(name)!.url);
       for (const [variable, value] of Object.entries(environmentOf(name))) vi.stubEnv(variable, value);
       if (isConfigured) vi.stubEnv('STAK_OUTBOUND_ALLOW', variables.STAK_OUTBOUND_ALLOW);
       const endsAt = performance.now() + leftMs;
-      const answer = await handlers[exported]!(structuredClone(event), {
+      const answer = await handlers[name]!(structuredClone(event), {
         getRemainingTimeInMillis: () => endsAt - performance.now(),
       });
       vi.stubEnv('STAK_SECRET_KEYS', '');
@@ -121,7 +122,7 @@ async function open() {
 
 // As the template says.
 function environmentOf(name: string): Record<string, string> {
-  const { Environment } = stack.Resources[handlerId(lambdaConsumers[name]!)]!.Properties as {
+  const { Environment } = stack.Resources[handlerId(functionOf(name))]!.Properties as {
     Environment: { Variables: Record<string, unknown> };
   };
   const { STAK_SECRET_KEYS, ...variables } = Environment.Variables;
@@ -148,7 +149,7 @@ async function openReceiver() {
 }
 
 async function invokeAll(name: string): Promise<void> {
-  for (const event of await house.record(lambdaConsumers[name]!.table.name))
+  for (const event of await house.record(functionOf(name).table.name))
     expect(await house.invoke(name, event), name).toEqual(done);
   expect([...house.guards.get(name)!.denied], name).toEqual([]);
 }
@@ -204,17 +205,15 @@ const alertOf = (sourceId: string, connectionId: string) => ({
   expiresAt: farAway,
 });
 
-it('has a function for each consumer that can run as one', () => {
+it('has every consumer that can run in Lambda in the function of its table', () => {
   const { all } = house.server.services;
   const followed = new Set(all.flatMap(one => one.followings ?? []).map(one => one.subscription.name));
   const able = all
     .flatMap(one => one.subscriptions)
     .filter(({ name, needsConsumer }) => !needsConsumer && !followed.has(name));
-  expect(able.map(({ name }) => name).sort()).toEqual(names);
-  for (const { name, table } of able) expect(lambdaConsumers[name]!.table.name).toBe(table.name);
-  expect(names.map(name => stack.Resources[handlerId(lambdaConsumers[name]!)]?.Type)).toEqual(
-    names.map(() => 'AWS::Lambda::Function'),
-  );
+  expect(able.map(({ name }) => name).sort()).toEqual(lambdaConsumers.toSorted());
+  for (const { name, table } of able)
+    expect(lambdaFunctions.find(({ consumers }) => consumers.includes(name))?.table.name).toBe(table.name);
 });
 
 it('does what a server would do, and once: a repeated event changes nothing', async () => {
@@ -271,7 +270,7 @@ it('does what a server would do, and once: a repeated event changes nothing', as
   for (const name of names) await invokeAll(name);
   expect(await effects()).toEqual(after);
   expect(new Set(alerts.received).size).toBe(1); // a POST may be repeated, with the same id
-}, 60_000);
+}, 120_000);
 
 it('sets a poisoned record aside, handles the others, and a server handles it when it is redriven', async () => {
   const { client, tables, alerts, store } = house;
@@ -289,7 +288,7 @@ it('sets a poisoned record aside, handles the others, and a server handles it wh
   poisoned.dynamodb!.SequenceNumber += '0';
   poisoned.dynamodb!.NewImage!.alertKind = { N: '1' };
   alerts.state.isAway = true;
-  expect(await house.invoke(consumer, { Records: [poisoned, ...Records] })).toEqual({
+  expect(await house.invoke('ferryhookMain', { Records: [poisoned, ...Records] })).toEqual({
     batchItemFailures: [],
   });
   expect(await house.letters(consumer)).toHaveLength(3);
@@ -299,7 +298,7 @@ it('sets a poisoned record aside, handles the others, and a server handles it wh
   await requestRedrive(store, systemClock, consumer);
   await expect.poll(async () => (await house.letters(consumer)).length).toBe(1);
   expect(alerts.received.slice(posted)).toHaveLength(2);
-}, 60_000);
+}, 120_000);
 
 it('names the first record that it had no time for, and continues with it', async () => {
   const { client } = house;
@@ -315,9 +314,9 @@ it('names the first record that it had no time for, and continues with it', asyn
     return data.data.filter(({ id }) => ids.includes(id)).map(({ read }) => read);
   };
   const events = await house.record('stak-inbox');
-  const guard = house.guards.get('inbox-reads')!;
+  const guard = house.guards.get('inbox')!;
   guard.setAway(true);
-  const answers = await Promise.all(events.map(event => house.invoke('inbox-reads', event, 3_000)));
+  const answers = await Promise.all(events.map(event => house.invoke('inbox', event, 3_000)));
   expect(await reads()).toEqual([0, 0]);
   const failed = answers.flatMap(({ batchItemFailures }) => batchItemFailures);
   expect(failed.length).toBeGreaterThan(0);
@@ -325,11 +324,11 @@ it('names the first record that it had no time for, and continues with it', asyn
   for (const [i, { Records }] of events.entries()) {
     const [first] = answers[i]!.batchItemFailures;
     const from = Records.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === first?.itemIdentifier);
-    if (first) expect(await house.invoke('inbox-reads', { Records: Records.slice(from) })).toEqual(done);
+    if (first) expect(await house.invoke('inbox', { Records: Records.slice(from) })).toEqual(done);
   }
   expect(await reads()).toEqual([1, 1]);
   expect(await house.letters('inbox-reads')).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 it('corrects the counts when DynamoDB has removed an expired message', async () => {
   const { client, tables } = house;
@@ -355,7 +354,7 @@ it('corrects the counts when DynamoDB has removed an expired message', async () 
     userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     dynamodb: { ...about, OldImage: NewImage },
   };
-  expect(await house.invoke('inbox-expiries', { Records: [expired] })).toEqual(done);
+  expect(await house.invoke('inbox', { Records: [expired] })).toEqual(done);
   expect(await stats()).not.toEqual(before);
-  expect([...house.guards.get('inbox-expiries')!.denied]).toEqual([]);
+  expect([...house.guards.get('inbox')!.denied]).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { AnyTable } from '@stak/table';
-import type { LambdaConsumer } from '../lambda/consumers.ts';
+import type { LambdaFunction } from '../lambda/functions.ts';
 import { handlerId } from './handlers.ts';
 import { attribute, ref, sub } from './references.ts';
 import { tableId } from './storage.ts';
@@ -15,9 +15,7 @@ const servers = [
   { Name: 'ServiceName', Value: attribute('Service', 'Name') },
 ];
 
-type Consumers = readonly (readonly [name: string, consumer: LambdaConsumer])[];
-
-export function alarms(designs: readonly AnyTable[], consumers: Consumers): Resources {
+export function alarms(designs: readonly AnyTable[], functions: readonly LambdaFunction[]): Resources {
   return {
     AlarmTopic: { Type: 'AWS::SNS::Topic', Properties: {} },
     AlarmSubscription: {
@@ -54,9 +52,7 @@ export function alarms(designs: readonly AnyTable[], consumers: Consumers): Reso
       Threshold: 85,
     }),
     ...Object.fromEntries(designs.map(design => [`${tableId(design)}Alarm`, throttled(design)])),
-    ...Object.fromEntries(
-      consumers.map(([name, consumer]) => [`${handlerId(consumer)}Alarm`, behind(name, consumer)]),
-    ),
+    ...Object.fromEntries(functions.map(one => [`${handlerId(one)}Alarm`, behind(one)])),
     Dashboard: {
       Type: 'AWS::CloudWatch::Dashboard',
       Properties: { DashboardBody: sub(JSON.stringify(dashboard(designs))) },
@@ -79,11 +75,11 @@ const alarm = (AlarmDescription: string, what: object): Resource => ({
   },
 });
 
-const behind = (name: string, consumer: LambdaConsumer): Resource =>
-  alarm(`The consumer ${name} is five minutes behind`, {
+const behind = (given: LambdaFunction): Resource =>
+  alarm(`The function of ${given.consumers.join(', ')} is five minutes behind`, {
     Namespace: 'AWS/Lambda',
     MetricName: 'IteratorAge',
-    Dimensions: [{ Name: 'FunctionName', Value: ref(handlerId(consumer)) }],
+    Dimensions: [{ Name: 'FunctionName', Value: ref(handlerId(given)) }],
     Statistic: 'Maximum',
     Threshold: 5 * 60_000,
   });

@@ -1,4 +1,4 @@
-import { type LambdaConsumer, lambdaConsumers } from '../lambda/consumers.ts';
+import { type LambdaFunction, lambdaFunctions } from '../lambda/functions.ts';
 import { handlerStatements } from './permissions.ts';
 import { arnOf, attribute, ref, sub } from './references.ts';
 import { closedBucket, tableId } from './storage.ts';
@@ -18,23 +18,23 @@ const batchRecords = 100;
 const recordAgeSeconds = 6 * 60 * 60;
 const failedDays = 14; // as long as a repeated record is recognised
 
-// A function for each consumer that can run as one.
+// A function for each table whose consumers can run in one.
 export function handlers(options: HandlerOptions): Resources {
   const resources: Resources = { FailedBucket: failedBucket };
-  for (const [name, consumer] of Object.entries(lambdaConsumers)) {
-    const id = handlerId(consumer);
-    resources[`${id}Role`] = role(consumer);
-    resources[id] = handler(name, consumer, options);
-    resources[`${id}Source`] = source(consumer);
+  for (const one of lambdaFunctions) {
+    const id = handlerId(one);
+    resources[`${id}Role`] = role(one);
+    resources[id] = handler(one, options);
+    resources[`${id}Source`] = source(one);
   }
   return resources;
 }
 
-/** The name of a function in the template, like InboxReadsHandler. */
-export const handlerId = ({ export: name }: LambdaConsumer): string =>
+/** The name of a function in the template, like InboxHandler. */
+export const handlerId = ({ name }: LambdaFunction): string =>
   `${name[0]!.toUpperCase()}${name.slice(1)}Handler`;
 
-const role = (consumer: LambdaConsumer): Resource => ({
+const role = (given: LambdaFunction): Resource => ({
   Type: 'AWS::IAM::Role',
   Properties: {
     AssumeRolePolicyDocument: {
@@ -46,15 +46,15 @@ const role = (consumer: LambdaConsumer): Resource => ({
     Policies: [
       {
         PolicyName: 'handler',
-        PolicyDocument: { Version: '2012-10-17', Statement: handlerStatements(consumer) },
+        PolicyDocument: { Version: '2012-10-17', Statement: handlerStatements(given) },
       },
     ],
   },
 });
 
-function handler(name: string, consumer: LambdaConsumer, options: HandlerOptions): Resource {
+function handler(given: LambdaFunction, options: HandlerOptions): Resource {
   const { variables, secrets, prefix } = options;
-  const { isConfigured = false } = consumer;
+  const { name, consumers, isConfigured = false } = given;
   // A level is for everything that logs.
   const { STAK_LOG_LEVEL } = variables;
   const Variables: Record<string, unknown> = {
@@ -71,12 +71,12 @@ function handler(name: string, consumer: LambdaConsumer, options: HandlerOptions
   return {
     Type: 'AWS::Lambda::Function',
     Properties: {
-      Description: `The stream consumer ${name} of Stak`,
+      Description: `Stream consumers of Stak: ${consumers.join(', ')}`,
       Runtime: runtime,
       Architectures: ['arm64'],
-      Handler: `index.${consumer.export}`,
+      Handler: `index.${name}`,
       Code: { S3Bucket: ref('HandlersBucket'), S3Key: ref('HandlersKey') },
-      Role: arnOf(`${handlerId(consumer)}Role`),
+      Role: arnOf(`${handlerId(given)}Role`),
       Timeout: timeoutSeconds,
       MemorySize: memoryMb,
       Environment: { Variables },
@@ -85,11 +85,11 @@ function handler(name: string, consumer: LambdaConsumer, options: HandlerOptions
   };
 }
 
-const source = (consumer: LambdaConsumer): Resource => ({
+const source = (given: LambdaFunction): Resource => ({
   Type: 'AWS::Lambda::EventSourceMapping',
   Properties: {
-    EventSourceArn: attribute(tableId(consumer.table), 'StreamArn'),
-    FunctionName: ref(handlerId(consumer)),
+    EventSourceArn: attribute(tableId(given.table), 'StreamArn'),
+    FunctionName: ref(handlerId(given)),
     StartingPosition: 'TRIM_HORIZON',
     BatchSize: batchRecords,
     MaximumBatchingWindowInSeconds: 1,

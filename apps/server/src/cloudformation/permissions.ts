@@ -1,5 +1,5 @@
 import type { AnyTable } from '@stak/table';
-import { type LambdaConsumer, stateTable } from '../lambda/consumers.ts';
+import { type LambdaFunction, stateTable } from '../lambda/functions.ts';
 import { arnOf, sub } from './references.ts';
 import { tableId } from './storage.ts';
 
@@ -85,8 +85,8 @@ const useKey = (services: readonly string[]) =>
     },
   );
 
-// What the function of a consumer may do: follow one stream, and use the tables that it touches.
-export function handlerStatements({ table, writes, reads = [] }: LambdaConsumer): object[] {
+// What a function may do: follow one stream, and use the tables that its consumers touch.
+export function handlerStatements({ table, writes, reads = [] }: LambdaFunction): object[] {
   const touch = (actions: readonly string[], designs: readonly AnyTable[]) => {
     const indexes = designs.filter(({ indexes }) => Object.keys(indexes).length > 0);
     return [

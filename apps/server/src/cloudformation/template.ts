@@ -1,5 +1,5 @@
 import type { AnyTable } from '@stak/table';
-import { lambdaConsumers } from '../lambda/consumers.ts';
+import { lambdaConsumers, lambdaFunctions } from '../lambda/functions.ts';
 import { alarms } from './alarms.ts';
 import { handlers } from './handlers.ts';
 import { attribute, ref } from './references.ts';
@@ -30,9 +30,7 @@ export type Resources = Record<string, Resource>;
 export function template(options: TemplateOptions) {
   const { designs, prefix = '', variables = {}, size = 'medium', secrets = [] } = options;
   const isLambda = options.streams === 'lambda';
-  const ofServers = isLambda
-    ? { ...variables, STAK_LAMBDA_CONSUMERS: Object.keys(lambdaConsumers).join(',') }
-    : variables;
+  const ofServers = isLambda ? { ...variables, STAK_LAMBDA_CONSUMERS: lambdaConsumers.join(',') } : variables;
   return {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: 'Stak: servers behind a load balancer, on DynamoDB and S3',
@@ -42,7 +40,7 @@ export function template(options: TemplateOptions) {
       ...storage(designs, prefix),
       ...servers({ designs, prefix, variables: ofServers, secrets, ...sizes[size] }),
       ...(isLambda && handlers({ prefix, variables, secrets })),
-      ...alarms(designs, isLambda ? Object.entries(lambdaConsumers) : []),
+      ...alarms(designs, isLambda ? lambdaFunctions : []),
     },
     Outputs: {
       LoadBalancer: {

@@ -5,34 +5,41 @@ import { composeServices } from '../compose.ts';
 import { loadEnvFile, readServerConfig, withoutEmpty } from '../config.ts';
 import { openDatabase } from '../database.ts';
 import { readSecretKeys } from '../secrets.ts';
+import { lambdaFunctions } from './functions.ts';
 
-// The stream consumers that can run as Lambda functions, each an export of one bundle: build-handlers.mjs makes it.
-// They are composed as in a server, so what they do is the same.
+// The stream consumers that can run in Lambda: a function for each table, an export of one bundle that
+// build-handlers.mjs makes. They are composed as in a server, so what they do is the same.
 
 type Handler = (event: LambdaEvent, lambda: { getRemainingTimeInMillis(): number }) => Promise<LambdaAnswer>;
 
-export const accountsAudit = handlerOf('accounts-audit');
-export const agentsApprovals = handlerOf('agents-approvals');
-export const agentsDocumentedItem = handlerOf('agents-documented-item');
-export const inboxExpiries = handlerOf('inbox-expiries');
-export const inboxReads = handlerOf('inbox-reads');
-export const tasksSettings = handlerOf('tasks-settings');
-export const webhooksAlerts = handlerOf('webhooks-alerts');
+export const ferryhookMain = handlerOf('ferryhookMain');
+export const conversations = handlerOf('conversations');
+export const inbox = handlerOf('inbox');
+export const tasks = handlerOf('tasks');
 
 // Composed by the first call. One that fails is repeated by Lambda, and then composed anew.
-function handlerOf(consumer: string): Handler {
-  let composed: Promise<Handler> | undefined;
+function handlerOf(name: string): Handler {
+  let composed: Promise<readonly Handler[]> | undefined;
   return async (event, lambda) => {
-    composed ??= compose(consumer);
-    const handler = await composed.catch(error => {
+    composed ??= compose(name);
+    const handlers = await composed.catch(error => {
       composed = undefined;
       throw error;
     });
-    return handler(event, lambda);
+    // Each consumer by itself: what one of them cannot handle does not keep the others waiting.
+    const answers = await Promise.all(handlers.map(handle => handle(event, lambda)));
+    return firstOf(event, answers);
   };
 }
 
-async function compose(consumer: string): Promise<Handler> {
+// The earliest record that one of them has to see again. The others see it once more, too.
+function firstOf({ Records }: LambdaEvent, answers: readonly LambdaAnswer[]): LambdaAnswer {
+  const failed = new Set(answers.flatMap(one => one.batchItemFailures).map(one => one.itemIdentifier));
+  const first = Records.find(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
+  return { batchItemFailures: first ? [{ itemIdentifier: first.dynamodb?.SequenceNumber ?? '' }] : [] };
+}
+
+async function compose(name: string): Promise<readonly Handler[]> {
   const config = readServerConfig({}, { STAK_SECRET_KEYS: 'none', ...withoutEmpty(loadEnvFile()) });
   const hasKeys = config.secretKeys?.[0] !== 'none';
   const { client, source } = await openDatabase(config.store);
@@ -52,9 +59,13 @@ async function compose(consumer: string): Promise<Handler> {
     config,
     system: { source, ledger, workers: () => [] },
   });
-  const subscription = services.all.flatMap(one => one.subscriptions).find(({ name }) => name === consumer);
-  if (!subscription) throw new Error(`there is no consumer ${consumer}`);
-  return toLambda(subscription, { client, log });
+  const subscriptions = services.all.flatMap(one => one.subscriptions);
+  const { consumers } = lambdaFunctions.find(one => one.name === name)!;
+  return consumers.map(consumer => {
+    const subscription = subscriptions.find(one => one.name === consumer);
+    if (!subscription) throw new Error(`there is no consumer ${consumer}`);
+    return toLambda(subscription, { client, log });
+  });
 }
 
 const refuse = (): never => {

@@ -1,0 +1,49 @@
+import { storageTable } from '@stak/accounts';
+import { conversationsTable, tenantsWithMemory } from '@stak/agents';
+import { inboxTable } from '@stak/inbox';
+import type { AnyTable } from '@stak/table';
+import { todoAppData } from '@stak/tasks';
+import { ferryhookEvents, ferryhookMain } from '@stak/webhooks';
+import { serverStreamsTable } from '../presence.ts';
+
+export type LambdaFunction = {
+  name: string; // an export of handlers.ts
+  table: AnyTable; // whose stream it follows
+  consumers: readonly string[];
+  writes: readonly AnyTable[]; // and reads
+  reads?: readonly AnyTable[];
+  isConfigured?: boolean; // it depends on the variables and secrets of the servers
+};
+
+// The stream consumers that can run in Lambda, and the tables that they touch: the template allows each function these,
+// and no others. There is one function for a table, because DynamoDB lets two readers read a shard, and the servers are
+// the other one.
+export const lambdaFunctions: readonly LambdaFunction[] = [
+  {
+    name: 'ferryhookMain',
+    table: ferryhookMain,
+    consumers: ['accounts-audit', 'webhooks-alerts'],
+    writes: [ferryhookEvents, ferryhookMain, inboxTable],
+    reads: [storageTable],
+    isConfigured: true,
+  },
+  {
+    name: 'conversations',
+    table: conversationsTable,
+    consumers: ['agents-approvals', 'agents-documented-item'],
+    writes: [conversationsTable, inboxTable],
+    reads: [tenantsWithMemory],
+  },
+  {
+    name: 'inbox',
+    table: inboxTable,
+    consumers: ['inbox-expiries', 'inbox-reads'],
+    writes: [inboxTable],
+  },
+  { name: 'tasks', table: todoAppData, consumers: ['tasks-settings'], writes: [todoAppData] },
+];
+
+export const lambdaConsumers: readonly string[] = lambdaFunctions.flatMap(({ consumers }) => consumers);
+
+// Where all of them set records aside, and mark events.
+export const stateTable: AnyTable = serverStreamsTable;
