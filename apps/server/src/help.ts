@@ -63,7 +63,7 @@ function overallHelp({ commands }: CAC, sections: readonly Section[]): Section[]
     { title: 'First steps', body: columns(firstSteps) },
     { title: 'Variables (the server has its own: .env.example)', body: columns(variables) },
     ...tidy(sections.filter(({ title }) => title === 'Options')),
-    { body: 'stak <command> --help says more about each of them.' },
+    { body: 'Run stak <command> --help for details.' },
   ];
 }
 

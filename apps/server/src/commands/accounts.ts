@@ -6,16 +6,16 @@ export function registerAccounts(cli: CAC): void {
   declareActions<keyof typeof actions>(
     cli,
     'accounts <action> [who]',
-    'The accounts of a server, for operators: on its own store, without mail',
+    'Manage the accounts of a server, for operators',
     {
-      list: 'Every account, with its plan',
-      show: 'One of them, by its id or e-mail address',
-      plan: 'Give it a plan, with --plan',
-      verify: 'Take its e-mail address for verified',
-      'reset-password': 'Print a link with which its owner chooses a new password, for an hour',
-      'remove-factor': 'Take away its second factor, for somebody who lost phone and recovery codes',
-      disable: 'Let nobody in: its sessions end and its keys are refused',
-      enable: 'Let it in again, with the keys it had',
+      list: 'List all accounts and their plans',
+      show: 'Show an account, by id or e-mail address',
+      plan: 'Change the plan of an account, with --plan',
+      verify: 'Mark the e-mail address as verified',
+      'reset-password': 'Print a link to choose a new password, valid for an hour',
+      'remove-factor': 'Remove the second factor, for someone who lost their phone and recovery codes',
+      disable: 'Disable an account: end its sessions and refuse its keys',
+      enable: 'Enable an account again, with the keys it had',
     },
   )
     .option('--path <folder>', 'The folder of the server (default: STAK_DATA, or ./data)')

@@ -7,12 +7,12 @@ type Flags = ConnectFlags & { json?: unknown };
 const actions = { list, export: exportAll };
 
 export function registerAudit(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'audit <action>', 'Who did what in your organisation', {
-    list: 'The newest hundred',
-    export: 'All of it, a year: one JSON object for each line',
+  declareActions<keyof typeof actions>(cli, 'audit <action>', 'The audit trail of your organisation', {
+    list: 'Show the newest hundred entries',
+    export: 'Export all entries of the last year, one JSON object per line',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--json', 'list: everything there is to know')
+    .option('--json', 'list: print JSON')
     .example('stak audit export > audit.ndjson')
     .action((action: string, flags: Flags) => runAction('audit', actions, action, flags));
 }

@@ -8,20 +8,20 @@ export function registerBackup(cli: CAC): void {
     'backup <action>',
     'The backup of an embedded store (STAK_BACKUP)',
     {
-      status: 'The newest snapshot, how far the log goes, its size and its gaps',
+      status: 'Show the newest snapshot, the end of the log, its size and its gaps',
     },
   )
     .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
-    .option('--json', 'Print it as JSON')
+    .option('--json', 'Print JSON')
     .example('stak backup status --from /mnt/backup')
     .action(async (name: string, flags: Flags) => {
       const { actions } = await import('./backup-actions.ts');
       await runAction('backup', actions, name, flags);
     });
   cli
-    .command('restore', 'Make a store again from its backup, as it was at any second')
+    .command('restore', 'Restore a store from its backup, as of any second')
     .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
-    .option('--to-time <time>', 'The moment to go back to, like 2026-11-15T12:00:00Z (default: the newest)')
+    .option('--to-time <time>', 'The time to restore, such as 2026-11-15T12:00:00Z (default: the newest)')
     .option(
       '--path <folder>',
       'Where to write it: an empty folder, or one that is not there (default: ./data)',

@@ -3,11 +3,11 @@ import type { ChatFlags } from './chat-actions.ts';
 
 export function registerChat(cli: CAC): void {
   cli
-    .command('chat [...message]', 'Talk to an agent: one message, one from a pipe, or line by line')
+    .command('chat [...message]', 'Talk to an agent: one message, from a pipe, or line by line')
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--tenant <id>', 'Whose agent it is')
-    .option('--user <id>', 'Which user talks; `me` with the token of a user')
-    .option('--conversation <id>', 'Which conversation to go on with (default: a new one)')
+    .option('--tenant <id>', 'The tenant of the agent')
+    .option('--user <id>', 'The user who talks; `me` with the token of a user')
+    .option('--conversation <id>', 'The conversation to continue (default: a new one)')
     .example('stak chat --tenant acme --user ann')
     .example('stak chat --tenant acme --user ann "How is the sprint?"')
     .example('stak chat --tenant acme --user ann --conversation first < question.txt')

@@ -9,7 +9,7 @@ type Described = Entry & { actions: Entry[]; options: (Entry & { takesValue: boo
 
 export function registerCompletion(cli: CAC): void {
   cli
-    .command('completion <shell>', 'What a shell needs to complete commands: bash, zsh or fish')
+    .command('completion <shell>', 'Print the completion script for bash, zsh or fish')
     .example('source <(stak completion bash)')
     .example('source <(stak completion zsh)')
     .example('stak completion fish > ~/.config/fish/completions/stak.fish')

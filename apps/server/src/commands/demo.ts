@@ -3,10 +3,10 @@ import type { DemoFlags } from './demo-actions.ts';
 
 export function registerDemo(cli: CAC): void {
   cli
-    .command('demo', 'Fill the demo workspace with the story of a shop, at once or as you watch')
-    .option('--url <url>', 'The server, on this machine (default: the one that runs in the folder)')
+    .command('demo', 'Fill the demo workspace with the story of a shop, at once or live')
+    .option('--url <url>', 'The server, on this machine (default: the one running in the folder)')
     .option('--path <folder>', 'The data folder of that server (default: STAK_DATA, or ./data)')
-    .option('--pace <number>', 'Go on live, with so many things a minute (default: 40 with --for)')
+    .option('--pace <number>', 'Continue live, with this many events a minute (default: 40 with --for)')
     .option(
       '--for <duration>',
       'Go on live for so long, like 90s, 10m or 1h (default: until Ctrl-C with --pace)',

@@ -17,17 +17,17 @@ const actions = { list, create, delete: remove };
 
 export function registerKeys(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'keys <action> [id]', 'Your API keys', {
-    list: 'All of them, with their scope and when they were last used',
-    create: 'A new one; it is printed this once',
-    delete: 'Refuse one from now on',
+    list: 'List your keys, with their scope and last use',
+    create: 'Create a key. It is printed once',
+    delete: 'Revoke a key',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--name <name>', 'create: what the key is for')
     .option('--scope <scope>', 'create: read, write or admin (default: write)')
-    .option('--expires <time>', 'create: when it stops working, like 2027-01-01T00:00:00Z')
-    .option('--tenant <ids>', 'create: the only tenants it is good for, with commas between them')
-    .option('--from <networks>', 'create: the only networks it may be used from, like 192.0.2.0/24')
-    .option('--json', 'list: everything there is to know')
+    .option('--expires <time>', 'create: when it expires, such as 2027-01-01T00:00:00Z')
+    .option('--tenant <ids>', 'create: limit it to these tenants, separated by commas')
+    .option('--from <networks>', 'create: limit it to these networks, such as 192.0.2.0/24')
+    .option('--json', 'list: print JSON')
     .example('stak keys create --name production --scope write')
     .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
     .action((action: string, id: string | undefined, flags: KeyFlags) =>

@@ -13,14 +13,14 @@ const actions = { query, insight, status };
 export function registerLake(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'lake <action> [text]', 'Your data in SQL, seconds old', {
     query: 'Ask with a SELECT in DuckDB\'s language; "show tables" says what there is',
-    insight: 'Ready-made figures by name; without one, which there are',
-    status: 'How far each table is behind',
+    insight: 'Show an insight by name; without a name, list them',
+    status: 'Show the lag of each table',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--days <number>', 'insight: how many days back (default: 30)')
-    .option('--param <name=value>', 'query: the value of $name, or of $1; may be given several times')
+    .option('--param <name=value>', 'query: the value of $name or $1; can be repeated')
     .option('--to <file>', 'query: write the rows to a file that ends in .csv, .arrow or .parquet')
-    .option('--json', 'Print everything there is to know')
+    .option('--json', 'Print JSON')
     .example('stak lake query "select status, count(*) from tasks group by 1"')
     .example('stak lake query "from tasks where status = ?" --param 1=pending --to tasks.parquet')
     .example('stak lake insight tasks-completed --days 7')

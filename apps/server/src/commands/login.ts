@@ -19,12 +19,12 @@ const urlOption = [
 
 export function registerLogin(cli: CAC): void {
   cli
-    .command('login', 'Sign in to a server; the password is asked for, or read from a pipe')
+    .command('login', 'Sign in to a server. Prompts for the password, or reads it from a pipe')
     .option('--url <url>', 'The server (default: that of this folder, or http://127.0.0.1:8787)')
-    .option('--email <address>', 'Who signs in')
-    .option('--code <code>', 'Of your authenticator app, or a recovery code')
-    .option('--signup', 'Make the account first')
-    .option('--name <name>', 'signup: what to call you')
+    .option('--email <address>', 'Your e-mail address')
+    .option('--code <code>', 'A code from your authenticator app, or a recovery code')
+    .option('--signup', 'Create the account first')
+    .option('--name <name>', 'signup: your name')
     .example('stak login --email ann@example.com')
     .action(login);
   cli
@@ -35,7 +35,7 @@ export function registerLogin(cli: CAC): void {
       console.log(`Signed out from ${await signOut(flags)}`);
     });
   cli
-    .command('whoami', 'Who is signed in, and on which plan')
+    .command('whoami', 'Show who is signed in, and their plan')
     .option(...urlOption)
     .action(async (flags: ConnectFlags) => {
       const { connect } = await import('../connection.ts');

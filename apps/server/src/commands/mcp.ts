@@ -3,7 +3,7 @@ import type { ConnectFlags } from '../connection.ts';
 
 export function registerMcp(cli: CAC): void {
   cli
-    .command('mcp', 'Let an assistant use this server, over standard input and output')
+    .command('mcp', 'Serve MCP over standard input and output, for assistants')
     .option('--url <url>', 'The server (default: the last one signed in to)')
     .example('stak mcp')
     .action(async (flags: ConnectFlags) => {

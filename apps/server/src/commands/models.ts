@@ -9,11 +9,11 @@ const actions = { list, test };
 
 export function registerModels(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'models [action] [name]', 'The models that agents can use', {
-    list: 'All of them, with their prices and which one is the default',
-    test: 'Ask one a question, and show what came (default: the default model)',
+    list: 'List the models, their prices and the default',
+    test: 'Ask a model a question and print the answer (default: the default model)',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--json', 'list: everything there is to know')
+    .option('--json', 'list: print JSON')
     .example('stak models')
     .example('stak models test')
     .example('stak models test anthropic/claude-sonnet-4-5')

@@ -12,12 +12,12 @@ import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supe
 export function registerStart(cli: CAC): void {
   cli
     .command('start', 'Run the server, with the console and a demo workspace')
-    .option('--path <folder>', 'Where data are kept (default: ./data)')
-    .option('--memory', 'Keep everything in memory and forget it at the end')
+    .option('--path <folder>', 'The data folder (default: ./data)')
+    .option('--memory', 'Keep everything in memory only')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8787)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
-    .option('--workers <count>', 'Processes that serve (default: one for each core, at most 8)')
-    .option('--no-demo', 'Make no demo workspace')
+    .option('--workers <count>', 'The number of serving processes (default: one per core, at most 8)')
+    .option('--no-demo', 'Do not create a demo workspace')
     .example('stak start')
     .example('stak start --memory --port 0')
     .action(start);

@@ -8,14 +8,14 @@ export function registerStorage(cli: CAC): void {
     'storage <action>',
     'How much each account stores, for operators',
     {
-      list: 'Every account that has something, the largest first',
-      recount: 'Count every table again, by looking at each item; a running server does it',
+      list: 'List accounts by storage, largest first',
+      recount: 'Recount every table by reading each item; a running server does the work',
     },
   )
     .option('--path <folder>', 'The folder of the embedded engine (default: ./data)')
-    .option('--endpoint <url>', 'A DynamoDB to look at, instead of a folder')
-    .option('--region <region>', 'The AWS region to look at, instead of a folder')
-    .option('--prefix <text>', 'What the names of the tables begin with (default: STAK_TABLE_PREFIX)')
+    .option('--endpoint <url>', 'A DynamoDB endpoint to use instead of a folder')
+    .option('--region <region>', 'The AWS region to use instead of a folder')
+    .option('--prefix <text>', 'The prefix of table names (default: STAK_TABLE_PREFIX)')
     .option('--json', 'list: print bytes and items as JSON')
     .example('stak storage list --path ./data')
     .example('stak storage recount')

@@ -5,18 +5,18 @@ import type { actions, Flags } from './tables-actions.ts';
 export function registerTables(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'tables <action>', 'The table designs', {
     list: 'All of them, with the size of their designs',
-    create: 'Make the tables, or what is missing of them; a server does so when it starts',
-    doc: 'A page for each table: keys, entities, access patterns, cost',
-    cost: 'What each access pattern costs, in units, measured',
+    create: 'Create the tables, or what is missing of them. A server does so at startup',
+    doc: 'Document each table: keys, entities, access patterns, cost',
+    cost: 'Show the measured cost of each access pattern, in units',
   })
     .option('--from <module>', "A module that exports designs (default: Stak's own)")
     .option('--path <folder>', 'create: the folder of the embedded engine (default: ./data)')
-    .option('--endpoint <url>', 'create: a DynamoDB to create them in, instead of a folder')
-    .option('--region <region>', 'create: the AWS region to create them in, instead of a folder')
-    .option('--prefix <text>', 'create: what the names of the tables begin with (default: STAK_TABLE_PREFIX)')
-    .option('--to <folder>', 'doc: write a page for each table there, instead of printing them')
-    .option('--check', 'doc: only say whether the pages in the folder are up to date')
-    .option('--json', 'list, cost: print it as JSON')
+    .option('--endpoint <url>', 'create: a DynamoDB endpoint to use instead of a folder')
+    .option('--region <region>', 'create: the AWS region to use instead of a folder')
+    .option('--prefix <text>', 'create: the prefix of table names (default: STAK_TABLE_PREFIX)')
+    .option('--to <folder>', 'doc: write a page for each table to this folder, instead of printing')
+    .option('--check', 'doc: only check whether the pages in the folder are up to date')
+    .option('--json', 'list, cost: print JSON')
     .example('stak tables list')
     .example('stak tables create --path ./data')
     .example('stak tables create --from ./table.ts --region eu-central-1')

@@ -18,30 +18,30 @@ const actions = {
 
 export function registerTenants(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'tenants <action> [id]', 'Your tenants', {
-    list: 'All of them',
-    create: 'A new one, active at once',
-    show: 'One of them, with its settings',
-    activate: 'Open one again',
-    suspend: 'Close one for the time being: its users are refused',
-    delete: 'Erase one, with everything it has in every service',
+    list: 'List your tenants',
+    create: 'Create a tenant, active at once',
+    show: 'Show a tenant and its settings',
+    activate: 'Activate a tenant',
+    suspend: 'Suspend a tenant: its users are refused',
+    delete: 'Delete a tenant and everything in it',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--id <id>', 'create: the id it is to have (default: one is made up)')
+    .option('--id <id>', 'create: its id (default: generated)')
     .option('--name <name>', 'create: its name')
-    .option('--json', 'list: everything there is to know')
+    .option('--json', 'list: print JSON')
     .example('stak tenants create --id acme --name "Acme Inc."')
     .example('stak tenants suspend acme')
     .action((action: string, id: string | undefined, flags: TenantFlags) =>
       runAction('tenants', actions, action, flags, id),
     );
   declareActions<'mint'>(cli, 'tokens <action>', 'Tokens of end users', {
-    mint: 'A short-lived token for one user of one tenant',
+    mint: 'Create a short-lived token for a user of a tenant',
   })
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--tenant <id>', 'Whose user it is')
-    .option('--user <id>', 'Which user')
-    .option('--scope <scope>', 'What it may, separated by spaces or commas (default: inbox:read inbox:write)')
-    .option('--ttl <seconds>', 'How long it is good (default: an hour)')
+    .option('--tenant <id>', 'The tenant of the user')
+    .option('--user <id>', 'The user')
+    .option('--scope <scope>', 'The scopes, separated by spaces or commas (default: inbox:read inbox:write)')
+    .option('--ttl <seconds>', 'How long it is valid, in seconds (default: an hour)')
     .example('stak tokens mint --tenant acme --user ann')
     .example('stak tokens mint --tenant acme --user ann --scope tasks:read,tasks:write')
     .action((action: string, flags: TokenFlags) => runAction('tokens', { mint }, action, flags));
