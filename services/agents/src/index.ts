@@ -1,25 +1,25 @@
 import { createNotifier, systemRandom, unknownOwners } from '@stak/kit';
-import { approvalEndpoints } from './approvals/routes.ts';
+import { createApprovalRoutes } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
-import { channelEndpoints } from './channels/routes.ts';
+import { createChannelRoutes } from './channels/routes.ts';
 import { slack } from './channels/slack.ts';
 import { teams } from './channels/teams.ts';
 import { telegram } from './channels/telegram.ts';
 import { whatsapp } from './channels/whatsapp.ts';
-import { conversationEndpoints } from './conversations/handlers.ts';
+import { createConversationRoutes } from './conversations/handlers.ts';
 import type { AgentsDeps, Service } from './deps.ts';
 import { createEraser } from './erasure.ts';
 import { agentErrors } from './errors.ts';
-import { mcpEndpoints } from './mcp/routes.ts';
-import { memoryEndpoints } from './memory/routes.ts';
-import { modelEndpoints } from './models/routes.ts';
+import { createMcpRoutes } from './mcp/routes.ts';
+import { createMemoryRoutes } from './memory/routes.ts';
+import { createModelRoutes } from './models/routes.ts';
 import type { TenantSettings } from './settings.ts';
 import { checkSettings } from './settings-check.ts';
 import { portSkills } from './skills/built-in.ts';
 import { ownSkills } from './skills/conversation-skills.ts';
-import { tenantEndpoints } from './skills/routes.ts';
+import { createSkillRoutes } from './skills/routes.ts';
 import { createHub } from './streaming/live-answers.ts';
-import { uiEndpoints } from './streaming/ui-routes.ts';
+import { createUiRoutes } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
@@ -43,14 +43,14 @@ export function createAgents(deps: AgentsDeps) {
   const service = createService(deps);
   return {
     api: [
-      ...conversationEndpoints(service),
-      ...tenantEndpoints(service),
-      ...memoryEndpoints(service),
-      ...channelEndpoints(service),
-      ...modelEndpoints(service),
-      ...uiEndpoints(service),
-      ...approvalEndpoints(service),
-      ...mcpEndpoints(service),
+      ...createConversationRoutes(service),
+      ...createSkillRoutes(service),
+      ...createMemoryRoutes(service),
+      ...createChannelRoutes(service),
+      ...createModelRoutes(service),
+      ...createUiRoutes(service),
+      ...createApprovalRoutes(service),
+      ...createMcpRoutes(service),
     ] as const,
     errors: agentErrors,
     tables: [conversations],

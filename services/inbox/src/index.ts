@@ -5,7 +5,7 @@ import { inboxErrors } from './errors.ts';
 import { checkInboxId, type InboxId, type MailboxId } from './inbox-id.ts';
 import { startCategoryErasure } from './inboxes/category-erasure.ts';
 import { createEraser } from './inboxes/eraser.ts';
-import { createInboxEndpoints } from './inboxes/routes.ts';
+import { createInboxRoutes } from './inboxes/routes.ts';
 import { createPolicies, listInboxes, writeInbox } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import { createBroadcastList } from './mailbox/broadcast-list.ts';
@@ -14,13 +14,13 @@ import { createMailboxCache } from './mailbox/mailbox-cache.ts';
 import { type MarkAll, markAll } from './mailbox/mark-all.ts';
 import { type Mark, markMessages } from './mailbox/mark-messages.ts';
 import { type FeedFilter, openPage, readFeed } from './mailbox/messages.ts';
-import { createMailboxEndpoints } from './mailbox/routes.ts';
+import { createMailboxRoutes } from './mailbox/routes.ts';
 import { createSharedBodies } from './mailbox/shared-bodies.ts';
 import { type Origin, publish } from './publish/publish.ts';
-import { createPublishEndpoints } from './publish/routes.ts';
+import { createPublishRoutes } from './publish/routes.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
 import { redact, redactHostId } from './sends/redaction.ts';
-import { createSendEndpoints } from './sends/routes.ts';
+import { createSendRoutes } from './sends/routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { inboxConfig, inboxTable } from './tables.ts';
 import { createWorker, runAll } from './worker.ts';
@@ -36,10 +36,10 @@ export function createInbox(given: InboxDeps) {
   const deps = completeDeps(given);
   return {
     api: [
-      ...createInboxEndpoints(deps),
-      ...createPublishEndpoints(deps),
-      ...createSendEndpoints(deps),
-      ...createMailboxEndpoints(deps),
+      ...createInboxRoutes(deps),
+      ...createPublishRoutes(deps),
+      ...createSendRoutes(deps),
+      ...createMailboxRoutes(deps),
     ] as const,
     errors: inboxErrors,
     tables: [inboxTable],

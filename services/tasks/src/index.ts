@@ -1,21 +1,21 @@
 import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import type { Deps, TasksDeps } from './deps.ts';
 import { createTask } from './edit/create.ts';
-import { createEditEndpoints } from './edit/routes.ts';
+import { createEditRoutes } from './edit/routes.ts';
 import { getTask, updateTask } from './edit/update.ts';
 import { tasksErrors } from './errors.ts';
 import { type ListParams, listTasks } from './lists/list.ts';
-import { createListEndpoints } from './lists/routes.ts';
+import { createListRoutes } from './lists/routes.ts';
 import { createSearch } from './lists/search.ts';
 import { taskStatistics } from './lists/statistics.ts';
 import { createReminderWorker } from './schedule/reminders.ts';
 import { newTask, showTask, type WireTask } from './schema.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
-import { createSyncEndpoints } from './sync/routes.ts';
+import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
 import { createEraser } from './users/eraser.ts';
 import { ensureUser } from './users/profile.ts';
-import { createUserEndpoints } from './users/routes.ts';
+import { createUserRoutes } from './users/routes.ts';
 
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
@@ -46,10 +46,10 @@ export function createTasks(given: TasksDeps) {
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.
     api: [
-      ...createListEndpoints(deps),
-      ...createSyncEndpoints(deps),
-      ...createUserEndpoints(deps),
-      ...createEditEndpoints(deps),
+      ...createListRoutes(deps),
+      ...createSyncRoutes(deps),
+      ...createUserRoutes(deps),
+      ...createEditRoutes(deps),
     ] as const,
     errors: tasksErrors,
     tables: [todoAppData],

@@ -65,7 +65,7 @@ const routes = {
   }),
 };
 
-export const approvalEndpoints = (service: Service) =>
+export const createApprovalRoutes = (service: Service) =>
   [
     endpoint(routes.list, async c => {
       const caller = c.get('principal');

@@ -113,7 +113,7 @@ const routes = {
   }),
 };
 
-export function channelEndpoints(service: Service) {
+export function createChannelRoutes(service: Service) {
   const deliveryOf = (
     c: { req: { header(name: string): string | undefined } },
     id: string,

@@ -22,7 +22,7 @@ import { showConversation, showListed, showReply, showTurn } from './views.ts';
 
 const wantsEvents = (accept: string | undefined): boolean => /\btext\/event-stream\b/.test(accept ?? '');
 
-export const conversationEndpoints = (service: Service) =>
+export const createConversationRoutes = (service: Service) =>
   [
     endpoint(routes.create, async c => {
       const caller = c.get('principal');

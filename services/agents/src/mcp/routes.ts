@@ -105,7 +105,7 @@ const show = (server: McpServer) => ({
   updated_at: server.updated_at,
 });
 
-export const mcpEndpoints = (service: Service) =>
+export const createMcpRoutes = (service: Service) =>
   [
     endpoint(routes.list, async c => {
       const caller = c.get('principal');

@@ -110,7 +110,7 @@ const show = (item: MemoryItem) => ({
   updated_at: item.updated_at,
 });
 
-export function memoryEndpoints(service: Service) {
+export function createMemoryRoutes(service: Service) {
   const enter = async (
     caller: PrincipalOf<'user'>,
     { tenant_id, user_id }: { tenant_id: string; user_id: string },

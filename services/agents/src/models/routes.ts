@@ -67,7 +67,7 @@ const routes = {
   }),
 };
 
-export const modelEndpoints = (service: Service) =>
+export const createModelRoutes = (service: Service) =>
   [
     endpoint(routes.list, async c => {
       const { models } = service;

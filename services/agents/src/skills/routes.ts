@@ -144,7 +144,7 @@ const show = ({ tenant_id: _, secret: __, version: ___, parameters, ...skill }: 
   parameters: JSON.parse(parameters) as Record<string, unknown>,
 });
 
-export const tenantEndpoints = (service: Service) =>
+export const createSkillRoutes = (service: Service) =>
   [
     endpoint(routes.usage, async c => {
       const caller = c.get('principal');

@@ -148,7 +148,7 @@ async function findRunning(service: Service, key: ConversationKey) {
   return waiting.at(-1);
 }
 
-export function uiEndpoints(service: Service) {
+export function createUiRoutes(service: Service) {
   const enterer = (caller: PrincipalOf<'user'>, tenantId: string) => () =>
     service.enterTenant(caller, tenantId);
   const resume = async (caller: PrincipalOf<'user'>, key: ConversationKey) => {

@@ -175,7 +175,7 @@ const show = <T extends { kind: string }>({ kind: _, ...shown }: T) => shown;
 // Inboxes stored before `cta_schemes` existed have none.
 const showInbox = ({ erasing: _, ...config }: settings.InboxConfig) => ({ cta_schemes: [], ...show(config) });
 
-export function createInboxEndpoints(deps: Deps) {
+export function createInboxRoutes(deps: Deps) {
   const { inTenant, inInbox } = createInTenant(deps);
   return [
     inTenant(readSettings, async (c, tenant_key) => {

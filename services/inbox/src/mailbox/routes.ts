@@ -171,7 +171,7 @@ const valueTag = (value: unknown): string =>
 
 const showMarked = ({ changed, missing }: Marked) => ({ changed, not_found: missing });
 
-export function createMailboxEndpoints(deps: Deps) {
+export function createMailboxRoutes(deps: Deps) {
   const { inMailbox } = createInTenant(deps);
 
   return [

@@ -85,7 +85,7 @@ const originOf = (c: Called) => ({
   requestKey: c.get('idempotencyKey'),
 });
 
-export function createPublishEndpoints(deps: Deps) {
+export function createPublishRoutes(deps: Deps) {
   const { inInbox } = createInTenant(deps);
 
   const publishAndShow = async (c: Called, inbox: InboxId, draft: NewMessage) => {

@@ -120,7 +120,7 @@ const cancel = route({
   problems: ['inbox.send_not_found', 'inbox.already_sent'],
 });
 
-export function createSendEndpoints(deps: Deps) {
+export function createSendRoutes(deps: Deps) {
   const { inInbox } = createInTenant(deps);
 
   const listing = (spec: typeof list | typeof listScheduled, scheduled: boolean) =>

@@ -193,7 +193,7 @@ const emptyAll = route({
 });
 
 // Paths without a parameter come first: `/v1/tasks/trash` is not a task.
-export const createEditEndpoints = (deps: Deps) =>
+export const createEditRoutes = (deps: Deps) =>
   [...createManyEndpoints(deps), ...createTaskEndpoints(deps)] as const;
 
 function createTaskEndpoints(deps: Deps) {

@@ -96,7 +96,7 @@ const download = route({
 
 const mediaTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' };
 
-export function createListEndpoints(deps: Deps) {
+export function createListRoutes(deps: Deps) {
   const inTenant = createInTenant(deps);
   return [
     inTenant(list, async (c, user_id) => {

@@ -44,7 +44,7 @@ const events = route({
   },
 });
 
-export function createSyncEndpoints(deps: Deps) {
+export function createSyncRoutes(deps: Deps) {
   const inTenant = createInTenant(deps);
   return [
     inTenant(changes, async (c, user_id) => {

@@ -75,7 +75,7 @@ const showFeed = route({
   limits: { rate: { name: 'tasks-feed', ...limits.feedRate, by: 'path' } },
 });
 
-export function createUserEndpoints(deps: Deps) {
+export function createUserRoutes(deps: Deps) {
   const inTenant = createInTenant(deps);
   return [
     inTenant(me, async (c, user_id) => {
