@@ -7,7 +7,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { openBrowser } from '@stak/console/test/browser';
 import { openPage } from '@stak/console/test/signed-in-page';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { builtIn, expectUsable, openPortalServer, type PortalServer } from './portal-server.ts';
 
 // A page of somebody else with the components in it: the program of the guide, word for word.
@@ -17,11 +17,11 @@ const guide = new URL('../../../docs/guides/portal.md', import.meta.url);
 const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' };
 const folder = builtIn('portal-host');
 let asked = 0; // for tokens
-let token = '';
+let token: Promise<string>;
 const host = createServer(async (request, response) => {
   if (request.url === '/stak-token') {
     asked++;
-    return void response.end(token);
+    return void response.end(await token);
   }
   const path = request.url === '/' ? '/index.html' : request.url!;
   response.setHeader('Content-Type', types[extname(path)] ?? 'text/html');
@@ -70,9 +70,17 @@ describe.skipIf(!browser)(
       await buildGuide(tenant_id);
       const mint = async () => {
         const body = { sub: 'ann', scope: 'tasks:read tasks:write agents:chat' };
-        token = (await server.host.tenants.mintToken({ tenant_id, body })).data.token;
+        return (await server.host.tenants.mintToken({ tenant_id, body })).data.token;
       };
-      await mint();
+      // Those of the second in which others are revoked are refused, too.
+      const mintNew = () =>
+        vi.waitFor(async () => {
+          const given = await mint();
+          const headers = { Authorization: `Bearer ${given}` };
+          expect((await fetch(`${server.url}/v1/portal/${tenant_id}/me`, { headers })).status).toBe(200);
+          return given;
+        }, 15_000);
+      token = mint();
       const { page, failures } = await openPage(browser!);
       await page.goto(origin);
       await page.getByLabel('New task').fill('Read Emma');
@@ -97,7 +105,7 @@ describe.skipIf(!browser)(
 
       // One that is revoked is asked for again, once for all who need it.
       await server.host.tenants.revokeTokens({ tenant_id, body: { sub: 'ann' } });
-      await mint();
+      token = mintNew();
       await page.getByLabel('Status of Read Emma').selectOption('Done');
       await page.getByRole('region', { name: 'Done' }).getByText('Read Emma').waitFor();
       expect(asked).toBe(2);
