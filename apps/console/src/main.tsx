@@ -17,6 +17,8 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    // Words as they are written: capitals are harder to read.
+    Badge: { defaultProps: { tt: 'none' } },
     // A cross says nothing to a screen reader.
     CloseButton: { defaultProps: { 'aria-label': 'Close' } },
     // The first item gets the focus: an element for it alone has no role that a menu may contain.

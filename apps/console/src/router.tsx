@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { NothingHere } from './components/nothing-here.tsx';
-import { type AccountTab, accountTabs, type Checkout, checkouts } from './pages/account/address.ts';
+import { readAccountSearch } from './pages/account/address.ts';
 import { readInboxSearch } from './pages/inbox/queries.ts';
 import { readInsightsSearch, readSqlSearch } from './pages/lake/address.ts';
 import { readTableSearch } from './pages/tables/queries.ts';
@@ -227,10 +227,7 @@ const table = createRoute({
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
-  validateSearch: ({ tab, checkout }): { tab?: AccountTab; checkout?: Checkout } => ({
-    tab: accountTabs.find(name => name === tab),
-    checkout: checkouts.find(name => name === checkout),
-  }),
+  validateSearch: readAccountSearch,
   component: latePage(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
 });
 

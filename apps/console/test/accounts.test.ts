@@ -322,6 +322,9 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByRole('button', { name: 'Create an account' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await page.getByLabel('Password').first().fill('short');
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByText('Must have at least 10 characters').waitFor();
     await page.getByLabel('Password').first().fill('1234567890');
     await page.getByRole('button', { name: 'Sign up' }).click();
     await page.getByText('a row of keys or of letters').waitFor();

@@ -161,7 +161,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('status', { name: 'Loading' }).waitFor();
     await page.context().setOffline(false);
-    await page.getByRole('heading', { name: 'Account' }).waitFor();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
     await page.getByRole('link', { name: 'Tasks' }).click();
     await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });

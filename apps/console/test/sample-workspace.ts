@@ -73,6 +73,6 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
     '/console/account?tab=profile': 'E-mail',
     '/console/account?tab=security': 'Passkeys',
     '/console/account?tab=sessions': 'This one',
-    '/console/account?tab=audit': 'key',
+    '/console/account?tab=audit': 'created a key',
   };
 }

@@ -79,6 +79,15 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     };
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     await page.getByRole('cell', { name: 'order.paid' }).waitFor();
+    // On a phone no filter covers the next one.
+    await page.setViewportSize({ width: 390, height: 800 });
+    const boxOf = async (name: string) =>
+      (await page.getByLabel(name, { exact: true }).first().boundingBox())!;
+    await expect.poll(async () => (await boxOf('Search')).width).toBeLessThan(180);
+    expect((await boxOf('Source')).x).toBeGreaterThan(
+      (await boxOf('Search')).x + (await boxOf('Search')).width,
+    );
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('textbox', { name: 'Value' }).fill('body.id = 7');
     await page.getByRole('cell', { name: 'order.paid' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: nextEvent.eventId }).click();

@@ -25,8 +25,73 @@ function describe(issue: Issue, location: Location): FieldError[] {
       code: 'unknown_field',
       detail: 'Unknown field',
     }));
-  return [{ in: location, pointer: pointerTo(issue.path), code: issue.code, detail: issue.message }];
+  return [{ in: location, pointer: pointerTo(issue.path), code: issue.code, detail: wordsOf(issue) }];
 }
+
+// What to do, for those who filled in a form: Zod's own words are for those who wrote the schema. Words that a schema
+// brings itself stay.
+function wordsOf(issue: Issue): string {
+  if (!/^(?:Invalid|Too small|Too big)\b/.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'too_small':
+    case 'too_big':
+      return boundWords(issue);
+    case 'invalid_type':
+      if (issue.message.endsWith('received undefined')) return 'Is required';
+      return `Must be ${typeWords[issue.expected] ?? `of the type ${issue.expected}`}`;
+    case 'invalid_value':
+      return `Must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+    case 'invalid_format':
+      return `Must be ${formatWords[issue.format] ?? 'in the form that the reference shows'}`;
+    case 'invalid_union':
+      return 'Fits none of the forms that the reference shows';
+    default:
+      return issue.message;
+  }
+}
+
+type Bound = Extract<Issue, { code: 'too_small' | 'too_big' }>;
+
+function boundWords(issue: Bound): string {
+  const [bound, words] =
+    issue.code === 'too_small' ? [issue.minimum, 'at least'] : [issue.maximum, 'at most'];
+  const unit = units[issue.origin];
+  if (unit !== undefined && Number(bound) === 1 && issue.code === 'too_small') return 'Must not be empty';
+  if (unit !== undefined) return `Must have ${words} ${bound} ${Number(bound) === 1 ? unit.one : unit.many}`;
+  const strictly = issue.code === 'too_small' ? 'more than' : 'less than';
+  return `Must be ${issue.inclusive === false ? strictly : words} ${bound}`;
+}
+
+const entries = { one: 'entry', many: 'entries' };
+const units: Readonly<Record<string, { one: string; many: string }>> = {
+  string: { one: 'character', many: 'characters' },
+  array: entries,
+  set: entries,
+  map: entries,
+  object: { one: 'field', many: 'fields' },
+};
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+const formatWords: Readonly<Record<string, string>> = {
+  email: 'an e-mail address',
+  url: 'an address that begins with https:// or http://',
+  datetime: 'a time such as 2026-03-01T10:00:00Z',
+  date: 'a day such as 2026-03-01',
+  time: 'a time such as 10:00:00',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  cidrv4: 'a network such as 192.0.2.0/24',
+  cidrv6: 'a network such as 2001:db8::/32',
+  uuid: 'a UUID',
+};
 
 export const requestInvalid = (errors: readonly FieldError[]) =>
   refuse('http.request_invalid', describeCount(errors.length), {

@@ -20,14 +20,14 @@ export function AccountPage() {
   const may = useMay();
   return (
     <Stack>
-      <Title order={2}>Account</Title>
+      <Title order={2}>Settings</Title>
       <Unverified />
       <Tabs
         value={tab}
         keepMounted={false}
         onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
       >
-        <Tabs.List>
+        <Tabs.List className="stak-tabs">
           <Tabs.Tab value="keys">API keys</Tabs.Tab>
           <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="billing">Plan and billing</Tabs.Tab>

@@ -97,7 +97,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
         Refuse
       </Button>
       <Text size="sm" c="dimmed">
-        You can disconnect it at any time: Account, Security.
+        You can disconnect it at any time: Settings, Security.
       </Text>
     </>
   );
@@ -122,7 +122,12 @@ export function ConnectedApps() {
     return member?.name ?? member?.email ?? userId;
   };
   return (
-    <Card withBorder component="section" aria-label="Connected apps">
+    <Card
+      withBorder
+      component="section"
+      aria-label="Connected apps"
+      maw={apps.data?.length ? undefined : 520}
+    >
       <Stack>
         <Title order={3} size="h4">
           Connected apps

@@ -6,6 +6,7 @@ import { complain } from '../../components/complaint.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
+import { formatDay } from '../../text/days.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 
 const route = getRouteApi('/inside/account');
@@ -68,6 +69,8 @@ export function Billing() {
   );
 }
 
+const inWords = { dateStyle: 'medium' } as const;
+
 function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, storage }: Usage) {
   return (
     <Card withBorder component="section" aria-label="Usage">
@@ -76,7 +79,7 @@ function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, storage }
           Usage
         </Title>
         <Bar
-          label={`Events since ${formatTime(usagePeriodStart)}`}
+          label={`Events since ${formatDay(usagePeriodStart.slice(0, 10), inWords)}`}
           used={usageThisMonth}
           limit={eventsPerMonth}
           format={formatNumber}

@@ -175,7 +175,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
           )}
         </Group>
       </Group>
-      <Text size="sm" c="dimmed">
+      <Text size="sm" c="dimmed" mt={4}>
         {event.method} · {event.contentType ?? 'no content type'} · {formatBytes(event.size)} ·{' '}
         {formatTime(event.receivedAt)}
         {event.sourceIp !== undefined && ` · from ${event.sourceIp}`}

@@ -1,0 +1,79 @@
+// What an entry of the audit trail says, in words after a name: "created a connection".
+
+const deeds: Readonly<Record<string, string>> = {
+  'account.created': 'signed up',
+  'account.changed': 'changed their account',
+  'account.deleted': 'deleted the account',
+  'account.downloaded': 'downloaded everything of the account',
+  'app.approved': 'let an app in',
+  'app.reused': 'was signed out of an app: its token was used twice',
+  'email.change_requested': 'asked to change their address',
+  'email.changed': 'changed their address',
+  'email.verified': 'verified their address',
+  'factor.changed': 'changed a second factor',
+  'member.joined': 'joined',
+  'member.left': 'left',
+  'ownership.transferred': 'transferred the ownership',
+  'passkey.refused': 'was refused with a passkey',
+  'password.changed': 'changed their password',
+  'password.reset': 'reset their password',
+  'password.reset_requested': 'asked to reset the password',
+  'portal.opened': 'opened the billing portal',
+  'session.started': 'signed in',
+  'session.ended': 'signed out',
+  'session.refused': 'was refused: wrong password or code',
+  'session.reused': 'was signed out: their session was used twice',
+  'session.switched': 'switched the organisation',
+  'inbox.publish': 'sent a message',
+  'inbox.broadcast': 'sent a message to everyone',
+  'inbox.cancel': 'cancelled a message',
+  'inbox.redact': 'redacted a message',
+};
+
+const verbs: Readonly<Record<string, string>> = {
+  accept: 'accepted',
+  cancel: 'cancelled',
+  claim: 'connected',
+  create: 'created',
+  delete: 'deleted',
+  edit: 'changed',
+  erase: 'erased',
+  finish: 'finished',
+  import: 'imported',
+  invite: 'invited',
+  mint: 'minted',
+  put: 'changed',
+  redact: 'redacted',
+  refresh: 'refreshed',
+  register: 'registered',
+  release: 'disconnected',
+  remove: 'removed',
+  rename: 'renamed',
+  replace: 'replaced',
+  replay: 'replayed',
+  resend: 'resent',
+  restore: 'restored',
+  revoke: 'revoked',
+  rotate: 'rotated',
+  send: 'sent',
+  set: 'changed',
+  test: 'tested',
+  update: 'changed',
+  withdraw: 'withdrew',
+  write: 'changed',
+};
+
+/** The words for an action: one of the table, an operation (`webhooks.createSource`) or `key.created`. */
+export function deedOf(action: string): string {
+  const known = deeds[action];
+  if (known !== undefined) return known;
+  const [first = '', second = ''] = action.split('.');
+  const [verb = '', ...nouns] = second.split(/(?=[A-Z])/).map(word => word.toLowerCase());
+  if (verbs[verb] !== undefined)
+    return `${verbs[verb]} ${withArticle(nouns.length > 0 ? nouns.join(' ') : first.replace(/s$/, ''))}`;
+  if (/ed$/.test(second) && !second.includes('_')) return `${second} ${withArticle(first)}`;
+  return [first, ...second.split(/(?=[A-Z])|_/)].join(' ').toLowerCase().trim();
+}
+
+const withArticle = (noun: string): string =>
+  /[^s]s$/.test(noun) ? noun : `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
