@@ -10,8 +10,8 @@ export const accountTabs = [
 export type AccountTab = (typeof accountTabs)[number];
 
 // How somebody comes back from Stripe's checkout.
-export const checkouts = ['done', 'cancelled'] as const;
-export type Checkout = (typeof checkouts)[number];
+const checkouts = ['done', 'cancelled'] as const;
+type Checkout = (typeof checkouts)[number];
 
 export type AccountSearch = {
   tab?: AccountTab;
