@@ -10,7 +10,7 @@ import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
-import { deedOf } from '../../text/deeds.ts';
+import { actionText } from '../../text/action-text.ts';
 import { formatTime } from '../../text/format.ts';
 
 export const useAuditDownload = () =>
@@ -34,7 +34,7 @@ export function AuditTrail() {
   const download = useAuditDownload();
   const personOf = (userId: string | undefined): string | undefined =>
     members.find(one => one.userId === userId)?.email ?? userId;
-  const words = (row: Entry): string => `${personOf(row.by) ?? viaOf(row.via)} ${deedOf(row.action)}`;
+  const words = (row: Entry): string => `${personOf(row.by) ?? viaOf(row.via)} ${actionText(row.action)}`;
   const isShown = (row: Entry): boolean =>
     (by === undefined || row.by === by) &&
     [words(row), row.action, row.detail, row.target, row.address]

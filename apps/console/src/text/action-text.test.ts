@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deedOf } from './deeds.ts';
+import { actionText } from './action-text.ts';
 
 it.each([
   ['session.started', 'signed in'],
@@ -13,4 +13,4 @@ it.each([
   ['inbox.writeInbox', 'changed an inbox'],
   ['something.nobody_knows', 'something nobody knows'],
   ['', ''],
-])('says %s in words', (action, words) => expect(deedOf(action)).toBe(words));
+])('says %s in words', (action, words) => expect(actionText(action)).toBe(words));

@@ -1,6 +1,6 @@
 // What an entry of the audit trail says, in words after a name: "created a connection".
 
-const deeds: Readonly<Record<string, string>> = {
+const texts: Readonly<Record<string, string>> = {
   'account.created': 'signed up',
   'account.changed': 'changed their account',
   'account.deleted': 'deleted the account',
@@ -64,8 +64,8 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /** The words for an action: one of the table, an operation (`webhooks.createSource`) or `key.created`. */
-export function deedOf(action: string): string {
-  const known = deeds[action];
+export function actionText(action: string): string {
+  const known = texts[action];
   if (known !== undefined) return known;
   const [first = '', second = ''] = action.split('.');
   const [verb = '', ...nouns] = second.split(/(?=[A-Z])/).map(word => word.toLowerCase());
