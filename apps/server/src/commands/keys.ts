@@ -17,7 +17,7 @@ const actions = { list, create, delete: remove };
 
 export function registerKeys(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'keys <action> [id]', 'Your API keys', {
-    list: 'List your keys, with their scope and last use',
+    list: 'All of them, with their scope and last use',
     create: 'Create a key. It is printed once',
     delete: 'Revoke a key',
   })

@@ -4,7 +4,7 @@ import type { actions, Flags } from './tables-actions.ts';
 
 export function registerTables(cli: CAC): void {
   declareActions<keyof typeof actions>(cli, 'tables <action>', 'The table designs', {
-    list: 'All of them, with the size of their designs',
+    list: 'List the tables and the size of their designs',
     create: 'Create the tables, or what is missing of them. A server does so at startup',
     doc: 'Document each table: keys, entities, access patterns, cost',
     cost: 'Show the measured cost of each access pattern, in units',
