@@ -29,7 +29,9 @@ if (!(minutes > 0) || !Number.isInteger(firstSeed) || firstSeed < 1) {
   let seed = firstSeed;
   for (; Date.now() < endsAt; seed++) {
     const startedAt = Date.now();
-    const child = spawn('npx', ['vitest', 'run', ...suites, '-t', names, '--reporter', 'dot'], {
+    // It is to run beside other work, for long: only a test that never ends is a fault.
+    const patience = ['--test-timeout', '300000'];
+    const child = spawn('npx', ['vitest', 'run', ...suites, '-t', names, '--reporter', 'dot', ...patience], {
       cwd: root,
       env: { ...process.env, STAK_ADVERSARY_SEED: String(seed) },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { finished } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { type Sealer, yieldToEventLoop } from '@stak/kit';
 import { type AnyEntity, type AnyTable, type Attributes, type DynamoClient, hasKeyOf } from '@stak/table';
 import { UsageError } from '../errors.ts';
@@ -32,11 +32,12 @@ export type ExportOptions = {
   passphrase?: string; // without one, secrets stay as they are stored
   now: () => number;
   partBytes?: number;
-  pageItems?: number; // read at a time, before others have their turn; by default as many as a page has
+  pageItems?: number; // read at a time, before others have their turn
   progress?(table: string, items: number): void;
 };
 
 const defaultPartBytes = 16 * 1024 * 1024;
+const defaultPageItems = 1000; // so few are gone from memory before it is tidied up; a million take 1,000 reads
 const check = 'stak-archive';
 
 /** Writes every item of the tables into a folder. One that was cut short goes on where it was. */
@@ -111,6 +112,24 @@ export function hasExpired({ ttl }: AnyTable, item: Attributes, nowMs: number): 
   return typeof seconds === 'number' && seconds * 1000 <= nowMs;
 }
 
+// A part is compressed as it is read: of sixteen megabytes of lines, only what they become is held.
+function openPart() {
+  const gzip = createGzip();
+  const chunks: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return {
+    write: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        gzip.write(text, error => (error ? reject(error) : resolve()));
+      }),
+    async end(): Promise<Uint8Array> {
+      gzip.end();
+      await finished(gzip);
+      return Buffer.concat(chunks);
+    },
+  };
+}
+
 type PartContent = { file: string; content: Uint8Array };
 
 // The files of all tables; in between nothing, when the manifest says that the file before is there.
@@ -131,14 +150,22 @@ async function* readTable(
   archiveSealer: Sealer | undefined,
   counts: { unopened: number },
 ): AsyncGenerator<PartContent | undefined> {
-  const { client, sealer, now, partBytes = defaultPartBytes, pageItems, progress } = options;
+  const {
+    client,
+    sealer,
+    now,
+    partBytes = defaultPartBytes,
+    pageItems = defaultPageItems,
+    progress,
+  } = options;
   const { without = [], accounts } = options;
   const left = without.filter(entity => table.entities.includes(entity));
   manifest.tables[table.name] ??= { parts: [], isWhole: false };
   const state = manifest.tables[table.name]!;
   let items = state.parts.reduce((sum, part) => sum + part.items, 0);
   while (!state.isWhole) {
-    const lines: string[] = [];
+    const part = openPart();
+    let count = 0;
     let bytes = 0;
     let ExclusiveStartKey = state.next as Attributes | undefined;
     do {
@@ -146,27 +173,30 @@ async function* readTable(
         TableName: table.name,
         ConsistentRead: true,
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
-        ...(pageItems !== undefined && { Limit: pageItems }),
+        Limit: pageItems,
       });
       await yieldToEventLoop();
+      let lines = '';
       for (const stored of page.Items ?? []) {
         if (hasExpired(table, stored, now()) || left.some(entity => hasKeyOf(entity, stored))) continue;
         if (accounts && !(await accounts.has(table, stored))) continue;
         const sealed = archiveSealer && resealItem(table, stored, sealer, archiveSealer);
         counts.unopened += sealed?.unopened ?? 0;
         const line = JSON.stringify(tagItem(sealed?.item ?? stored));
-        lines.push(line);
-        bytes += line.length;
+        lines += `${line}\n`;
+        count += 1;
       }
+      await part.write(lines);
+      bytes += lines.length;
       ExclusiveStartKey = page.LastEvaluatedKey;
-      progress?.(table.name, items + lines.length);
+      progress?.(table.name, items + count);
     } while (ExclusiveStartKey && bytes < partBytes);
-    items += lines.length;
-    if (lines.length > 0) {
+    items += count;
+    const content = await part.end();
+    if (count > 0) {
       const file = `${table.name}-${String(state.parts.length + 1).padStart(5, '0')}.ndjson.gz`;
-      const content = await promisify(gzip)(`${lines.join('\n')}\n`);
       yield { file, content };
-      state.parts.push({ file, items: lines.length, sha256: sha256(content) });
+      state.parts.push({ file, items: count, sha256: sha256(content) });
     }
     state.isWhole = ExclusiveStartKey === undefined;
     if (ExclusiveStartKey) state.next = ExclusiveStartKey;

@@ -21,7 +21,8 @@ def answer(command):
     snapshots = [one.snapshot_id for one in table.metadata.snapshots]
     if command["kind"] == "all":
         return {"snapshots": snapshots, "rows": [rows(table, one) for one in snapshots]}
-    return {"snapshots": snapshots, "rows": rows(table, command.get("snapshot"))}
+    operations = [str(one.summary.operation.value) for one in table.metadata.snapshots if one.summary]
+    return {"snapshots": snapshots, "operations": operations, "rows": rows(table, command.get("snapshot"))}
 
 
 for line in sys.stdin:
