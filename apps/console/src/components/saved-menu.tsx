@@ -18,7 +18,9 @@ type Props = {
 /** What the organisation keeps under names: picks one, saves another. */
 export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children }: Props) {
   const saved = useSaved(kind);
-  const maySave = useMay()('accounts.save');
+  const may = useMay();
+  const maySave = may('accounts.save');
+  const mayRemove = may('accounts.removeSaved');
   const [isNaming, setIsNaming] = useState(false);
   const item = (one: { name: string; text: string }, remove?: (name: string) => void) => (
     <Group key={one.name} gap={4} wrap="nowrap">
@@ -45,7 +47,7 @@ export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children
         </Menu.Target>
         <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
           {saved.shared.length > 0 && <Menu.Label>Saved for the organisation</Menu.Label>}
-          {saved.shared.map(one => item(one, maySave ? saved.remove : undefined))}
+          {saved.shared.map(one => item(one, mayRemove ? saved.remove : undefined))}
           {saved.local.length > 0 && <Menu.Label>Only in this browser</Menu.Label>}
           {saved.local.map(one => item(one, saved.removeLocal))}
           {saved.local.length > 0 && maySave && (
