@@ -57,6 +57,18 @@ describe('completed tasks of a user who wants them gone', () => {
     expect((await stored()).map(one => one.task_id)).toEqual([open.task_id]);
   });
 
+  it('leave their subtasks, which stand on their own from then on', async () => {
+    await keep(1);
+    const parent = await f.create({ title: 'Done', status: 'completed' });
+    const { task_id } = await f.create({ title: 'Still open', parent_id: parent.task_id });
+    await f.clock.advance(30 * 60 * 60 * 1000);
+    const idsOf = async (query: string) =>
+      (await f.ok<{ data: WireTask[] }>('GET', `/v1/tasks?${query}`)).data.map(one => one.task_id);
+    expect(await idsOf('sort=position')).toEqual([task_id]);
+    expect(await idsOf('filter=is:subtask')).toEqual([]);
+    expect(await idsOf('')).toEqual([task_id]);
+  });
+
   it('stay if they are opened again', async () => {
     await keep(1);
     const task = await f.create({ title: 'Not yet', priority: 'high' });

@@ -10,7 +10,7 @@ import { type ListRequest, planList, readQueries } from '../src/lists/list.ts';
 import { countByPriority, countByStatus, readCounts, taskStatistics } from '../src/lists/statistics.ts';
 import { addDays, todayIn } from '../src/schedule/dates.ts';
 import { priorities, statuses } from '../src/schema.ts';
-import { readChanges } from '../src/sync/changes.ts';
+import { currentTally, readChanges } from '../src/sync/changes.ts';
 import { updateUser } from '../src/users/profile.ts';
 import { countBy, isOpen, type Model, type Plain, sortedBy } from './model.ts';
 import { categories, type Move, make, moves } from './moves.ts';
@@ -157,6 +157,7 @@ async function checkLists(f: Fixture, user_id: string, { live }: Model): Promise
 }
 
 async function checkFilters(f: Fixture, user_id: string, { live }: Model): Promise<void> {
+  await currentTally(f.writing, user_id); // as a list does that is about parents
   const today = todayIn('UTC', f.clock.now());
   const cases: [string, (task: Plain) => boolean][] = [
     [

@@ -106,8 +106,9 @@ export function createStage(
       }
       case 'outage':
         if (!shipping) return undefined;
-        outageFrom = eventIds.length;
-        await shipping.fail(eventIds.slice(-watchedEvents));
+        // Some that came before may still be tried again, and fail now.
+        outageFrom = Math.max(0, eventIds.length - watchedEvents);
+        await shipping.fail(eventIds.slice(outageFrom));
         return 'desk    the shipping desk is out of order: its deliveries fail';
       case 'repair':
         if (!shipping) return undefined;

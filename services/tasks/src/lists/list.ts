@@ -1,6 +1,6 @@
 import { cursorRefused, type Page } from '@stak/http';
 import { type Deps, refuseCursor } from '../deps.ts';
-import { readTally } from '../edit/commit.ts';
+import { type CommitDeps, readTally } from '../edit/commit.ts';
 import { todayIn } from '../schedule/dates.ts';
 import {
   type Priority,
@@ -12,6 +12,7 @@ import {
   type Task,
   type WireTask,
 } from '../schema.ts';
+import { currentTally } from '../sync/changes.ts';
 import {
   allTasksOf,
   type Listed,
@@ -32,7 +33,7 @@ import {
 } from './access-patterns.ts';
 import { type Clause, type Filter, matches, parseFilter } from './filter.ts';
 
-export type ListDeps = Pick<Deps, 'store' | 'clock' | 'cursors'>;
+export type ListDeps = CommitDeps & Pick<Deps, 'cursors'>;
 export type ListParams = {
   limit: number;
   cursor?: string;
@@ -50,6 +51,10 @@ export async function listTasks(
   const { limit, sort, order = 'asc', view = 'summary' } = query;
   const context = { store: deps.store, user_id };
   const filter = await filterOf(deps, user_id, query.filter ?? '');
+  const isAboutParents =
+    sort === 'position' || filter.some(one => one.kind === 'present' && one.attribute === 'parent_id');
+  // When a task has expired, its subtasks stand on their own: that is written when the tally is read.
+  if (isAboutParents && query.cursor === undefined) await currentTally(deps, user_id);
   const queries = planList(context, { filter, sort, newestFirst: order === 'desc' });
   const bound = ['start of a query', user_id, query.filter ?? '', sort ?? null, order];
   try {
