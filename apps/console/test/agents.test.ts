@@ -270,7 +270,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example');
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Invalid email').first().waitFor();
+    await dialog.getByText('Must be an e-mail address').first().waitFor();
     await expectUsable(page, 'an invitation');
     await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example.com');
     await page.keyboard.press('Enter');

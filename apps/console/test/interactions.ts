@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 // How long people wait for what they do, as the browser itself reports it: from the key or the click to the next frame.
 
@@ -29,9 +30,9 @@ async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<n
   const from = (await page.evaluate('performance.now()')) as number;
   await act();
   await page.keyboard.press(sentinelKey);
-  await page.waitForFunction(
-    'window.measured.some(one => one.isInteraction && one.startTime >= window.sentinelAt)',
-  );
+  // Not `waitForFunction`, which the pages' own policy may refuse.
+  const isOver = 'window.measured.some(one => one.isInteraction && one.startTime >= window.sentinelAt)';
+  await expect.poll(() => page.evaluate(isOver), { timeout: 20_000, interval: 20 }).toBe(true);
   const measured = (await page.evaluate(
     `window.measured.filter(one => one.startTime >= ${from} && one.startTime < window.sentinelAt)`,
   )) as Measured[];

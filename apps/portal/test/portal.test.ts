@@ -80,7 +80,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
     await page.getByLabel('Code').fill('0000 0000');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('Ask for another').waitFor();
+    await page.getByRole('alert').getByText('Request another').waitFor();
     const mail = await server.mailTo('bo@example.com', 'Your code for Bookshop');
     await page.getByLabel('Code').fill(/Your code is (\d{4} \d{4})/.exec(mail)![1]!);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -246,7 +246,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByRole('checkbox', { name: 'inbox_summary' }).click();
     await expect.poll(() => page.getByRole('checkbox', { name: 'inbox_summary' }).isChecked()).toBe(true);
     await page.getByRole('checkbox', { name: 'webhook_health' }).click();
-    await page.getByRole('alert').getByText('about the account').waitFor();
+    await page.getByRole('alert').getByText('Only the account can').waitFor();
     await expectUsable(page, 'skills');
     await open(page, 'Usage');
     await page.getByText('messages in 30 days').waitFor();

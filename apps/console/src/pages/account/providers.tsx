@@ -1,7 +1,6 @@
-import { Badge, Button, Card, Divider, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
@@ -11,75 +10,7 @@ import { client } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
-
-const about = {
-  github: { title: 'GitHub', icon: IconBrandGithub, idOf: 'githubId' },
-  google: { title: 'Google', icon: IconBrandGoogle, idOf: 'googleId' },
-} as const;
-type Name = keyof typeof about;
-
-// Those that this server is set up for.
-export const useProviders = () =>
-  useQuery({
-    queryKey: ['providers'],
-    queryFn: async () => (await client.accounts.listProviders()).data.data,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-
-// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here: it may open something,
-// and the address is sent to the server.
-export function ProviderButtons({ to }: { to: string }) {
-  const { data: names = [] } = useProviders();
-  if (names.length === 0) return null;
-  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
-  return (
-    <>
-      {names.map(name => {
-        const { title, icon: Icon } = about[name];
-        return (
-          <Button
-            key={name}
-            component="a"
-            href={`/v1/auth/${name}/start?return_to=${returnTo}`}
-            variant="default"
-            leftSection={<Icon size={18} aria-hidden />}
-          >
-            Continue with {title}
-          </Button>
-        );
-      })}
-      <Divider label="or" />
-    </>
-  );
-}
-
-/** The provider of an organisation, by which its people sign in; without an id there is none. */
-export const useOrganisationSignIn = (accountId = '') =>
-  useQuery({
-    queryKey: ['organisation-sign-in', accountId],
-    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
-    enabled: accountId !== '',
-    retry: false,
-  });
-
-// The page that an organisation gives to its people leads to the organisation's own provider.
-export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
-  const found = useOrganisationSignIn(accountId);
-  if (found.error !== null) return <Failure error={found.error} />;
-  if (!found.data) return null;
-  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
-  return (
-    <>
-      <Button
-        component="a"
-        href={`/v1/auth/organisations/${encodeURIComponent(accountId)}/start?return_to=${returnTo}`}
-      >
-        Continue with {found.data.name}
-      </Button>
-      <Divider label="or" />
-    </>
-  );
-}
+import { about, type ProviderName, useOrganisationSignIn, useProviders } from './provider-buttons.tsx';
 
 // For members who had an account before their organisation had a provider.
 export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
@@ -166,7 +97,15 @@ export function LinkedProviders() {
   );
 }
 
-function Linked({ name, isLinked, hasPassword }: { name: Name; isLinked: boolean; hasPassword: boolean }) {
+function Linked({
+  name,
+  isLinked,
+  hasPassword,
+}: {
+  name: ProviderName;
+  isLinked: boolean;
+  hasPassword: boolean;
+}) {
   const queries = useQueryClient();
   const { title, icon: Icon } = about[name];
   const link = useMutation({

@@ -21,7 +21,12 @@ import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { readDemo } from './demo.ts';
-import { OrganisationButton, ProviderButtons, useOrganisationSignIn, useProviders } from './providers.tsx';
+import {
+  OrganisationButton,
+  ProviderButtons,
+  useOrganisationSignIn,
+  useProviders,
+} from './provider-buttons.tsx';
 
 const route = getRouteApi('/sign-in');
 

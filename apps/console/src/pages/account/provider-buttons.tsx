@@ -1,0 +1,76 @@
+import { Button, Divider } from '@mantine/core';
+import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Failure } from '../../components/failure.tsx';
+import { client } from '../../queries/api.ts';
+
+// The page that signs people in loads this, and nothing of the pages behind it.
+
+export const about = {
+  github: { title: 'GitHub', icon: IconBrandGithub, idOf: 'githubId' },
+  google: { title: 'Google', icon: IconBrandGoogle, idOf: 'googleId' },
+} as const;
+export type ProviderName = keyof typeof about;
+
+// Those that this server is set up for.
+export const useProviders = () =>
+  useQuery({
+    queryKey: ['providers'],
+    queryFn: async () => (await client.accounts.listProviders()).data.data,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here: it may open something,
+// and the address is sent to the server.
+export function ProviderButtons({ to }: { to: string }) {
+  const { data: names = [] } = useProviders();
+  if (names.length === 0) return null;
+  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
+  return (
+    <>
+      {names.map(name => {
+        const { title, icon: Icon } = about[name];
+        return (
+          <Button
+            key={name}
+            component="a"
+            href={`/v1/auth/${name}/start?return_to=${returnTo}`}
+            variant="default"
+            leftSection={<Icon size={18} aria-hidden />}
+          >
+            Continue with {title}
+          </Button>
+        );
+      })}
+      <Divider label="or" />
+    </>
+  );
+}
+
+/** The provider of an organisation, by which its people sign in; without an id there is none. */
+export const useOrganisationSignIn = (accountId = '') =>
+  useQuery({
+    queryKey: ['organisation-sign-in', accountId],
+    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
+    enabled: accountId !== '',
+    retry: false,
+  });
+
+// The page that an organisation gives to its people leads to the organisation's own provider.
+export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
+  const found = useOrganisationSignIn(accountId);
+  if (found.error !== null) return <Failure error={found.error} />;
+  if (!found.data) return null;
+  const returnTo = encodeURIComponent(`/console${to.split('#', 1)[0]}`);
+  return (
+    <>
+      <Button
+        component="a"
+        href={`/v1/auth/organisations/${encodeURIComponent(accountId)}/start?return_to=${returnTo}`}
+      >
+        Continue with {found.data.name}
+      </Button>
+      <Divider label="or" />
+    </>
+  );
+}
