@@ -8,68 +8,76 @@ import { AuditTrail } from './audit.tsx';
 import { Billing } from './billing.tsx';
 import { Download } from './download.tsx';
 import { Members } from './members.tsx';
-import { Profile, Unverified } from './profile.tsx';
+import { Profile, Unverified, useMe } from './profile.tsx';
 import { Security } from './security.tsx';
 import { Sessions } from './sessions.tsx';
 
 const route = getRouteApi('/inside/account');
 
 export function AccountPage() {
-  const { tab = 'keys' } = route.useSearch();
-  const navigate = route.useNavigate();
-  const may = useMay();
+  const me = useMe();
   return (
     <Stack>
       <Title order={2}>Settings</Title>
       <Unverified />
-      <Tabs
-        value={tab}
-        keepMounted={false}
-        onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
-      >
-        <Tabs.List className="stak-tabs">
-          <Tabs.Tab value="keys">API keys</Tabs.Tab>
-          <Tabs.Tab value="members">Members</Tabs.Tab>
-          <Tabs.Tab value="billing">Plan and billing</Tabs.Tab>
-          <Tabs.Tab value="profile">Profile</Tabs.Tab>
-          <Tabs.Tab value="security">Security</Tabs.Tab>
-          <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-          {may('accounts.listAudit') && <Tabs.Tab value="audit">Audit trail</Tabs.Tab>}
-        </Tabs.List>
-        <Tabs.Panel value="keys" pt="md">
-          <ApiKeys />
-        </Tabs.Panel>
-        <Tabs.Panel value="members" pt="md">
-          <Members />
-        </Tabs.Panel>
-        <Tabs.Panel value="billing" pt="md">
-          <Billing />
-        </Tabs.Panel>
-        <Tabs.Panel value="profile" pt="md">
-          <Stack>
-            <Profile />
-            <Permitted to="accounts.download">
-              <Download />
-            </Permitted>
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="security" pt="md">
-          <Together>
-            <Security />
-          </Together>
-        </Tabs.Panel>
-        <Tabs.Panel value="sessions" pt="md">
-          <Sessions />
-        </Tabs.Panel>
-        <Tabs.Panel value="audit" pt="md">
-          <Permitted
-            to="accounts.listAudit"
-            otherwise={<Text c="dimmed">Admins and owners see the audit trail.</Text>}
-          >
-            <AuditTrail />
-          </Permitted>
-        </Tabs.Panel>
-      </Tabs>
+      {/* The notice above would move what is there before it. */}
+      {!me.isPending && <Settings />}
     </Stack>
+  );
+}
+
+function Settings() {
+  const { tab = 'keys' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay();
+  return (
+    <Tabs
+      value={tab}
+      keepMounted={false}
+      onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
+    >
+      <Tabs.List className="stak-tabs">
+        <Tabs.Tab value="keys">API keys</Tabs.Tab>
+        <Tabs.Tab value="members">Members</Tabs.Tab>
+        <Tabs.Tab value="billing">Plan and billing</Tabs.Tab>
+        <Tabs.Tab value="profile">Profile</Tabs.Tab>
+        <Tabs.Tab value="security">Security</Tabs.Tab>
+        <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
+        {may('accounts.listAudit') && <Tabs.Tab value="audit">Audit trail</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="keys" pt="md">
+        <ApiKeys />
+      </Tabs.Panel>
+      <Tabs.Panel value="members" pt="md">
+        <Members />
+      </Tabs.Panel>
+      <Tabs.Panel value="billing" pt="md">
+        <Billing />
+      </Tabs.Panel>
+      <Tabs.Panel value="profile" pt="md">
+        <Stack>
+          <Profile />
+          <Permitted to="accounts.download">
+            <Download />
+          </Permitted>
+        </Stack>
+      </Tabs.Panel>
+      <Tabs.Panel value="security" pt="md">
+        <Together>
+          <Security />
+        </Together>
+      </Tabs.Panel>
+      <Tabs.Panel value="sessions" pt="md">
+        <Sessions />
+      </Tabs.Panel>
+      <Tabs.Panel value="audit" pt="md">
+        <Permitted
+          to="accounts.listAudit"
+          otherwise={<Text c="dimmed">Admins and owners see the audit trail.</Text>}
+        >
+          <AuditTrail />
+        </Permitted>
+      </Tabs.Panel>
+    </Tabs>
   );
 }
