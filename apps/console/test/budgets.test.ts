@@ -2,6 +2,7 @@ import type { Client } from '@stak/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
+import { hear, pickUp } from './drag-and-drop.ts';
 import { bestWaitMs, watchInteractions } from './interactions.ts';
 import { sampleWorkspace } from './sample-workspace.ts';
 import { openSignedInPage } from './signed-in-page.ts';
@@ -51,22 +52,15 @@ async function loadColumn(page: Page, count: number): Promise<void> {
   await page.locator('.stak-column-card[data-index="0"]').waitFor();
 }
 
-const say = (page: Page, text: string | RegExp) =>
-  page.getByText(text).first().waitFor({ state: 'attached' });
-
 // What people do most on a board: move a card with keys, open one, filter.
 const actions: Readonly<Record<string, (page: Page, count: number) => Promise<void>>> = {
   async 'move a card'(page, count) {
-    await page
-      .getByRole('button', { name: /^Move Task/ })
-      .first()
-      .focus();
-    await page.keyboard.press('Space');
-    await say(page, `Over To do, place 1 of ${count}`);
+    const handle = page.getByRole('button', { name: /^Move Task/ }).first();
+    await pickUp(page, handle, `Over To do, place 1 of ${count}`);
     await page.keyboard.press('ArrowDown');
-    await say(page, `Over To do, place 2 of ${count}`);
+    await hear(page, `Over To do, place 2 of ${count}`);
     await page.keyboard.press('Space');
-    await say(page, `is in To do, place 2 of ${count}`);
+    await hear(page, `is in To do, place 2 of ${count}`);
   },
   async 'open a card'(page) {
     await page.getByRole('button', { name: /^Task/ }).first().click();

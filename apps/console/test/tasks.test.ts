@@ -1,6 +1,8 @@
+import type { EditorView } from '@codemirror/view';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
+import { drag, hear, pickUp } from './drag-and-drop.ts';
 import { openSignedInPage, type PageOptions, type SignedInPage } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 import { expectUsable, findBarriers, follow } from './usability.ts';
@@ -45,22 +47,6 @@ const titlesIn = (page: Page, name: string) =>
   column(page, name)
     .getByRole('button', { name: /^(?!Move )/ })
     .allInnerTexts();
-const say = (page: Page, text: string | RegExp) => page.getByText(text).waitFor({ state: 'attached' });
-
-// Let go only when the page has said where that would be.
-async function drag(
-  page: Page,
-  from: Locator,
-  [to, x, y]: readonly [Locator, number, number],
-  text: string | RegExp,
-): Promise<void> {
-  await from.hover();
-  await page.mouse.down();
-  const box = (await to.boundingBox())!;
-  await page.mouse.move(box.x + x, box.y + y, { steps: 6 });
-  await say(page, text);
-  await page.mouse.up();
-}
 
 describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly, () => {
   it('are added from one line, moved by keys, kept, and told to other windows', async () => {
@@ -77,11 +63,9 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await card(column(page, 'To do'), 'Call Ann').waitFor();
     await card(column(other, 'To do'), 'Call Ann').waitFor();
 
-    await page.getByRole('button', { name: 'Move Call Ann' }).focus();
-    await page.keyboard.press('Space');
-    await say(page, 'Over To do, place 1 of 1');
+    await pickUp(page, page.getByRole('button', { name: 'Move Call Ann' }), 'Over To do, place 1 of 1');
     await page.keyboard.press('ArrowRight');
-    await say(page, 'Over In progress, place 1 of 1');
+    await hear(page, 'Over In progress, place 1 of 1');
     await page.keyboard.press('Space');
     await card(column(page, 'In progress'), 'Call Ann').waitFor();
     await card(column(other, 'In progress'), 'Call Ann').waitFor();
@@ -111,11 +95,9 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.reload();
     await expect.poll(toDo).toEqual(['Three', 'One', 'Two']);
 
-    await page.getByRole('button', { name: 'Move Three' }).focus();
-    await page.keyboard.press('Space');
-    await say(page, 'Over To do, place 1 of 3');
+    await pickUp(page, page.getByRole('button', { name: 'Move Three' }), 'Over To do, place 1 of 3');
     await page.keyboard.press('ArrowDown');
-    await say(page, 'Over To do, place 2 of 3');
+    await hear(page, 'Over To do, place 2 of 3');
     await page.keyboard.press('Space');
     await expect.poll(toDo).toEqual(['One', 'Three', 'Two']);
 
@@ -151,13 +133,11 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await chip.waitFor();
     expect(await dayOf('Pay the rent')).toBe('1');
 
-    await chip.focus();
-    await page.keyboard.press('Space');
-    await say(page, /^Over \w+,? 1 /);
+    await pickUp(page, chip, /^Over \w+,? 1 /);
     await page.keyboard.press('ArrowRight');
-    await say(page, /^Over \w+,? 2 /);
+    await hear(page, /^Over \w+,? 2 /);
     await page.keyboard.press('ArrowDown');
-    await say(page, /^Over \w+,? 9 /);
+    await hear(page, /^Over \w+,? 9 /);
     const saved = page.waitForResponse(one => one.request().method() === 'PATCH');
     await page.keyboard.press('Space');
     await saved;
@@ -266,6 +246,31 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByRole('button', { name: 'Look at tenants' }).click();
     await page.getByText('0 rows in').waitFor();
     expect(failures).toEqual([]);
+  });
+
+  it('are asked about with every letter of a query, however quickly it is typed and run', async () => {
+    const { page } = await enter('list');
+    await follow(page, '/console/data/sql');
+    const box = page.getByRole('textbox', { name: 'SQL' });
+    await box.fill('');
+    const asked = page.waitForRequest(one => one.url().endsWith('/v1/lake/query'));
+    // A letter for each turn of the page's loop: more quickly than the page is drawn.
+    await box.evaluate(async field => {
+      const view = (field as unknown as { cmTile: { view: EditorView } }).cmTile.view;
+      const { port1, port2 } = new MessageChannel();
+      const turn = () =>
+        new Promise(done => {
+          port1.onmessage = done;
+          port2.postMessage(0);
+        });
+      for (const letter of `select '${'abcdefghij'.repeat(20)}'`) {
+        view.dispatch({ changes: { from: view.state.doc.length, insert: letter } });
+        await turn();
+      }
+      view.dispatch({ changes: { from: view.state.doc.length, insert: ' as word' } });
+      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }));
+    });
+    expect((await asked).postDataJSON()).toEqual({ sql: `select '${'abcdefghij'.repeat(20)}' as word` });
   });
 
   it('say what to do where there is no lake', async () => {

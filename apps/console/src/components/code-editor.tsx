@@ -26,7 +26,7 @@ export type EditorProps = {
   language: 'json' | 'javascript' | 'sql';
   value: string;
   onChange: (value: string) => void;
-  onRun?: () => void; // Ctrl or ⌘ and Enter
+  onRun?: (value: string) => void; // Ctrl or ⌘ and Enter
   tables?: Readonly<Record<string, readonly string[]>>; // that SQL completes, with their columns
   sample?: unknown; // a body whose fields a script completes
   placeholder?: string;
@@ -101,10 +101,15 @@ export default function CodeEditor(props: EditorProps) {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
   const parts = useRef({ language: new Compartment(), attributes: new Compartment() });
-  const tell = useEffectEvent((text: string) => props.onChange(text));
-  const run = useEffectEvent(() => props.onRun?.());
-  const runIt = () => {
-    run();
+  const told = useRef<string[]>([]); // what was typed, and has not come back as the value yet
+  const tell = useEffectEvent((text: string) => {
+    if (text === (told.current.at(-1) ?? value)) return;
+    told.current.push(text);
+    props.onChange(text);
+  });
+  const run = useEffectEvent((text: string) => props.onRun?.(text));
+  const runIt = ({ state }: EditorView) => {
+    run(state.doc.toString());
     return true;
   };
   const create = useEffectEvent((parent: HTMLElement) => {
@@ -141,10 +146,13 @@ export default function CodeEditor(props: EditorProps) {
     editor.current = made;
     return () => made.destroy();
   }, []);
-  // What was not typed here: an example, or another thing to edit.
+  // What was not typed here: an example, or another thing to edit. A value that comes back may be older than what
+  // was typed meanwhile.
   useEffect(() => {
     const view = editor.current;
-    if (!view || view.state.doc.toString() === value) return;
+    const own = told.current.lastIndexOf(value);
+    told.current = own < 0 ? [] : told.current.slice(own + 1);
+    if (own >= 0 || !view || view.state.doc.toString() === value) return;
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
   }, [value]);
   const change = useEffectEvent((part: 'language' | 'attributes') =>

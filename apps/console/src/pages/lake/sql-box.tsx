@@ -69,7 +69,7 @@ export default function SqlBox() {
           placeholder="select … from tasks"
           value={sql}
           onChange={setSql}
-          onRun={() => run(sql)}
+          onRun={run}
           tables={tables}
           minRows={7}
         />
