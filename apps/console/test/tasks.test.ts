@@ -1,4 +1,3 @@
-import type { EditorView } from '@codemirror/view';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
@@ -254,23 +253,24 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const box = page.getByRole('textbox', { name: 'SQL' });
     await box.fill('');
     const asked = page.waitForRequest(one => one.url().endsWith('/v1/lake/query'));
+    const word = 'abcdefghij'.repeat(20);
     // A letter for each turn of the page's loop: more quickly than the page is drawn.
-    await box.evaluate(async field => {
-      const view = (field as unknown as { cmTile: { view: EditorView } }).cmTile.view;
+    await box.evaluate(`async field => {
+      const { view } = field.cmTile;
       const { port1, port2 } = new MessageChannel();
-      const turn = () =>
-        new Promise(done => {
-          port1.onmessage = done;
-          port2.postMessage(0);
-        });
-      for (const letter of `select '${'abcdefghij'.repeat(20)}'`) {
-        view.dispatch({ changes: { from: view.state.doc.length, insert: letter } });
-        await turn();
+      const nextTurn = () => new Promise(done => {
+        port1.onmessage = done;
+        port2.postMessage(0);
+      });
+      const type = text => view.dispatch({ changes: { from: view.state.doc.length, insert: text } });
+      for (const letter of "select '${word}'") {
+        type(letter);
+        await nextTurn();
       }
-      view.dispatch({ changes: { from: view.state.doc.length, insert: ' as word' } });
+      type(' as word');
       field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }));
-    });
-    expect((await asked).postDataJSON()).toEqual({ sql: `select '${'abcdefghij'.repeat(20)}' as word` });
+    }`);
+    expect((await asked).postDataJSON()).toEqual({ sql: `select '${word}' as word` });
   });
 
   it('say what to do where there is no lake', async () => {
