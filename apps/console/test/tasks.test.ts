@@ -255,7 +255,8 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const asked = page.waitForRequest(one => one.url().endsWith('/v1/lake/query'));
     const word = 'abcdefghij'.repeat(20);
     // A letter for each turn of the page's loop: more quickly than the page is drawn.
-    await box.evaluate(`async field => {
+    await page.evaluate(`(async () => {
+      const field = document.querySelector('.cm-content');
       const { view } = field.cmTile;
       const { port1, port2 } = new MessageChannel();
       const nextTurn = () => new Promise(done => {
@@ -269,7 +270,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
       }
       type(' as word');
       field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }));
-    }`);
+    })()`);
     expect((await asked).postDataJSON()).toEqual({ sql: `select '${word}' as word` });
   });
 
