@@ -145,6 +145,7 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
         const moves = (await page.evaluate('window.layoutShifts')) as { value: number; what: string[] }[];
         const sum = moves.reduce((total, one) => total + one.value, 0);
         if (sum >= movedMost) moved.push(`${path} at ${width}: ${JSON.stringify(moves)}`);
+        expect(await hiddenTabs(page), `chosen tabs out of sight: ${path} at ${width}`).toEqual([]);
       }
     }
     expect(moved).toEqual([]);
@@ -158,6 +159,15 @@ async function loaded(page: Page): Promise<void> {
   await expect.poll(skeletons).toBe(0);
   await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }
+
+// The names of chosen tabs that lie beyond an edge.
+const hiddenTabs = (page: Page) =>
+  page.evaluate(
+    `[...document.querySelectorAll('[role=tab][aria-selected=true]')].filter(tab => {
+      const { left, right } = tab.getBoundingClientRect();
+      return left < 0 || right > innerWidth;
+    }).map(tab => tab.textContent)`,
+  );
 
 const scriptBytes = (page: Page) =>
   page.evaluate(

@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core';
+import { withCapital } from '../text/capital.ts';
 
 const colors: Readonly<Record<string, string>> = {
   active: 'teal',
@@ -22,7 +23,7 @@ const colors: Readonly<Record<string, string>> = {
 };
 
 // The colour is a help for the eye; the word says it.
-export function StatusBadge({ status, label = status }: { status: string; label?: string }) {
+export function StatusBadge({ status, label = withCapital(status) }: { status: string; label?: string }) {
   return (
     <Badge variant="light" color={colors[status] ?? 'gray'} tt="none" miw="max-content">
       {label}

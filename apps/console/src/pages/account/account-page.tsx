@@ -1,6 +1,7 @@
 import { Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Permitted } from '../../components/permitted.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { Together } from '../../components/together.tsx';
 import { useMay } from '../../queries/permissions.ts';
 import { ApiKeys } from './api-keys.tsx';
@@ -36,7 +37,7 @@ function Settings() {
       keepMounted={false}
       onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
     >
-      <Tabs.List className="stak-tabs">
+      <TabList chosen={tab}>
         <Tabs.Tab value="keys">API keys</Tabs.Tab>
         <Tabs.Tab value="members">Members</Tabs.Tab>
         <Tabs.Tab value="billing">Plan and billing</Tabs.Tab>
@@ -44,7 +45,7 @@ function Settings() {
         <Tabs.Tab value="security">Security</Tabs.Tab>
         <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
         {may('accounts.listAudit') && <Tabs.Tab value="audit">Audit trail</Tabs.Tab>}
-      </Tabs.List>
+      </TabList>
       <Tabs.Panel value="keys" pt="md">
         <ApiKeys />
       </Tabs.Panel>

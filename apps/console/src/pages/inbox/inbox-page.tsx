@@ -4,6 +4,7 @@ import { Group, Select, SimpleGrid, Stack, Tabs, Text, Title } from '@mantine/co
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { Together } from '../../components/together.tsx';
 import { useTenants } from '../../queries/tenants.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -163,11 +164,11 @@ function InboxTabs({
   const tab = search.tab ?? 'messages';
   return (
     <Tabs value={tab} onChange={value => go({ ...search, tab: value ?? 'messages' })} keepMounted={false}>
-      <Tabs.List>
+      <TabList chosen={tab}>
         <Tabs.Tab value="messages">Messages</Tabs.Tab>
         <Tabs.Tab value="sent">Sent</Tabs.Tab>
         <Tabs.Tab value="settings">Settings</Tabs.Tab>
-      </Tabs.List>
+      </TabList>
       <Tabs.Panel value="messages" pt="md">
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
           <Compose inboxPath={inboxPath} hasSchema={hasSchema} categories={categories} />

@@ -8,6 +8,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { withCapital } from '../../text/capital.ts';
 import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
 import { PublicCounts } from './public-counts.tsx';
 import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
@@ -94,7 +95,7 @@ function SendTable({
           label: 'Status',
           show: row => (
             <Badge variant="light" color={colors[row.status]}>
-              {row.status}
+              {withCapital(row.status)}
             </Badge>
           ),
         },

@@ -3,6 +3,7 @@ import { Badge, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
@@ -60,7 +61,7 @@ function TableView({ table, search, go }: Props) {
       </div>
       <Facts table={table} />
       <Tabs value={tab} onChange={value => go({ ...search, tab: value ?? 'items' })} keepMounted={false}>
-        <Tabs.List>
+        <TabList chosen={tab}>
           <Tabs.Tab value="items">Items</Tabs.Tab>
           <Tabs.Tab value="design">Design</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
@@ -76,7 +77,7 @@ function TableView({ table, search, go }: Props) {
           >
             Stream
           </Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="items" pt="md">
           <Items table={table} search={search} go={go} changes={live.count} />
         </Tabs.Panel>

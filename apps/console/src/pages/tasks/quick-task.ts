@@ -1,3 +1,5 @@
+import { withCapital } from '../../text/capital.ts';
+
 // One line becomes a task: "Call Ann friday at 5pm !high #sales @phone", "Water plants every monday".
 export type QuickTask = {
   title: string;
@@ -109,7 +111,7 @@ export function describeRule(rule: string): string {
   const name = Object.keys(frequencies).find(one => frequencies[one] === unit);
   const count = Number(/INTERVAL=(\d+)/.exec(rule)?.[1] ?? 1);
   const rest = rule.replace(/FREQ=[A-Z]+|;?INTERVAL=\d+|;?BYDAY=[A-Z,]+|RRULE:/g, '');
-  const days = daysOf(rule).map(day => weekdays[day]![0]!.toUpperCase() + weekdays[day]!.slice(1));
+  const days = daysOf(rule).map(day => withCapital(weekdays[day]!));
   if (!name || rest !== '' || (rule.includes('BYDAY') && days.length === 0)) return rule;
   const every = count === 1 ? `every ${name}` : `every ${count} ${name}s`;
   if (days.length === 0) return every;

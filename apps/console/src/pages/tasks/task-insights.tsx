@@ -6,6 +6,7 @@ import { LateBars, LateLine } from '../../components/late-charts.tsx';
 import { type Share, Shares } from '../../components/shares.tsx';
 import { Stat } from '../../components/stat.tsx';
 import { byDay, type Insight, lastDays, total, useInsight } from '../../queries/insights.ts';
+import { withCapital } from '../../text/capital.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
 import { priorityColors, statusColors } from './task-card.tsx';
 import { columns } from './task-queries.ts';
@@ -76,7 +77,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
     color: `${statusColors[status]}.5`,
   }));
   const byPriority: Share[] = (['urgent', 'high', 'medium', 'low', 'none'] as const).map(priority => ({
-    label: priority === 'none' ? 'None' : priority[0]!.toUpperCase() + priority.slice(1),
+    label: priority === 'none' ? 'None' : withCapital(priority),
     count: count(of.priority.data, 'priority', priority),
     color: `${priority === 'none' ? 'gray' : priorityColors[priority]}.5`,
   }));

@@ -2,6 +2,7 @@ import './tasks.css';
 import { Modal, Skeleton, Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
+import { TabList } from '../../components/tab-list.tsx';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { type View, views } from './address.ts';
@@ -47,13 +48,13 @@ export function TasksPage() {
           keepMounted={false}
           onChange={next => void navigate({ search: before => ({ ...before, view: next as View }) })}
         >
-          <Tabs.List aria-label="View" className="stak-tabs">
+          <TabList aria-label="View" chosen={view}>
             {views.map(one => (
               <Tabs.Tab key={one} value={one}>
                 {labels[one]}
               </Tabs.Tab>
             ))}
-          </Tabs.List>
+          </TabList>
           {views.map(one => (
             <Tabs.Panel key={one} value={one} pt="md">
               <Suspense fallback={<Skeleton h={240} />}>{panels[one]}</Suspense>

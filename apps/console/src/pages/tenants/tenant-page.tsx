@@ -3,10 +3,11 @@ import { Alert, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { IconBuildingStore, IconMessageChatbot } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
@@ -113,12 +114,6 @@ const OtherPage = ({ label, icon, onClick }: { label: string; icon: ReactNode; o
 type Props = { tabs: readonly Tab[]; chosen: Tab; tenant: Tenant; search: TenantSearch; go: Go };
 
 function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }: Props) {
-  const list = useRef<HTMLDivElement>(null);
-  // On a phone it may lie beyond the edge.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another place
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [chosen]);
   if (status === 'suspended')
     return (
       <Alert color="orange" title="This tenant is suspended">
@@ -140,13 +135,13 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
   };
   return (
     <Tabs value={chosen} onChange={tab => go({ tab: (tab ?? tabs[0]) as Tab })} keepMounted={false}>
-      <Tabs.List ref={list} className="agents-tabs">
+      <TabList chosen={chosen}>
         {tabs.map(tab => (
           <Tabs.Tab key={tab} value={tab}>
             {titles[tab]}
           </Tabs.Tab>
         ))}
-      </Tabs.List>
+      </TabList>
       {tabs.map(tab => (
         <Tabs.Panel key={tab} value={tab} pt="md">
           {tab === 'chat' ? panels.chat() : <Together>{panels[tab]()}</Together>}

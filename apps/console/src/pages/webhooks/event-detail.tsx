@@ -10,6 +10,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
@@ -80,13 +81,13 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
           <Stack>
             <EventHead event={data} onClose={onClose} />
             <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
-              <Tabs.List className="stak-tabs">
+              <TabList chosen={view}>
                 {views.map(one => (
                   <Tabs.Tab key={one} value={one}>
                     {viewNames[one]}
                   </Tabs.Tab>
                 ))}
-              </Tabs.List>
+              </TabList>
               <Tabs.Panel value="received" pt="sm">
                 <WebhookPayload event={data} url={source.data?.ingestUrl} />
               </Tabs.Panel>

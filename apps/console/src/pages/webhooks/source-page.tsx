@@ -10,6 +10,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -135,13 +136,13 @@ function SourceTabs({ source }: { source: Source }) {
       onChange={next => go({ tab: next as SourceTab, connection: undefined, event: undefined })}
       keepMounted={false}
     >
-      <Tabs.List className="stak-tabs">
+      <TabList chosen={tab}>
         {Object.entries(tabNames).map(([value, label]) => (
           <Tabs.Tab key={value} value={value}>
             {label}
           </Tabs.Tab>
         ))}
-      </Tabs.List>
+      </TabList>
       <Tabs.Panel value="events" pt="md">
         <EventList
           sourceId={sourceId}
