@@ -17,6 +17,7 @@ export const pathSegments = 16;
 export const widePaths = 10; // with `..`, `*` or `[?…]`: each may visit every value of the body
 export const predicateTerms = 8; // in one `[?…]`, evaluated for every element
 export const valueChars = 1_024;
+export const searchedChars = 200; // of a text that is looked for: a longer one may be compared at every position
 export const regexRules = 5;
 export const regexChars = 256;
 export const regexExpanded = 1_000; // instructions if every count is written out; RE2 compiles these in milliseconds

@@ -93,10 +93,15 @@ function readSignedFields({ url, headers, rawBody }: Signed): string | undefined
   if (hash !== null) return isSame(hash, createHash('sha256').update(rawBody).digest('hex')) ? '' : undefined;
   const type = readHeader(headers, 'content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
-  const form = new URLSearchParams(Buffer.from(rawBody).toString());
-  return [...new Set(form.keys())]
+  // In one pass: anybody may send a form with as many names as fit into it.
+  const fields = new Map<string, Set<string>>();
+  for (const [name, value] of new URLSearchParams(Buffer.from(rawBody).toString())) {
+    const values = fields.get(name) ?? new Set();
+    fields.set(name, values.add(value));
+  }
+  return [...fields.keys()]
     .sort()
-    .flatMap(name => [...new Set(form.getAll(name))].sort().map(value => name + value))
+    .flatMap(name => [...fields.get(name)!].sort().map(value => name + value))
     .join('');
 }
 

@@ -79,6 +79,12 @@ describe('rules', () => {
     ],
     ['patterns over long texts', [body('$.t', 'regex', '[ab]{100}c')], undefined, { t: 'ab'.repeat(8_000) }],
     [
+      'long texts that are looked for',
+      Array(3).fill(body('$.t', 'not_contains', `ab${'a'.repeat(1000)}`)),
+      undefined,
+      { t: 'a'.repeat(60_000) },
+    ],
+    [
       'long templates',
       [],
       { type: 'field_map', fields: Array(5).fill({ to: '$.a', template: '{{$.t}}'.repeat(10) }) },
