@@ -140,7 +140,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
   }
 
   async function readAlone(limit: number): Promise<Page> {
-    settlePosition();
+    if (!alone) settlePosition(); // a reader that has begun at the newest record keeps its place
     const before = isPositionKnown ? { after } : undefined;
     isTrimmed = false;
     alone ??= createShardReader(source, shard, takeStart(), (mishap, reached) => {

@@ -154,6 +154,44 @@ test('a consumer that is held up, or fails, holds up nobody, and reads along aga
   await expectMirrored(house, ['mirror', 'slow']);
 });
 
+// Where a reader begins at the newest record, nobody knows what came before it.
+test('a consumer that is new gets what was written before somebody began to look on', async () => {
+  house = await openHouse();
+  const source = shareReads(pollable(house).polled);
+  await writeNotes(house, ['a', 'b']);
+  let begun = 0;
+  const held = start(
+    source,
+    mirroring(house, {
+      name: 'held',
+      handle: (_, { signal }) => {
+        begun += 1;
+        return new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()));
+      },
+    }),
+    60 * 60_000,
+  );
+  await until(house.clock, () => begun === 2);
+  await pass(house.clock, 3 * limits.pollMostMs); // what it has read is not the newest any more
+  const leaving = new AbortController();
+  const heard: unknown[] = [];
+  const onChange = ({ new: image }: { new?: unknown }) => void heard.push(image);
+  const ready = new Promise<void>(onReady => {
+    const options = { source, table: 'notes', clock: house.clock, onReady, onChange, onMissed() {} };
+    void tailTable(options, leaving.signal);
+  });
+  await ready;
+  await pass(house.clock, 2 * limits.pollOfFollowerMs); // nothing yet
+  await writeNote(house, 'c');
+  await until(house.clock, () => heard.length === 1);
+  const late = start(source, mirroring(house));
+  await until(house.clock, () => late.counters().records > 0);
+  await pass(house.clock, 2 * limits.pollMostMs);
+  leaving.abort();
+  await everyone([held, late]);
+  await expectMirrored(house);
+});
+
 test('who looks on reads along with the consumers', async () => {
   house = await openHouse();
   const { polled, reads } = pollable(house);
