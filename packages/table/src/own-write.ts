@@ -11,7 +11,13 @@ import type { Change } from './update.ts';
 export const isAddition = ({ add = {}, append = {} }: Change<never>): boolean =>
   Object.keys(append).length > 0 || Object.values(add).some(value => typeof value === 'number');
 
-export const isSame = (stored: unknown, written: unknown): boolean =>
+export const isResultOfPut = (
+  stored: Attributes | undefined,
+  written: Attributes,
+  { ifNew }: { ifNew?: boolean },
+): boolean => (ifNew ? stored !== undefined : isSame(stored, written));
+
+const isSame = (stored: unknown, written: unknown): boolean =>
   isDeepStrictEqual(comparable(stored), comparable(written));
 
 // All that was to be set is there, what was to be removed is not, and the version is the next one.

@@ -7,7 +7,12 @@ import { keyOf, parseInput, toStored } from './item.ts';
 
 // Requests as data, without sending them. `nowMs` decides what counts as expired.
 
-export type PutOptions<Item> = Guards<Item> & { ifAbsent?: boolean };
+export type PutOptions<Item> = Guards<Item> & {
+  ifAbsent?: boolean;
+  // The same, for a key with an id that was made for this item: what is found there after an answer was lost is this
+  // item, even if others have changed it since.
+  ifNew?: boolean;
+};
 export type DeleteOptions<Item> = Guards<Item> & { ifPresent?: boolean };
 export type CheckOptions<Item> = { present: true; if?: Condition<Item> } | { absent: true };
 
@@ -28,7 +33,7 @@ export function putParams(
   return {
     TableName: entity.table.name,
     Item: toStored(entity, parseInput(entity, complete(entity, input, options.ifVersion))),
-    ...guard(entity, options.ifAbsent ? 'absent' : 'any', options, nowMs),
+    ...guard(entity, options.ifAbsent || options.ifNew ? 'absent' : 'any', options, nowMs),
   };
 }
 

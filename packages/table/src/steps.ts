@@ -1,6 +1,6 @@
 import type { Attributes, TransactWrite } from './client.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
-import { isAddition, isResultOf, isSame } from './own-write.ts';
+import { isAddition, isResultOf, isResultOfPut } from './own-write.ts';
 import {
   type CheckOptions,
   checkParams,
@@ -38,7 +38,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ Put: putParams(entity, item, options as never, nowMs) }),
-    isOwn: (stored, built) => 'Put' in built && isSame(stored, built.Put.Item),
+    isOwn: (stored, built) => 'Put' in built && isResultOfPut(stored, built.Put.Item, options),
   }),
   update: <E extends AnyEntity>(
     entity: E,

@@ -6,7 +6,7 @@ import { type Cursors, createCursors } from './cursor.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
 import { explainWrite } from './failure.ts';
 import { fromStored, hasKindOf, isExpired } from './item.ts';
-import { isAddition, isResultOf, isSame } from './own-write.ts';
+import { isAddition, isResultOf, isResultOfPut } from './own-write.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
 import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
@@ -152,7 +152,7 @@ async function putItem(
   const { pattern = `put ${entity.name}`, returns = 'new' } = options;
   const params = putParams(entity, item, options, session.clock.now());
   const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
-  const isOwn = (stored?: Attributes) => isSame(stored, params.Item);
+  const isOwn = (stored?: Attributes) => isResultOfPut(stored, params.Item, options);
   const explain = (error: unknown) => explainWrite(entity, error);
   const { Attributes } = await sendWrite(session, pattern, input, session.client.put, { isOwn, explain });
   return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);

@@ -10,6 +10,7 @@ import {
   type Semaphore,
 } from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
+import { isUnavailable } from '@stak/table';
 import type { AttemptCounts } from '../analytics/attempt-counts.ts';
 import type { BaseDeps } from '../deps.ts';
 import type { HeaderPair, HookRequest } from '../filters/request-view.ts';
@@ -85,7 +86,7 @@ async function attempt(
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // too little of the lease is left
   const response = await send(deps, outgoing, signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
-  const { next } = await deps.recording.run(() => record(deps, claimed, connection, response, attemptedAt));
+  const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal });
   return { latencyMs: response.latencyMs, concurrency: concurrencyOf(connection), next };
 }
 
@@ -188,8 +189,7 @@ async function record(
   deps: AttemptDeps,
   claimed: Delivery,
   connection: Connection,
-  response: OutboundResult,
-  attemptedAt: number,
+  { response, attemptedAt, signal }: { response: OutboundResult; attemptedAt: number; signal: AbortSignal },
 ): Promise<Finished> {
   const isSuccess = isDelivered(response);
   const made = {
@@ -203,7 +203,7 @@ async function record(
   const result = isSuccess
     ? { state: 'delivered' as const, attempt: made }
     : failureOf(deps, claimed, connection, made, response);
-  const finished = await finishDelivery(deps, claimed, result);
+  const finished = await finishWhileLeased(deps, claimed, result, signal);
   if (finished.isWritten) deps.attemptCounts.attempted(claimed, made.latencyMs, isSuccess);
   if (isSuccess) await deps.breaker.succeeded(connection);
   else if (response.status === 410)
@@ -233,6 +233,24 @@ function failureOf(
     : undefined;
   const nextAt = nowMs + politeDelayMs(delayMs, readRetryAfter(retryAfter, nowMs));
   return { state: 'retrying', attempt: made, error: made.error, nextAt };
+}
+
+// Nobody else knows that the request was made: while the lease holds, a store that is away is waited for.
+async function finishWhileLeased(
+  deps: AttemptDeps,
+  claimed: Delivery,
+  result: Result,
+  signal: AbortSignal,
+): Promise<Finished> {
+  const { clock, recording } = deps;
+  for (;;)
+    try {
+      return await recording.run(() => finishDelivery(deps, claimed, result));
+    } catch (error) {
+      const isOver = clock.now() + limits.recordAgainMs >= (claimed.dueAt ?? 0);
+      if (!isUnavailable(error) || isOver || signal.aborted) throw error;
+      await clock.sleep(limits.recordAgainMs, signal).catch(() => {});
+    }
 }
 
 type Finished = { isWritten: boolean; next?: DeliveryRef };

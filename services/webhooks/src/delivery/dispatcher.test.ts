@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createLogger, manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
+import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
@@ -14,7 +15,8 @@ type Attempt = {
   onClaimed(): void;
   end(report?: Report): void;
 };
-const request = { method: 'POST', headers: [], query: '', body: new Uint8Array() };
+const request: HookRequest = { method: 'POST', headers: [], query: '', body: new Uint8Array() };
+const large = { ...request, body: new Uint8Array(limits.bodyBytes) };
 
 function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
   const clock = manualClock(0);
@@ -42,13 +44,13 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
     await setImmediate();
   };
   // The lease of a new delivery; undefined if it is written as due.
-  const reserve = (connectionId: string, maxConcurrency: number, bodyBytes = 0) => {
+  const reserve = (connectionId: string, maxConcurrency: number, received = request) => {
     const connection = { connectionId, maxConcurrency, breaker: 'closed', ordered: false };
-    const assignment = dispatcher.assign(connection as Connection, bodyBytes);
+    const assignment = dispatcher.assign(connection as Connection, received);
     if (assignment.how !== 'leased') return undefined;
     const start = () => {
       const eventId = `evt_${count++}`;
-      assignment.start({ eventId, connectionId, run: 0 } as Delivery, request);
+      assignment.start({ eventId, connectionId, run: 0 } as Delivery, received);
       return eventId;
     };
     return { start, cancel: assignment.cancel };
@@ -118,6 +120,22 @@ describe('the dispatcher', () => {
     while (dispatcher.offer({ eventId: `evt_${taken}`, connectionId: 'a', run: 0 }) === 'taken') taken += 1;
     expect(dispatcher.waiting('a')).toBe(limits.readyPerConnection);
     expect(dispatcher.offer({ eventId: 'evt_x', connectionId: 'b', run: 0 })).toBe('taken');
+  });
+
+  it('keeps room for the deliveries of a connection, however many of others wait', async () => {
+    const { dispatcher, offer, of, end } = open();
+    for (let i = 0; dispatcher.waiting() < limits.readyMost; i++)
+      while (dispatcher.waiting(`slow-${i}`) < limits.readyPerConnection && offer(`slow-${i}`) === 'taken');
+    expect(offer('slow-0')).toBe('full');
+    expect(offer('other')).toBe('taken');
+    expect(of('other')).toHaveLength(1);
+    for (let i = 0; i < limits.readyReserved; i++) expect(offer('other')).toBe('taken');
+    expect(offer('other')).toBe('full');
+    await end(of('other')[0]!, 1);
+    expect(of('other')).toHaveLength(5);
+    let taken = 0;
+    for (let i = 0; offer(`more-${i}`) === 'taken'; i++) while (offer(`more-${i}`) === 'taken') taken += 1;
+    expect(taken).toBeLessThan(limits.readyMost);
   });
 
   it('leaves a connection alone for as long as a report says', async () => {
@@ -202,25 +220,29 @@ describe('the dispatcher', () => {
 
   it('leases no more than it will attempt soon, and no more than memory allows', async () => {
     const { know, reserve } = open();
-    const leasedOf = (connectionId: string, bodyBytes: number): number => {
+    const leasedOf = (connectionId: string, received: HookRequest): number => {
       let leased = 0;
-      for (let one = reserve(connectionId, 1, bodyBytes); one && leased < 20_000; leased++) {
+      for (let one = reserve(connectionId, 1, received); one && leased < 20_000; leased++) {
         one.start();
-        one = reserve(connectionId, 1, bodyBytes);
+        one = reserve(connectionId, 1, received);
       }
       return leased;
     };
     await know('lazy', 400);
-    expect(leasedOf('lazy', 10)).toBe(1 + limits.leasedWaitMs / 400);
+    expect(leasedOf('lazy', request)).toBe(1 + limits.leasedWaitMs / 400);
     await know('big');
     const most = limits.leasedBytesPerConnection / (limits.bodyBytes + limits.leasedOverheadBytes);
-    expect(leasedOf('big', limits.bodyBytes)).toBe(1 + Math.floor(most));
+    expect(leasedOf('big', large)).toBe(1 + Math.floor(most));
+    await know('many headers');
+    const headers = [['x-long', 'x'.repeat(limits.headersBytes)]] as const;
+    const mostOf = limits.leasedBytesPerConnection / limits.headersBytes;
+    expect(leasedOf('many headers', { ...request, headers })).toBeLessThanOrEqual(1 + mostOf);
     for (const name of ['b', 'c', 'd', 'e']) {
       await know(name);
-      leasedOf(name, limits.bodyBytes);
+      leasedOf(name, large);
     }
     await know('last');
-    expect(leasedOf('last', limits.bodyBytes)).toBe(1); // in the slot
+    expect(leasedOf('last', large)).toBe(1); // in the slot
   });
 
   it('puts new deliveries behind those that did not fit into memory', async () => {
@@ -237,8 +259,8 @@ describe('the dispatcher', () => {
     const { know, reserve } = open();
     await know('a');
     reserve('a', 1)!.start();
-    for (let i = 0; i < 1000; i++) reserve('a', 1, limits.bodyBytes)!.cancel();
-    expect(reserve('a', 1, limits.bodyBytes)).toBeDefined();
+    for (let i = 0; i < 1000; i++) reserve('a', 1, large)!.cancel();
+    expect(reserve('a', 1, large)).toBeDefined();
   });
 
   it('makes due what waits with a lease when it is stopped', async () => {

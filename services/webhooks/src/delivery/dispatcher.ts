@@ -20,7 +20,7 @@ export type Dispatcher = {
   start(session: Session): void;
   // Starts no more deliveries. Resolves when none is in flight.
   stop(): Promise<void>;
-  assign(connection: Connection, bodyBytes: number): Assignment;
+  assign(connection: Connection, request: HookRequest): Assignment;
   // `full`: enough deliveries of this connection wait in memory. `known`: it is waiting or in flight already.
   offer(ref: DueDelivery): 'taken' | 'known' | 'full';
   // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
@@ -213,7 +213,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const key = refKey(ref);
     if (known.has(key)) return 'known';
     const state = stateOf(ref.connectionId);
-    if (!session || waiting >= limits.readyMost || state.waiting.length >= limits.readyPerConnection) {
+    if (!session || !hasRoom(state)) {
       state.isBehind = state.waiting.length > 0;
       return 'full';
     }
@@ -221,6 +221,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wait(state, { ref });
     return 'taken';
   };
+  // However many deliveries of others wait, a connection has room for a few.
+  const hasRoom = ({ waiting: { length } }: ConnectionState): boolean =>
+    waiting < limits.readyMost
+      ? length < limits.readyPerConnection
+      : length < limits.readyReserved && waiting < 2 * limits.readyMost;
   const wait = (state: ConnectionState, one: Waiting) => {
     state.waiting.push(one);
     waiting += 1;
@@ -312,7 +317,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await Promise.all([idle, releaseWaiting(signal)]);
     },
     offer,
-    assign(connection, bodyBytes) {
+    assign(connection, request) {
       const { connectionId, breaker, ordered, ratePerSecond } = connection;
       if (breaker === 'open') return { how: 'backlog' };
       if (!session) return { how: 'due' };
@@ -326,7 +331,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       // Deliveries that wait already go first.
       if (state.waiting.length === 0 && mayStart(state) && slots.hasRoom(pace))
         return startingNow(state, connection, session, slots.take(pace, clock.now()));
-      const bytes = bodyBytes + limits.leasedOverheadBytes;
+      const bytes = bytesOf(request);
       if (mayWait(state, bytes)) return startingLater(state, session, bytes);
       state.isBehind = state.waiting.length > 0;
       return { how: 'due' };
@@ -337,6 +342,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return connectionId === undefined ? waiting : waitingFor(connectionId);
     },
   };
+}
+
+function bytesOf({ headers, query, body }: HookRequest): number {
+  let bytes = limits.leasedOverheadBytes + query.length + body.length;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  return bytes;
 }
 
 const refKey = ({ eventId, connectionId, run }: DeliveryRef): string => `${eventId} ${connectionId} ${run}`;

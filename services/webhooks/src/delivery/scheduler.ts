@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import { type JobDeps, runJob } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
@@ -46,6 +47,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     };
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
     const passes: Passes = new Map();
+    // What is in flight goes on, and the queue is read again in a moment.
+    const unlessAway = (error: unknown): Scanned => {
+      if (!isUnavailable(error)) throw error;
+      log.warn({ err: error }, 'the queue could not be read');
+      return { hasMore: false };
+    };
     let found: Scanned = { hasMore: false };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
@@ -55,7 +62,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         await gone.check(() => takeOverDeadLeases(deps));
         if (isAsked || !isStill(deps, found)) {
           isAsked = false;
-          found = await scanOnce(scan, passes);
+          found = await scanOnce(scan, passes).catch(unlessAway);
           enough = found.hasMore ? dispatcher.waiting() / 2 : 0;
         }
         const isShort = found.hasMore && dispatcher.waiting() <= enough;

@@ -89,14 +89,16 @@ async function attemptClaimed(
 }
 
 // A worker that died may have written the delivery and not its event, or the result to the event alone. An event that
-// is written a moment after its delivery is not missing.
+// is written after its delivery is not missing: a process may be slow, or suspended, between the two.
 async function isOwed(deps: WorkerDeps, claimed: Delivery): Promise<boolean> {
   const { store, clock } = deps;
   const of = await store.get(event, eventKey(claimed), { consistent: true, pattern: 'event of a delivery' });
   if (of && !isDelivered(of, claimed)) return true;
+  const nowMs = clock.now();
+  const ageMs = nowMs - claimed.receivedAt;
   if (of) await finishAsDelivered(deps, claimed);
-  else if (clock.now() - claimed.receivedAt < limits.leaseMs)
-    await postponeDelivery(store, claimed, clock.now() + limits.unwrittenMs);
+  else if (ageMs < limits.unwrittenMostMs)
+    await postponeDelivery(store, claimed, nowMs + Math.max(limits.unwrittenMs, Math.round(ageMs / 4)));
   else await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
   return false;
 }

@@ -53,12 +53,12 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
         throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are running.');
       const nowMs = clock.now();
       const jobId = ids.next('job');
-      const made = await store.put(job, {
+      const item = {
         ...input,
         jobId,
         // Without an end, new events could keep the job from ever finishing.
         to: Math.min(input.to ?? nowMs, nowMs),
-        state: 'running',
+        state: 'running' as const,
         matched: 0,
         deliveries: 0,
         failures: 0,
@@ -66,7 +66,8 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
         dueIn: dueShardOf(jobId),
         dueAt: nowMs,
         expiresAt: inSeconds(nowMs) + limits.jobS,
-      });
+      };
+      const made = await store.put(job, item, { ifNew: true });
       deps.wake();
       return made;
     },

@@ -88,7 +88,7 @@ async function planReplay(
       ...(ordered && { queueId: ids.next() }),
     };
     changed[connectionId] = { state: 'pending', run: made.run, ...(jobId !== undefined && { jobId }) };
-    steps.push(...deliverySteps(made));
+    steps.push(...deliverySteps(made, { ifAbsent: true }));
     refs.push(made);
   }
   if (Object.keys(changed).length > 0) {

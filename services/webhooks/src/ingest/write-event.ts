@@ -73,7 +73,7 @@ export async function writeEvent(
   try {
     await scheduleBacklogs(deps, planned, isHeld);
     const event = eventStep(received, stamp, status, deliveries);
-    const owed = planned.flatMap(one => deliverySteps(one.delivery));
+    const owed = planned.flatMap(one => deliverySteps(one.delivery, { ifNew: true }));
     const groups = inOrder(payloadSteps(received, stamp), dedupeSteps(received, stamp), owed, event);
     await deps.store.writeInOrder(groups, { pattern: 'ingest' });
   } catch (error) {
@@ -108,9 +108,9 @@ const assignmentOf = (
   { dispatcher }: WriteDeps,
   connection: Connection,
   isHeld: boolean,
-  { body }: HookRequest,
+  request: HookRequest,
 ): Assignment =>
-  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection, body.length);
+  isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection, request);
 
 function planDelivery(
   { ids, clock }: WriteDeps,
@@ -169,30 +169,34 @@ const eventStep = (
   status: EventStatus,
   deliveries: Record<string, DeliverySummary>,
 ): WriteStep =>
-  write.put(event, {
-    eventId,
-    receivedAt,
-    expiresAt,
-    sourceId: source.sourceId,
-    shard: eventShardOf(eventId),
-    userId: source.userId,
-    status,
-    method: request.method,
-    query: request.query || undefined,
-    contentType: contentTypeOf(request.headers),
-    // A body whose sender has not proven itself is not parsed.
-    eventType: rejection === undefined ? eventTypeOf(source.provider, request) : undefined,
-    sourceIp: request.sourceIp,
-    size: request.body.length,
-    dedupeId,
-    rejection,
-    deliveries,
-  });
+  write.put(
+    event,
+    {
+      eventId,
+      receivedAt,
+      expiresAt,
+      sourceId: source.sourceId,
+      shard: eventShardOf(eventId),
+      userId: source.userId,
+      status,
+      method: request.method,
+      query: request.query || undefined,
+      contentType: contentTypeOf(request.headers),
+      // A body whose sender has not proven itself is not parsed.
+      eventType: rejection === undefined ? eventTypeOf(source.provider, request) : undefined,
+      sourceIp: request.sourceIp,
+      size: request.body.length,
+      dedupeId,
+      rejection,
+      deliveries,
+    },
+    { ifNew: true },
+  );
 
 // A new delivery, and its order entry if the connection is ordered.
-export function deliverySteps(made: Delivery): Step[] {
+export function deliverySteps(made: Delivery, guard: { ifNew: true } | { ifAbsent: true }): Step[] {
   const { connectionId, eventId, run, queueId, expiresAt } = made;
-  const steps: Step[] = [[`delivery to ${connectionId}`, write.put(delivery, made, { ifAbsent: true })]];
+  const steps: Step[] = [[`delivery to ${connectionId}`, write.put(delivery, made, guard)]];
   if (queueId !== undefined)
     steps.push([
       `order entry of ${connectionId}`,

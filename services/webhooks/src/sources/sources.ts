@@ -91,7 +91,7 @@ export function createSources(deps: SourcesDeps): Sources {
       const sourceId = ids.next('src');
       const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
       const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
-      const made = await store.put(source, item, { ifAbsent: true });
+      const made = await store.put(source, item, { ifNew: true });
       sourceCache.invalidateList(userId);
       await sourceCache.getFresh(sourceId, userId); // so that this process need not wait for the index
       return { ...made, newAlertSecret };

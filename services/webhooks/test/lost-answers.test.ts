@@ -1,0 +1,139 @@
+import type { DynamoClient } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { delivery } from '../src/tables.ts';
+import { openDestination } from './destination.ts';
+import { leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+// Stores behind a network: an answer is lost, or is late, or does not come for a while.
+
+type Put = Parameters<DynamoClient['put']>[0];
+const isOf =
+  (start: string) =>
+  ({ Item }: Put): boolean =>
+    String(Item.SK).startsWith(start);
+const lost = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const away = () => Object.assign(new Error('the store is away'), { name: 'StoreMovedException' });
+
+// One process takes events and delivers none; the other one delivers them. The first put of a kind goes through `around`.
+async function openPair(
+  isMeant: (input: Put) => boolean,
+  around: (put: () => Promise<object>) => Promise<object>,
+) {
+  let isDone = false;
+  const first = await openWebhooks({
+    wrap: client => ({
+      ...client,
+      mayLoseAnswers: true,
+      put(input: Put) {
+        if (isDone || !isMeant(input)) return client.put(input);
+        isDone = true;
+        return around(() => client.put(input));
+      },
+    }),
+  });
+  await first.stop();
+  const remote = Object.assign({ ...first.engine.client }, { mayLoseAnswers: true });
+  const second = await startWebhooks({ clock: first.clock }, remote, first.engine);
+  const destination = await openDestination();
+  const sourceId = await first.source();
+  const connectionId = await first.connect(sourceId, destination.url);
+  await leap(first.clock, limits.catchUpMs.at(-1)!); // its jobs are done
+  const events = async (): Promise<{ eventId: string; status: string }[]> =>
+    (await second.read(`/v1/sources/${sourceId}/events`)).data;
+  return { first, second, destination, sourceId, connectionId, events, clock: first.clock };
+}
+
+describe('an event that is stored', () => {
+  it('keeps what became of it when its write is repeated', async () => {
+    const pair = await openPair(isOf('EVT#'), async put => {
+      await put();
+      await untilLater(pair.clock, async () => (await pair.events())[0]?.status === 'delivered');
+      throw lost();
+    });
+    const eventId = await pair.first.send(pair.sourceId);
+    expect(await pair.events()).toMatchObject([{ eventId, status: 'delivered' }]);
+    expect(await pair.second.read(`/v1/events/${eventId}`)).toMatchObject({
+      deliveries: [{ state: 'delivered', attempts: 1 }],
+    });
+  });
+
+  it('is accepted, and delivered once, when others have looked at its delivery before it was repeated', async () => {
+    const pair = await openPair(isOf('DLV#'), async put => {
+      await put();
+      const { Items = [] } = await pair.first.engine.client.scan({ TableName: delivery.table.name });
+      const { eventId } = Items.find(({ SK }) => String(SK).startsWith('DLV#'))!;
+      const versionOf = async () => {
+        const key = { eventId, connectionId: pair.connectionId, run: 0 };
+        return (await pair.first.store.get(delivery, key, { consistent: true }))!.version;
+      };
+      await untilLater(pair.clock, async () => (await versionOf()) > 1);
+      throw lost();
+    });
+    const eventId = await pair.first.send(pair.sourceId);
+    await untilLater(pair.clock, async () => (await pair.events())[0]?.status === 'delivered');
+    expect(pair.destination.hits.map(hit => hit.headers['webhook-id'])).toEqual([eventId]);
+  });
+
+  it('is delivered, even if the process was suspended between its delivery and itself', async () => {
+    const pair = await openPair(isOf('EVT#'), async put => {
+      await leap(pair.clock, 2 * limits.leaseMs);
+      await pair.clock.advance(5 * limits.scanMs);
+      return put();
+    });
+    const eventId = await pair.first.send(pair.sourceId);
+    await untilLater(pair.clock, async () => (await pair.events())[0]?.status === 'delivered');
+    expect(pair.destination.hits.map(hit => hit.headers['webhook-id'])).toEqual([eventId]);
+  });
+});
+
+describe('a store that is away for a while', () => {
+  it('does not end requests that are in flight because the queue cannot be read', async () => {
+    let isAway = false;
+    const hooks = await openWebhooks({
+      changePosition: undefined,
+      wrap: client => ({
+        ...client,
+        query: input => (isAway && input.IndexName === 'GSI2' ? Promise.reject(away()) : client.query(input)),
+      }),
+    });
+    let finish = () => {};
+    const destination = await openDestination((_, response) => {
+      finish = () => void response.writeHead(200).end();
+    });
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await until(() => destination.hits.length === 1);
+    isAway = true;
+    await hooks.clock.advance(limits.timeoutMs - 1);
+    isAway = false;
+    finish();
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
+    await leap(hooks.clock, limits.leaseMs);
+    expect(destination.hits).toHaveLength(1);
+  });
+
+  it('gets the result of a request as soon as it is back, instead of another request', async () => {
+    let isAway = false;
+    const hooks = await openWebhooks({
+      wrap: client => ({
+        ...client,
+        transactWrite: input => (isAway ? Promise.reject(away()) : client.transactWrite(input)),
+      }),
+    });
+    const destination = await openDestination((_, response) => {
+      isAway = true;
+      response.writeHead(200).end();
+    });
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const eventId = await hooks.send(sourceId);
+    await until(() => isAway);
+    await hooks.clock.advance(limits.leaseMs / 3);
+    isAway = false;
+    const status = async () => (await hooks.read(`/v1/events/${eventId}`)).status;
+    await untilLater(hooks.clock, async () => (await status()) === 'delivered');
+    expect(destination.hits).toHaveLength(1);
+  });
+});
