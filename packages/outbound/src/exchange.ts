@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { ConnectError, codeOf, type Peer } from './connector.ts';
+import { interimAnswers } from './limits.ts';
 import type { HeaderPair, OutboundFailureReason } from './outcome.ts';
 
 export type Answer = { status: number; headers: readonly HeaderPair[]; body: Uint8Array; truncated: boolean };
@@ -24,6 +25,7 @@ export function createExchange(
   let headers: readonly HeaderPair[] = [];
   let chunks: Buffer[] = [];
   let bytes = 0;
+  let interim = 0;
 
   const finish = (outcome: Answer | Failing) => {
     if (settled) return;
@@ -48,7 +50,12 @@ export function createExchange(
         if (settled) started.abort(new Error('The exchange is over'));
       },
       onResponseStart(_, code, fields) {
-        if (code < 200) return; // an interim answer; the deadline bounds how many
+        if (code < 200) {
+          interim += 1;
+          if (interim > interimAnswers)
+            exchange.stop('invalid_response', `There were more than ${interimAnswers} interim answers`);
+          return;
+        }
         status = code;
         headers = listHeaders(fields);
       },

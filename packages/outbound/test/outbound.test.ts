@@ -213,6 +213,17 @@ describe('a hostile destination', () => {
     });
   });
 
+  it('that sends nothing but interim answers is cut', async () => {
+    const server = await startSocketServer(socket => {
+      const flood = () => {
+        while (socket.writable && socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
+      };
+      socket.once('data', flood).on('drain', flood);
+    });
+    const result = await openOutbound({ clock: manualClock() }).send({ url: server.url, method: 'POST' });
+    expect(result).toMatchObject({ ok: false, reason: 'invalid_response' });
+  });
+
   it('that refuses connections fails to connect', async () => {
     const result = await openOutbound().send({ url: 'http://127.0.0.1:1025/', method: 'POST' });
     expect(result).toMatchObject({ ok: false, reason: 'connect', address: '127.0.0.1' });
@@ -234,6 +245,21 @@ describe('a hostile destination', () => {
     await outbound.close();
     for (const result of await Promise.all(stuck))
       expect(result).toMatchObject({ ok: false, reason: 'closed' });
+  });
+});
+
+describe('requests to one origin', () => {
+  // Customers share destinations, and a deadline includes the wait for a connection.
+  it('do not wait for each other', async () => {
+    const server = await startServer((request, response) => {
+      if (request.url === '/quick') response.end();
+    });
+    const outbound = openOutbound({ clock: manualClock() });
+    const stuck = Array.from({ length: 200 }, () => outbound.send({ url: server.url, method: 'POST' }));
+    const quick = await outbound.send({ url: `${server.url}quick`, method: 'POST' });
+    expect(quick).toMatchObject({ ok: true, status: 200 });
+    await outbound.close();
+    for (const result of await Promise.all(stuck)) expect(result).toMatchObject({ reason: 'closed' });
   });
 });
 

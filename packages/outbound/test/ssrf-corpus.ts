@@ -192,7 +192,7 @@ export const invalidUrls: readonly string[] = [
   'http://a b/',
   'http://exa\u0000mple.com/',
   'http://93.184.215.14:65536/',
-  `http://93.184.215.14/${'a'.repeat(5000)}`,
+  `http://93.184.215.14/${'a'.repeat(8_000)}`,
 ];
 
 export const blockedPorts: readonly string[] = [

@@ -34,6 +34,18 @@ describe('an event', () => {
     expect(new Uint8Array(await download.arrayBuffer())).toEqual(body);
   });
 
+  it('reaches its destination with the longest query that is taken', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, `${destination.url}?key=${'k'.repeat(1_900)}`);
+    const query = `q=${'v'.repeat(limits.queryChars - 2)}`;
+    const response = await hooks.api.app.request(`/in/${sourceId}?${query}`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(200);
+    await until(() => destination.hits.length === 1);
+    expect(destination.hits[0]!.url.endsWith(`&${query}`)).toBe(true);
+  });
+
   it('keeps the results of as many connections as a source may have, all at once', async () => {
     const hooks = await openWebhooks();
     const waiting: ServerResponse[] = [];
