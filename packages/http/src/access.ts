@@ -91,7 +91,7 @@ export function countRequest(
   const own = route.limits?.rate;
   if (!rateLimits || own === false) return;
   const general = generalPolicy(c, route, rateLimits);
-  return whenKnown(take(c, rateLimits, general, ''), counted => {
+  return whenKnown(takeGeneral(c, rateLimits, general), counted => {
     c.set('rateHeaders', rateHeaders(general, counted));
     // Whom a provider's request is from is known when it is proven.
     if (!own || isAfterProof(route, own)) return;
@@ -127,19 +127,29 @@ function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLim
     : (rateLimits.perAddress ?? perAddress);
 }
 
+// Somebody who has signed in is refused for what they did themselves, and not for what the keys of their account did:
+// one that was stolen must not keep them from revoking it. What they do counts for the keys all the same.
+function takeGeneral(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy): MaybePromise<Verdict> {
+  const principal = c.get('principal') as Principal | undefined;
+  const isSignedIn = principal?.kind === 'account' && principal.via === 'session';
+  if (!isSignedIn) return take(c, rateLimits, policy, '');
+  return whenKnown(count(c, rateLimits, policy, ''), () => take(c, rateLimits, policy, 'signed in'));
+}
+
 function take(
   c: Context<ApiEnv>,
   rateLimits: RateLimits,
   policy: RatePolicy,
   what: string,
 ): MaybePromise<Verdict> {
-  const nowMs = c.get('server').clock.now();
-  const key = `${policy.name} ${what} ${countedKey(c, policy)}`;
-  return whenKnown(rateLimits.store.take(key, policy, nowMs), verdict => {
+  return whenKnown(count(c, rateLimits, policy, what), verdict => {
     if (!verdict.isAllowed) throw rateLimited(policy, verdict);
     return verdict;
   });
 }
+
+const count = (c: Context<ApiEnv>, { store }: RateLimits, policy: RatePolicy, what: string) =>
+  store.take(`${policy.name} ${what} ${countedKey(c, policy)}`, policy, c.get('server').clock.now());
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
   if (by === 'address') return addressKey(c.get('address'));

@@ -14,6 +14,7 @@ export type Flight = {
   take(bytes: number): void;
   reading(onCut: (error: Error) => void): void;
   complete(): void;
+  freeBody(): void; // nobody needs it any more, although the request goes on
   leave(): void;
 };
 
@@ -99,6 +100,9 @@ export function createInFlight({
         },
         complete() {
           if (held) holder.bodies.delete(held);
+        },
+        freeBody() {
+          if (held) give(holder, held);
         },
         leave() {
           if (isGone) return;

@@ -50,6 +50,7 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
     return c.body(buffer.stream, 200, headers);
   }
   streams.add(callerKey(c), buffer.signal);
+  holdFlight(c, buffer.signal);
   stopping.addEventListener('abort', () => buffer.end('stopping'), { once: true, signal: buffer.signal });
   buffer.signal.addEventListener('abort', () => dropLater(c), { once: true });
 
@@ -68,6 +69,16 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
     );
   options.subscribe(afterId, buffer).then(() => buffer.end('done'), fail);
   return c.body(buffer.stream, 200, headers);
+}
+
+// A stream is one of the requests that its address has under way, for as long as it is open: an account makes any number
+// of end users, each of which may have some.
+function holdFlight<A extends Auth>(c: Context<ApiEnv<A>>, signal: AbortSignal): void {
+  const flight = c.get('flight');
+  if (!flight) return;
+  flight.freeBody();
+  c.set('flight', undefined);
+  signal.addEventListener('abort', () => flight.leave(), { once: true });
 }
 
 async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuffer, options: SseOptions) {

@@ -116,6 +116,19 @@ describe('rate limits', () => {
     expect((await call('/v1/me', { as: 'ann' })).status).toBe(200);
   });
 
+  it('of an account’s keys do not keep its owner out, who may have to revoke one', async () => {
+    const { call } = openShelf({
+      rateLimits: { store: createMemoryRateLimits(), perPrincipal: policy(2, 10_000) },
+    });
+    const statuses = async (as: string, count: number) => {
+      const seen: number[] = [];
+      for (let i = 0; i < count; i++) seen.push((await call('/v1/me', { as })).status);
+      return seen;
+    };
+    expect(await statuses('annkey', 3)).toEqual([200, 200, 429]);
+    expect(await statuses('ann', 3)).toEqual([200, 200, 429]);
+  });
+
   it('of a route count beside the caller’s, by address where there is no caller', async () => {
     const { call } = openShelf();
     const fail = (address: string) => call('/v1/fail/closed', { method: 'POST', address });

@@ -25,7 +25,7 @@ const ann = { kind: 'account', accountId: 'a', scope: 'read', via: 'api_key', cr
 // A feed whose subscription the test holds in its hands.
 function openFeed(
   options: Partial<SseOptions> = {},
-  change: Partial<Pick<ApiSettings, 'authenticate' | 'revocations'>> = {},
+  change: Partial<Pick<ApiSettings, 'authenticate' | 'revocations' | 'inFlight'>> = {},
 ) {
   const sinks: { after: string | undefined; sink: EventSink; finish(): void; fail(error: Error): void }[] =
     [];
@@ -73,6 +73,23 @@ describe('an event stream', () => {
         ended('done'),
     );
     expect(sink.signal.aborted).toBe(true);
+  });
+
+  it('is one of the requests that its address has under way, until it ends', async () => {
+    const { follow, sinks, api } = openFeed();
+    const responses = [await follow(), await follow()];
+    expect(api.inFlight.usage()).toMatchObject({ requests: 2, bodyBytes: 0 });
+    sinks[0]!.finish();
+    await reader(responses[1]!).cancel();
+    await expect.poll(() => api.inFlight.usage().requests).toBe(0);
+  });
+
+  it('is refused where its address has as many open as it may, whoever they are for', async () => {
+    const { follow, sinks } = openFeed({}, { inFlight: { requestsPerAddress: 2 } });
+    const statuses = [(await follow()).status, (await follow()).status, (await follow()).status];
+    expect(statuses).toEqual([200, 200, 429]);
+    sinks[0]!.finish();
+    await expect.poll(async () => (await follow()).status).toBe(200);
   });
 
   it('resumes after the id the client saw last', async () => {
