@@ -22,6 +22,7 @@ export const refreshIdleS = 30 * day; // a session nobody used for a month is ov
 export const sessionS = 90 * day; // however busy it is, a person signs in once a quarter
 export const refreshGraceMs = 10_000; // for an answer that got lost and for tabs that refresh together
 export const freshSessionMs = 10 * 60_000; // what someone without a password shows instead: a recent sign-in
+export const endingRounds = 50; // of ending all sessions while a thief makes others: each round ends what it finds
 export const sessionsPerUser = 50; // the oldest makes room; nobody has more devices
 export const apiKeysPerUser = 100; // one list page; nobody keeps track of more
 
@@ -67,6 +68,7 @@ export const backgroundJobs = 200; // writes nobody waits for; past this they ar
 
 export const savedNameChars = 80; // of a saved view or query: fits a menu, and a sort key however it is written
 export const savedTextChars = 20_000; // as long as a query of the lake may be
+export const saveAttempts = 20; // of one that meets others of the same organisation
 export const savedMost = 100; // of each kind in an organisation; more than anybody looks through in a menu
 
 export const deletionGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then

@@ -12,7 +12,7 @@ import {
   providerSubject,
 } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
-import { saved } from './saved/table.ts';
+import { saved, savedChange } from './saved/table.ts';
 import * as table from './table.ts';
 
 const account = (id: string | undefined) =>
@@ -44,6 +44,7 @@ export const accountOwners = [
   ownedByKey(providerSubject, byAccount),
   ownedByKey(linkedSubject, byUser),
   ownedByKey(saved, byAccount),
+  ownedByKey(savedChange, byAccount),
   ownedByItem(table.emailLock, byUser),
   ownedByItem(table.githubLock, byUser),
   ownedByItem(table.googleLock, byUser),

@@ -17,7 +17,7 @@ import {
   subjectsOf,
 } from './organisations/table.ts';
 import { emailChange, mailedToken } from './recovery/table.ts';
-import { saved, savedOf } from './saved/table.ts';
+import { saved, savedChange, savedOf } from './saved/table.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -96,6 +96,7 @@ export const accountsTable = defineTable(ferryhookKeys, {
     providerSubject,
     linkedSubject,
     saved,
+    savedChange,
   ],
   queries: [
     userByEmailIndex,

@@ -77,4 +77,16 @@ describe('saved views and queries', () => {
     expect((await save(as, 'sql', 'Query 7', 'select 2')).status).toBe(200);
     expect((await save(as, 'events', 'A view', 'status=failed')).status).toBe(200);
   });
+
+  it('are never more than that, however many save at once', async () => {
+    const { access_token: as } = await house.signUp('ann@example.com');
+    const { userId: accountId } = (await house.users.getByEmail('ann@example.com'))!;
+    const item = { accountId, kind: 'sql' as const, text: 'select 1', saved_by: accountId, saved_at: '2026' };
+    for (let count = 0; count < limits.savedMost - 3; count++)
+      await house.store.put(saved, { ...item, name: `Query ${count}` });
+    const names = Array.from({ length: 8 }, (_, i) => `New ${i}`);
+    const answers = await Promise.all(names.map(name => save(as, 'sql', name, 'select 2')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(await list(as, 'sql')).toHaveLength(limits.savedMost);
+  });
 });

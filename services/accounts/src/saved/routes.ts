@@ -1,11 +1,11 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { isOneLine } from '@stak/kit';
-import { type Store, type WriteStep, write } from '@stak/table';
+import { failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
 import { type Base, isoTime } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { type Saved, type SavedKind, saved, savedKinds, savedOf } from './table.ts';
+import { type Saved, type SavedKind, saved, savedChange, savedKinds, savedOf } from './table.ts';
 
 const tags = ['accounts'];
 
@@ -64,7 +64,7 @@ const routes = {
     description: 'Saves the text for all members of the organisation. One with the same name is replaced.',
     request: { params: named, body: json(z.strictObject({ text: savedTextSchema })) },
     responses: { 200: json(savedSchema) },
-    problems: ['accounts.too_many_saved'],
+    problems: ['accounts.too_many_saved', 'accounts.changed'],
   }),
   removeSaved: route({
     method: 'delete',
@@ -91,13 +91,8 @@ export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'
       const { accountId, userId: saved_by = accountId } = c.get('principal');
       const { kind, name } = c.req.valid('param');
       const { text } = c.req.valid('json');
-      const others = (await listSaved(store, accountId, kind)).filter(one => one.name !== name);
-      if (others.length >= limits.savedMost)
-        throw accountsErrors.create('accounts.too_many_saved', 'Remove one before you save another.', {
-          most: limits.savedMost,
-        });
       const item = { accountId, kind, name, text, saved_by, saved_at: isoTime(clock.now()) };
-      await store.put(saved, item);
+      await save(store, item);
       return c.json(show(item), 200);
     }),
     endpoint(routes.removeSaved, async c => {
@@ -108,6 +103,36 @@ export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'
   ] as const;
 }
 
+// One that is there is replaced. A new one is written only if nobody else has saved another one since they were counted.
+async function save(store: Store, item: Saved): Promise<void> {
+  const { accountId, kind, name } = item;
+  for (let left = limits.saveAttempts; ; left--) {
+    const known = await store.get(savedChange, { accountId, kind }, { consistent: true });
+    const all = await listSaved(store, accountId, kind);
+    const isThere = all.some(one => one.name === name);
+    if (!isThere && all.length >= limits.savedMost)
+      throw accountsErrors.create('accounts.too_many_saved', 'Remove one before you save another.', {
+        most: limits.savedMost,
+      });
+    const changed = { accountId, kind, changes: (known?.changes ?? 0) + 1 };
+    const unchanged = { changes: known?.changes ?? is.absent };
+    const steps: Record<string, WriteStep> = isThere
+      ? { 'the saved': write.put(saved, item, { if: { saved_at: is.present } }) }
+      : {
+          'the saved': write.put(saved, item),
+          'the change': write.put(savedChange, changed, { if: unchanged }),
+        };
+    try {
+      await store.transact(steps, { pattern: 'save a view or query' });
+      return;
+    } catch (error) {
+      if (failedStep(error) === undefined) throw error;
+      if (left === 1)
+        throw accountsErrors.create('accounts.changed', 'Others are saving at the same time. Try again.');
+    }
+  }
+}
+
 async function listSaved(store: Store, accountId: string, kind?: SavedKind): Promise<Saved[]> {
   const found: Saved[] = [];
   for await (const one of store.all(savedOf, { accountId, kind })) found.push(one);
@@ -115,7 +140,11 @@ async function listSaved(store: Store, accountId: string, kind?: SavedKind): Pro
 }
 
 // What goes with an account.
-export const savedErasure = async (store: Store, accountId: string): Promise<WriteStep[]> =>
-  (await listSaved(store, accountId)).map(({ kind, name }) => write.delete(saved, { accountId, kind, name }));
+export const savedErasure = async (store: Store, accountId: string): Promise<WriteStep[]> => [
+  ...(await listSaved(store, accountId)).map(({ kind, name }) =>
+    write.delete(saved, { accountId, kind, name }),
+  ),
+  ...savedKinds.map(kind => write.delete(savedChange, { accountId, kind })),
+];
 
 const show = ({ accountId: _, ...shown }: Saved) => shown;

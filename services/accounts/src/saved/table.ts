@@ -21,6 +21,13 @@ export const saved = entity(ferryhookKeys, {
 });
 export type Saved = ItemOf<typeof saved>;
 
+export const savedChange = entity(ferryhookKeys, {
+  name: 'change of saved views or queries',
+  description: 'Counted up with each new one, so that those who save at the same time count one another.',
+  schema: z.object({ accountId: z.string(), kind: z.enum(savedKinds), changes: z.int() }),
+  key: { partition: 'USER#{accountId}', sort: 'SAVEDCHANGE#{kind}' },
+});
+
 export const savedOf = defineQuery('saved views and queries of an organisation', {
   of: saved,
   consistent: true,
