@@ -176,7 +176,13 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
       publicUrl: deps.publicUrl,
       sealer: deps.sealer,
       issuers: services.accounts.issuers,
-      ...(services.accounts.mail && { mail: services.accounts.mail }),
+      ...(services.accounts.mail && {
+        mail: {
+          ...services.accounts.mail,
+          mayName: async accountId =>
+            !deps.config.requireVerifiedEmail || services.accounts.isVerified(accountId),
+        },
+      }),
       listInboxes: tenantId => services.inbox.operations.list(tenantId),
     },
   });

@@ -267,7 +267,9 @@ export function createAccounts(given: AccountsDeps) {
     mail: given.mail && {
       steps: outbox.steps,
       ring: outbox.ring,
-      tryMail: throttle.tryMail,
+      // Of the tenants of one account: those of another one neither use it up nor add to it.
+      tryMail: ({ account, ...to }: { email: string; address: string | undefined; account: string }) =>
+        throttle.tryMail({ ...to, purpose: `portal of ${account}` }),
       tryInvitation: throttle.tryInvitation,
     },
     // What the members of an account learn by mail, each once. Without mail, nothing happens.

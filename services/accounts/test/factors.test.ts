@@ -73,6 +73,30 @@ describe('a second factor', () => {
     await other.settle();
   });
 
+  it('is not replaced by one that was begun before it was confirmed', async () => {
+    let meanwhile: Awaited<ReturnType<typeof addApp>> | undefined;
+    const first =
+      <I extends unknown[], O>(call: (...input: I) => Promise<O>) =>
+      async (...input: I): Promise<O> => {
+        meanwhile ??= await addApp();
+        return call(...input);
+      };
+    const { put, transactWrite } = engine.client;
+    const slow = serve({
+      ...engine,
+      client: { ...engine.client, put: first(put), transactWrite: first(transactWrite) },
+    });
+    const begun = await slow.call('POST', '/v1/me/authenticator', {
+      as: ann.access_token,
+      send: { password },
+    });
+    expect(await house.codeOf(begun)).toBe('accounts.changed');
+    await nextStep();
+    expect((await login(meanwhile!.show())).status).toBe(200);
+    expect((await login(meanwhile!.recoveryCodes[0])).status).toBe(200);
+    await slow.settle();
+  });
+
   it('is replaced by a recovery code, once each', async () => {
     const { recoveryCodes } = await addApp();
     expect(new Set(recoveryCodes).size).toBe(10);

@@ -208,7 +208,9 @@ describe('a name', () => {
       house.call('POST', '/v1/me/email', { as, send: { email, password }, address: '192.0.2.9' });
     await house.call('POST', '/v1/me/verification', { as });
     await forgot(house, 'victim@example.com');
-    await house.logIn('victim@example.com', undefined, { address: '192.0.2.77' });
+    const headers = { 'user-agent': 'Cheap watches at evil.example' };
+    await house.logIn('victim@example.com', undefined, { address: '192.0.2.77', headers });
+    await house.call('POST', '/v1/invitations', { as, send: { email: 'other@example.com', role: 'member' } });
     expect((await change('other@example.com')).status).toBe(202);
     await house.call('POST', '/v1/me/password', {
       as,
@@ -219,12 +221,46 @@ describe('a name', () => {
       ...(await house.mailsTo('other@example.com')),
     ];
     const subjects = mails.map(({ subject }) => subject);
-    for (const part of ['Verify', 'Reset', 'New sign-in', 'Confirm your new', 'password was changed'])
+    for (const part of ['Verify', 'Reset', 'New sign-in', 'Confirm your new', 'password was changed', 'Join'])
       expect(subjects.join('\n')).toContain(part);
     for (const { subject, text, html } of mails) {
       expect(`${subject} ${text} ${html}`).not.toContain('evil.example');
       expect(text).toContain('Hello,');
     }
+  });
+
+  it('is short in mails to others, and nothing in it becomes a link', async () => {
+    const names = [
+      'Win at evil.example/now!',
+      'https://evil.example',
+      'www.evil\u3002example',
+      'mailto:ann@evil.example',
+      `Ann ${'evil.example '.repeat(7)}`,
+    ];
+    for (const [i, name] of names.entries()) {
+      const email = `ann${i}@example.com`;
+      const { access_token: as } = await house.signUp(email, { name });
+      const { userId } = (await house.users.getByEmail(email))!;
+      await house.users.update(userId, { emailVerified: true });
+      await house.call('PATCH', '/v1/organisation', { as, send: { name } });
+      await house.call('POST', '/v1/invitations', {
+        as,
+        send: { email: `new${i}@example.com`, role: 'member' },
+      });
+      const [mail] = await house.mailsTo(`new${i}@example.com`);
+      const { subject = '', text = '', html = '' } = mail ?? {};
+      expect(subject.length).toBeLessThan(120);
+      expect(subject).toMatch(/^Join .*(?:evil|Ann)/);
+      for (const part of [subject, text, html])
+        expect(part.replaceAll(publicUrl, '')).not.toMatch(/evil[.\u3002]example|:\/\/|@evil|mailto:ann/);
+    }
+    // What nobody would take for a link stays as it is.
+    const { access_token: as } = await house.signUp('bo@example.com', { name: 'Dr. Bo O’Neil, 2/3 Ltd.' });
+    const { userId } = (await house.users.getByEmail('bo@example.com'))!;
+    await house.users.update(userId, { emailVerified: true });
+    await house.call('POST', '/v1/invitations', { as, send: { email: 'new@example.com', role: 'member' } });
+    const [mail] = await house.mailsTo('new@example.com');
+    expect(mail?.subject).toBe('Join Dr. Bo O’Neil, 2/3 Ltd. on Stak');
   });
 });
 
@@ -235,6 +271,8 @@ describe('a sign-in', () => {
 
   it('from a device or a network that is new is told to its owner, once', async () => {
     await house.signUp('ann@example.com');
+    const { userId } = (await house.users.getByEmail('ann@example.com'))!;
+    await house.users.update(userId, { emailVerified: true });
     await house.mailsTo('ann@example.com');
     expect((await logIn('192.0.2.1')).status).toBe(200);
     const [mail, ...more] = await house.mailsTo('ann@example.com');
@@ -251,6 +289,20 @@ describe('a sign-in', () => {
     await house.logIn('ann@example.com', 'a wrong guess', { address: '192.0.2.200' });
     expect(await house.mailsTo('ann@example.com')).toEqual([]);
   });
+});
+
+it('an invitation costs the same, whether or not the address has an account', async () => {
+  const { access_token: as } = await house.signUp('ann@example.com');
+  await house.signUp('bob@example.com');
+  const seen = new Set<string>();
+  for (const email of ['bob@example.com', 'none@example.com']) {
+    const { client, operations } = watchClient(engine.client);
+    const server = serve({ ...engine, client });
+    const answer = await server.call('POST', '/v1/invitations', { as, send: { email, role: 'member' } });
+    expect(answer.status).toBe(201);
+    seen.add(JSON.stringify(operations));
+  }
+  expect(seen.size).toBe(1);
 });
 
 describe('a request for a reset', () => {

@@ -135,6 +135,40 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await house.codeOf(again)).toBe('accounts.already_verified');
     });
 
+    it('mails a forgotten password’s owner, whatever strangers have had sent to the address', async () => {
+      const [email, address] = ['ann@example.com', '198.51.100.66'];
+      const send = { email, password: fresh, name: 'Eve' };
+      for (let i = 0; i < 6; i++) {
+        await house.call('POST', '/v1/auth/signup/request', { send, address });
+        await house.mail?.tryInvitation({ email, account: 'org_eve' }).catch(() => {});
+        await house.mail?.tryMail({ email, address, account: 'org_eve' }).catch(() => {});
+      }
+      await house.mail?.tryInvitation({ email, account: 'org_bob' });
+      await house.mail?.tryMail({ email, address, account: 'org_bob' });
+      expect((await forgot(email, address)).status).toBe(202);
+      const mails = await house.mailsTo(email);
+      expect(mails.filter(({ subject }) => subject.startsWith('Reset'))).toHaveLength(1);
+    });
+
+    it('lets an owner sign in where they reset their password, whoever else guesses at it', async () => {
+      const address = '192.0.2.44';
+      const logIn = (tried: string, from: string) => house.logIn('ann@example.com', tried, { address: from });
+      for (let i = 0; i < 21; i++) await logIn('a wrong guess', `198.51.100.${i + 100}`);
+      expect((await logIn(password, address)).status, 'as anybody would be refused').toBe(429);
+      const send = { token: await resetToken(), newPassword: fresh };
+      const reset = await house.call('POST', '/v1/auth/password-reset/finish', { send, address });
+      expect(reset.status).toBe(204);
+      expect((await logIn(fresh, address)).status).toBe(200);
+      expect((await logIn(fresh, '192.0.2.45')).status).toBe(429);
+    });
+
+    it('sends nobody more than so many mails, however many ask for them', async () => {
+      const invite = (i: number) =>
+        house.mail!.tryInvitation({ email: 'ann@example.com', account: `org_${i}` });
+      for (let i = 0; i < 15; i++) await invite(i);
+      await expect(invite(15)).rejects.toMatchObject({ code: 'accounts.too_many_attempts' });
+    });
+
     it('sends another verification, so often and for 24 hours', async () => {
       const first = await verifyToken('ann@example.com');
       const resend = () => house.call('POST', '/v1/me/verification', { as: ann.access_token });

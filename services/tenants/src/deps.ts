@@ -24,8 +24,10 @@ export type TenantMail = {
     keptS: number;
   }): Record<string, WriteStep>;
   ring(): void; // when the transaction is made
+  // Whether strangers may read what an account calls itself.
+  mayName(account: string): Promise<boolean>;
   // Refuses what is too much for an address that mail is sent to, or for the caller.
-  tryMail(to: { email: string; address: string | undefined }): Promise<unknown>;
+  tryMail(to: { email: string; address: string | undefined; account: string }): Promise<unknown>;
   tryInvitation(to: { email: string; account: string }): Promise<unknown>;
 };
 

@@ -154,14 +154,26 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect([unknown.status, unknown.body.attempt.length]).toEqual([known.status, known.body.attempt.length]);
     expect(await deliver()).toBeUndefined();
     expect(fixture.mailTried).toEqual([
-      { email: 'ann@example.com', address: '203.0.113.7' },
-      { email: 'nobody@example.com', address: '203.0.113.7' },
+      { email: 'ann@example.com', address: '203.0.113.7', account: expect.any(String) },
+      { email: 'nobody@example.com', address: '203.0.113.7', account: expect.any(String) },
     ]);
     const wrong = { attempt: unknown.body.attempt, code: '12345678' };
     const refused = await post('/session', wrong);
     await deliver();
     const alsoRefused = await post('/session', { attempt: known.body.attempt, code: 'x' });
     expect([refused.status, refused.body.detail]).toEqual([alsoRefused.status, alsoRefused.body.detail]);
+  });
+
+  it('mails in the server’s name for an account that has shown nobody who it is', async () => {
+    await ask();
+    fixture.unnamed.add(fixture.mailTried[0]!.account);
+    const { mail } = (await deliver())!;
+    expect(mail.details).toEqual({ tenant_id: 'acme' });
+    await fixture.call('POST', '/v1/tenants/acme/invitations', {
+      send: { email: 'new@example.com', role: 'member', mail: true },
+    });
+    expect(fixture.mails.at(-1)).toMatchObject({ kind: 'tenant.invited', details: { tenant_id: 'acme' } });
+    expect(fixture.mails.at(-1)?.details).not.toHaveProperty('tenant');
   });
 
   it('lets nobody in by a mail to an address that is not theirs any more', async () => {

@@ -72,7 +72,8 @@ type Audited = AuditRecord & { accountId: string };
 export type Fixture = {
   tenants: Tenants;
   mails: SentMail[]; // that are owed, in the order they were asked for
-  mailTried: { email: string; address: string | undefined }[];
+  mailTried: { email: string; address: string | undefined; account: string }[];
+  unnamed: Set<string>; // accounts that strangers must not read the names of
   clock: ManualClock;
   target: Target;
   audited: Audited[];
@@ -96,6 +97,7 @@ export function openProcess(
   const minted = new Map<string, Principal & { issuedAt: number; expiresAt: number; session?: string }>();
   const mails: SentMail[] = [];
   const mailTried: Fixture['mailTried'] = [];
+  const unnamed = new Set<string>();
   const store = createStore({ client, clock, random: () => 0 });
   const tenants = createTenants({
     store,
@@ -117,11 +119,12 @@ export function openProcess(
           return { [`mail ${mail.kind}`]: write.put(channelClaim, item) };
         },
         ring() {},
+        mayName: async account => !unnamed.has(account),
         async tryMail(to) {
           mailTried.push(to);
         },
-        async tryInvitation({ email }) {
-          mailTried.push({ email, address: undefined });
+        async tryInvitation(to) {
+          mailTried.push({ ...to, address: undefined });
         },
       },
       listInboxes: async () => [{ inbox_key: 'main', title: 'Main' }],
@@ -179,6 +182,7 @@ export function openProcess(
     tenants,
     mails,
     mailTried,
+    unnamed,
     clock,
     target,
     audited,

@@ -1,10 +1,10 @@
-import { type WriteStep, write } from '@stak/table';
+import { failedStep, type WriteStep, write } from '@stak/table';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { greeted } from '../mail/texts.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-import { type Profile, session } from '../table.ts';
+import { type Profile, profile, session } from '../table.ts';
 import type { UserChange } from '../users/users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from './codes.ts';
 import { explainFactor, factorSteps, type Shown } from './second-factor.ts';
@@ -23,18 +23,23 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
   const secret = newSecret();
   // Recovery codes that came with a passkey stay.
   const known = hasFactor(user) ? await codes.read(userId) : undefined;
-  await store.put(
-    authenticator,
-    {
-      userId,
-      sealedSecret: codes.seal(userId, secret),
-      lastStep: 0,
-      codeHashes: known?.codeHashes ?? [],
-      uses: (known?.uses ?? 0) + 1,
-      createdAt: isoTime(clock.now()),
-    },
-    known && { if: { uses: known.uses } },
-  );
+  const begun = {
+    userId,
+    sealedSecret: codes.seal(userId, secret),
+    lastStep: 0,
+    codeHashes: known?.codeHashes ?? [],
+    uses: (known?.uses ?? 0) + 1,
+    createdAt: isoTime(clock.now()),
+  };
+  const steps = {
+    // Begun twice and confirmed in between, it must not replace the app and the codes that are needed from then on.
+    'the user': write.check(profile, { userId }, { present: true, if: { version: user.version } }),
+    'the app': write.put(authenticator, begun, known && { if: { uses: known.uses } }),
+  };
+  await store.transact(steps, { pattern: 'begin an authenticator' }).catch(error => {
+    if (failedStep(error) === undefined) throw error;
+    throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
+  });
   return { secret: secretText(secret), uri: secretUri(secret, issuer, user.email) };
 }
 
@@ -147,14 +152,20 @@ export async function requireFresh(
   );
 }
 
-type FactorChange = { change: UserChange; what: string; steps: Record<string, WriteStep> };
+// `unnamed`: without what its owner calls it, for an address that may be a stranger's.
+type FactorChange = {
+  change: UserChange;
+  what: string;
+  unnamed?: string;
+  steps: Record<string, WriteStep>;
+};
 
 // Its owner gets a mail about it.
 export async function changeFactor(
   { users, audit, outbox, clock }: FactorDeps,
   { userId, sessionId, address, requestId }: Signed,
   user: Profile,
-  { change, what, steps }: FactorChange,
+  { change, what, unnamed = what, steps }: FactorChange,
 ): Promise<void> {
   const by = { via: 'session', credentialId: sessionId, address, requestId };
   const also = {
@@ -164,7 +175,7 @@ export async function changeFactor(
       kind: 'factor.changed',
       to: user.email,
       userId,
-      details: { ...greeted(user), what, at: isoTime(clock.now()) },
+      details: { ...greeted(user), what: user.emailVerified ? what : unnamed, at: isoTime(clock.now()) },
     }),
   };
   await users.update(userId, change, { ifVersion: user.version, also }).catch(error => {

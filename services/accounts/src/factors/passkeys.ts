@@ -47,6 +47,7 @@ export async function addPasskey(
   await changeFactor(deps, signed, user, {
     change: { passkeys: (user.passkeys ?? 0) + 1 },
     what: `The passkey “${name}” was added`,
+    unnamed: 'A passkey was added',
     steps: {
       'the new passkey': write.put(passkey, added, { ifAbsent: true }),
       ...(codes && { 'the recovery codes': write.put(authenticator, codes) }),
@@ -99,6 +100,7 @@ export async function removePasskey(
   await changeFactor(deps, signed, user, {
     change: { passkeys: left === 0 ? null : left },
     what: `The passkey “${found.name}” was removed`,
+    unnamed: 'A passkey was removed',
     steps: {
       'the old passkey': write.delete(passkey, { userId, passkeyId }, { ifPresent: true }),
       ...(isLastFactor && { 'the recovery codes': write.delete(authenticator, { userId }) }),

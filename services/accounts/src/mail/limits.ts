@@ -10,6 +10,7 @@ export const pollMs = 15_000; // mails of other processes, of commands and of la
 export const failureChars = 300;
 export const keptS = 3 * 24 * 60 * 60; // unless the mail itself says less: nobody wants an older one
 export const detailChars = 300; // of a name, an address or a device in a mail
+export const chosenChars = 80; // of a name that one person chose and another reads
 export const recipientsAtOnce = 25; // of a notice to the members of an account: their mails are one transaction
 export const noticeS = 40 * 24 * 60 * 60; // how long it is known that a notice was mailed: longer than a month
 export const gatherMs = 60_000; // connections to one server fail together: they come in one mail

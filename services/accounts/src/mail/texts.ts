@@ -1,4 +1,6 @@
+import { cutText } from '@stak/kit';
 import type { Brand, MailContent } from '@stak/mail';
+import * as limits from './limits.ts';
 
 export const mailKinds = [
   'sign_up.requested', // for an address that may have an account: a worker looks
@@ -39,6 +41,22 @@ export const isRequest = (kind: MailKind): boolean => requests.some(one => one =
 // else's address chooses the name, and would have us write it to them.
 export const greeted = ({ name, emailVerified }: { name: string; emailVerified?: boolean }) =>
   emailVerified ? { name } : undefined;
+
+// What people choose themselves, and others read in our name.
+const chosen: ReadonlySet<string> = new Set(['name', 'inviter', 'organisation', 'tenant', 'device', 'what']);
+
+// Short, and with nothing in it that a mail program would make a link of: a stranger's name is not a place for
+// advertisements. A space after a dot, a colon or an @ is enough for that, and can still be read.
+const plainText = (text: string): string =>
+  cutText(
+    text.replaceAll(/\p{Cf}/gu, '').replaceAll(/([.:@\u3002\uff0e\uff61])(?=\S)/gu, '$1 '),
+    limits.chosenChars,
+  );
+
+const plainDetails = (details: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(details).map(([name, text]) => [name, chosen.has(name) ? plainText(text) : text]),
+  );
 
 type Filled = { brand: Brand; details: Readonly<Record<string, string>>; token: string };
 
@@ -127,7 +145,7 @@ const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) =>
     subject: `Your ${filled.brand.name} address was changed`,
     paragraphs: [
       hello(filled),
-      `Since ${filled.details.at} you sign in with ${filled.details.email}, and no longer with this address.`,
+      `Since ${filled.details.at} you sign in with ${filled.details.email ?? 'another address'}, and no longer with this address.`,
       'If it was not you, write to those who run this server at once.',
     ],
     reason: `You get this because this address belonged to an account at ${filled.brand.url}.`,
@@ -148,34 +166,41 @@ const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) =>
     action: { label: 'Look at your security', url: linkTo(filled, 'account?tab=security') },
     reason: ofYours(filled),
   }),
-  'organisation.invited': filled => ({
-    subject: `Join ${filled.details.organisation} on ${filled.brand.name}`,
-    paragraphs: [
-      'Hello,',
-      `${filled.details.inviter} invites you to ${filled.details.organisation}, with the role ${filled.details.role}.`,
-      'Follow the link and sign in with this address, or make an account with it.',
-    ],
-    action: { label: 'Accept the invitation', url: linkTo(filled, 'join') },
-    note: 'The link works once, for a week. If you do not know who sent it, ignore this mail: nothing happens.',
-    reason: `You get this because ${filled.details.inviter} entered this address at ${filled.brand.url}.`,
-  }),
-  'tenant.sign_in': filled => {
-    const [token = '', code = ''] = filled.token.split(' ');
+  'organisation.invited': filled => {
+    const { inviter = 'Someone', organisation = 'an organisation', role } = filled.details;
     return {
-      subject: `Your code for ${filled.details.tenant}: ${spaced(code)}`,
-      paragraphs: [hello(filled), `Your code is ${spaced(code)}. Enter it where you asked for it.`],
-      action: { label: `Sign in to ${filled.details.tenant}`, url: portalLink(filled, 'sign-in', token) },
-      note: 'Code and link work once, for 15 minutes. Nobody will ask you for the code. If you did not ask for it, ignore this mail: nothing happens.',
-      reason: `You get this because someone entered this address to sign in to ${filled.details.tenant}.`,
+      subject: `Join ${organisation} on ${filled.brand.name}`,
+      paragraphs: [
+        'Hello,',
+        `${inviter} invites you to ${organisation}, with the role ${role}.`,
+        'Follow the link and sign in with this address, or make an account with it.',
+      ],
+      action: { label: 'Accept the invitation', url: linkTo(filled, 'join') },
+      note: 'The link works once, for a week. If you do not know who sent it, ignore this mail: nothing happens.',
+      reason: `You get this because ${filled.details.inviter ?? 'someone'} entered this address at ${filled.brand.url}.`,
     };
   },
-  'tenant.invited': filled => ({
-    subject: `Join ${filled.details.tenant}`,
-    paragraphs: ['Hello,', `You are invited to ${filled.details.tenant}.`],
-    action: { label: 'Accept the invitation', url: portalLink(filled, 'invitation', filled.token) },
-    note: 'The link works once. If you do not know who sent it, ignore this mail: nothing happens.',
-    reason: `You get this because someone of ${filled.details.tenant} entered this address.`,
-  }),
+  'tenant.sign_in': filled => {
+    const [token = '', code = ''] = filled.token.split(' ');
+    const { tenant = filled.brand.name } = filled.details;
+    return {
+      subject: `Your code for ${tenant}: ${spaced(code)}`,
+      paragraphs: [hello(filled), `Your code is ${spaced(code)}. Enter it where you asked for it.`],
+      action: { label: `Sign in to ${tenant}`, url: portalLink(filled, 'sign-in', token) },
+      note: 'Code and link work once, for 15 minutes. Nobody will ask you for the code. If you did not ask for it, ignore this mail: nothing happens.',
+      reason: `You get this because someone entered this address to sign in to ${tenant}.`,
+    };
+  },
+  'tenant.invited': filled => {
+    const { tenant = filled.brand.name } = filled.details;
+    return {
+      subject: `Join ${tenant}`,
+      paragraphs: ['Hello,', `You are invited to ${tenant}.`],
+      action: { label: 'Accept the invitation', url: portalLink(filled, 'invitation', filled.token) },
+      note: 'The link works once. If you do not know who sent it, ignore this mail: nothing happens.',
+      reason: `You get this because someone of ${tenant} entered this address.`,
+    };
+  },
   'deliveries.failing': filled => {
     const { more, organisation, ...details } = filled.details;
     const lines = Object.keys(details).filter(name => /^line\d+$/.test(name));
@@ -218,9 +243,9 @@ const portalLink = ({ brand, details }: Filled, what: string, token: string): st
 
 export function contentOf(kind: MailKind, filled: Filled): MailContent {
   if (isRequest(kind)) throw new TypeError('A request for a mail cannot be rendered as a mail');
-  return texts[kind as Exclude<MailKind, RequestKind>](filled);
+  return texts[kind as Exclude<MailKind, RequestKind>]({ ...filled, details: plainDetails(filled.details) });
 }
 
 // A tenant's people know the tenant, and not the server that it is on.
 export const brandOf = (brand: Brand, { tenant, color }: Readonly<Record<string, string>>): Brand =>
-  tenant === undefined ? brand : { ...brand, name: tenant, color: color || brand.color };
+  tenant === undefined ? brand : { ...brand, name: plainText(tenant), color: color || brand.color };

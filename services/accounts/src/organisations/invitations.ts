@@ -34,8 +34,9 @@ export async function invite(
   const { accountId } = actor;
   needMail(deps);
   checkManages(actor.role, role);
+  // As many reads for an address that nobody has: how long it takes must not tell.
   const known = await users.findProfile('email', email);
-  if (known && (await memberships.roleIn(accountId, known.userId)))
+  if ((await memberships.roleIn(accountId, known?.userId ?? 'nobody')) !== undefined)
     throw accountsErrors.create('accounts.already_member', 'They are a member already.', {
       errors: [
         { in: 'body', pointer: '#/email', code: 'already_member', detail: 'They are a member already.' },
@@ -48,7 +49,7 @@ export async function invite(
     throw accountsErrors.create('accounts.too_many_invitations', 'Withdraw an invitation first.', {
       most: limits.invitationsPending,
     });
-  await throttle.tryMail({ email, address: actor.address });
+  await throttle.tryMail({ email, address: actor.address, purpose: 'invitation', sender: accountId });
   for (let left = limits.settleAttempts; ; left--) {
     const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
     // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
@@ -87,7 +88,8 @@ export async function resendInvitation(
   needMail(deps);
   const found = await readInvitation(deps, accountId, id);
   checkManages(actor.role, found.role);
-  await throttle.tryMail({ email: found.email, address: actor.address });
+  const to = { email: found.email, address: actor.address };
+  await throttle.tryMail({ ...to, purpose: 'invitation', sender: accountId });
   const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
   const { text, ...made } = newInvitation(deps, found);
   const { tokenHash, sentAt, expiresAt } = made;
@@ -252,9 +254,10 @@ async function mailSteps(
   { accountId, userId }: Actor,
   mail: { email: string; role: Role; organisation: string; text: string },
 ) {
-  const inviter = (await users.readProfile(userId))?.name ?? '';
+  const inviter = await users.readProfile(userId);
   const { email: to, role, organisation: name, text: token } = mail;
-  const details = { inviter, organisation: name, role };
+  // Strangers read no text in our name of somebody who has not shown who they are.
+  const details = { role, ...(inviter?.emailVerified && { inviter: inviter.name, organisation: name }) };
   return outbox.steps({
     kind: 'organisation.invited',
     to,

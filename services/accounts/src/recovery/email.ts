@@ -27,7 +27,7 @@ export async function sendVerification(deps: RecoveryDeps, { userId, address }: 
   const user = await readUser(deps, userId);
   if (user.emailVerified)
     throw accountsErrors.create('accounts.already_verified', 'Your address is already verified.');
-  await deps.throttle.tryMail({ email: user.email, address });
+  await deps.throttle.tryMail({ email: user.email, address, purpose: 'verification' });
   await deps.store.transact(verificationSteps(deps, user), { pattern: 'send verification' });
   deps.outbox.ring();
 }
@@ -67,7 +67,7 @@ export async function requestEmailChange(
   const user = await proveOwner(deps, signed, password);
   if (user.email === newEmail)
     throw accountsErrors.create('accounts.email_unchanged', 'This is already your address.');
-  await throttle.tryMail({ email: newEmail, address });
+  await throttle.tryMail({ email: newEmail, address, purpose: 'change of address' });
   const isFree = (await users.findProfile('email', newEmail)) === undefined;
   const [forNew, forOld] = [newToken(userId), newToken(userId)];
   const needsOld = user.emailVerified === true; // nobody has shown yet that the old one is theirs
@@ -173,7 +173,11 @@ async function writeEmailChange(
           kind: 'email.changed',
           to: oldEmail,
           userId,
-          details: { ...greeted(user), email: newEmail, at: isoTime(clock.now()) },
+          details: {
+            ...greeted(user),
+            ...(user.emailVerified && { email: newEmail }),
+            at: isoTime(clock.now()),
+          },
         }),
       },
     },

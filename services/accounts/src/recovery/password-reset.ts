@@ -23,7 +23,7 @@ export async function requestReset(
       'accounts.no_mail',
       'This server does not send mail. Ask its operator to reset your password.',
     );
-  await throttle.tryMail({ email, address: origin.address });
+  await throttle.tryMail({ email, address: origin.address, purpose: 'password reset' });
   const details = { address: origin.address ?? '', requestId: origin.requestId ?? '' };
   const request = { kind: 'password.reset_requested' as const, to: email, details, keptS: limits.resetS };
   await store.transact(outbox.steps(request), { pattern: 'request a password reset' });
@@ -88,6 +88,8 @@ export async function finishReset(
     }
   }
   deps.outbox.ring();
+  // They have shown who they are: strangers who guess at the account elsewhere do not keep them from signing in here.
+  await throttle.remember({ account: email, address: origin.address });
   // A session opened with the old password during this reset is in the table by now, and no more can follow.
   await sessions.revokeAll(token.userId);
 }

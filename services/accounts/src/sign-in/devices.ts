@@ -25,7 +25,8 @@ export async function deviceSteps(
   const isNew = items.length > 0 && !items.some(one => one.deviceId === deviceId);
   const details = {
     ...greeted(person),
-    device,
+    // A browser calls itself what it likes.
+    device: person.emailVerified ? device : 'a new device',
     address: address ?? 'an unknown address',
     at: isoTime(nowMs),
   };

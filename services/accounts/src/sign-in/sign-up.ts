@@ -52,7 +52,7 @@ export async function requestSignUp(deps: SignUpDeps, input: NewPerson, origin: 
   const { email: to, name, password } = input;
   await checkPassword(password, { email: to, name }, 'password');
   await throttle.trySignUp(origin.address);
-  await throttle.tryMail({ email: to, address: origin.address });
+  await throttle.tryMail({ email: to, address: origin.address, purpose: 'sign-up' });
   const request = {
     kind: 'sign_up.requested' as const,
     to,

@@ -9,7 +9,7 @@ import { attemptCount, knownNetwork } from '../table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
-  'account' | 'address' | 'signUp' | 'mailTo' | 'mailFrom' | 'invitations' | 'token' | 'client',
+  'account' | 'address' | 'signUp' | 'mailTo' | 'mailToAll' | 'mailFrom' | 'invitations' | 'token' | 'client',
   ThrottlePolicy
 >;
 
@@ -18,6 +18,7 @@ const throttlePolicies: ThrottlePolicies = {
   address: { attempts: limits.attemptsPerAddress, windowS: limits.attemptWindowS },
   signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
   mailTo: { attempts: recovery.mailsPerAddress, windowS: recovery.mailWindowS },
+  mailToAll: { attempts: recovery.mailsPerAddressOfAll, windowS: recovery.mailWindowS },
   mailFrom: { attempts: recovery.mailsPerCaller, windowS: recovery.mailWindowS },
   invitations: { attempts: recovery.invitationsPerAccount, windowS: recovery.mailWindowS },
   token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
@@ -27,6 +28,12 @@ const throttlePolicies: ThrottlePolicies = {
 type Attempt = { refund(): Promise<void> };
 
 type Trier = { account: string; address: string | undefined };
+type MailTried = {
+  email: string;
+  address: string | undefined;
+  purpose: string;
+  sender?: string; // who has it sent in their own name: each of them has a count of their own
+};
 
 export type Throttle = {
   // Someone tries a password. Counted before it is looked at, so that a hundred at once are a hundred.
@@ -34,8 +41,9 @@ export type Throttle = {
   // Someone signed in. From there, strangers who guess at the account elsewhere do not keep them out.
   remember(who: Trier): Promise<void>;
   trySignUp(address: string | undefined): Promise<Attempt>;
-  // Someone wants a mail to be sent, to an address that may be somebody else's.
-  tryMail(to: { email: string; address: string | undefined }): Promise<Attempt>;
+  // Someone wants a mail to be sent, to an address that may be somebody else's. Counted for each purpose: or strangers who
+  // have invitations sent to an address would keep its owner from a new password.
+  tryMail(to: MailTried): Promise<Attempt>;
   // An account, or an admin of one of its tenants, invites somebody: backends do that for all from one address.
   tryInvitation(to: { email: string; account: string }): Promise<Attempt>;
   // Someone comes with the token of a mail.
@@ -94,20 +102,23 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
       await store.put(knownNetwork, { place: sha256(placeOf(who)), expiresAt });
     },
     trySignUp: address => take([{ what: 'signUp', whom: addressKey(address) }]),
-    tryMail: ({ email, address }) =>
-      take([
-        { what: 'mailFrom', whom: addressKey(address) },
-        { what: 'mailTo', whom: email },
-      ]),
+    tryMail: ({ email, address, purpose, sender }) =>
+      take([{ what: 'mailFrom', whom: addressKey(address) }, ...placesOf(email, purpose, sender)]),
     tryInvitation: ({ email, account }) =>
-      take([
-        { what: 'invitations', whom: account },
-        { what: 'mailTo', whom: email },
-      ]),
+      take([{ what: 'invitations', whom: account }, ...placesOf(email, 'invitation', account)]),
     tryToken: address => take([{ what: 'token', whom: addressKey(address) }]),
     tryRegistration: address => take([{ what: 'client', whom: addressKey(address) }]),
   };
 }
+
+// A sender's own count comes first: what it refuses does not use up what there is for all of them.
+const placesOf = (email: string, purpose: string, sender: string | undefined): Place[] =>
+  sender === undefined
+    ? [{ what: 'mailTo', whom: `${purpose} ${email}` }]
+    : [
+        { what: 'mailTo', whom: `${purpose} ${email} by ${sender}` },
+        { what: 'mailToAll', whom: `${purpose} ${email}` },
+      ];
 
 const tooMany = (retryAfterS: number) =>
   accountsErrors.create('accounts.too_many_attempts', 'Too many attempts. Wait before you try again.', {

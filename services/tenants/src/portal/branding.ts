@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EnteredTenant } from '../access/gate.ts';
+import type { TenantMail } from '../deps.ts';
 import * as limits from '../limits.ts';
 
 // What a tenant's portal looks like, and which pages may show it. Everything here ends up in a page of ours or in a
@@ -75,6 +76,16 @@ export function portalOf(
     sign_in: ways.mail && portal_sign_in === 'mail',
     provider: ways.provider,
   };
+}
+
+// What a mail says of the tenant. One of an account that has shown nobody who it is goes in the server's own name.
+export async function mailedBrand(
+  { mayName }: Pick<TenantMail, 'mayName'>,
+  entered: EnteredTenant,
+): Promise<Record<string, string>> {
+  const { tenant_id, account_id } = entered;
+  const { name, color = '' } = portalOf(entered, { mail: true, provider: false });
+  return { tenant_id, ...((await mayName(account_id)) && { tenant: name, color }) };
 }
 
 // For the Content-Security-Policy of the page.

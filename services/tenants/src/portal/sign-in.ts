@@ -7,7 +7,7 @@ import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { signIn, user } from '../table.ts';
 import { findByEmail } from '../users/users.ts';
-import { portalOf } from './branding.ts';
+import { mailedBrand, portalOf } from './branding.ts';
 import { findProvider } from './provider.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 
@@ -54,10 +54,10 @@ export async function requestSignIn(
   tenant_id: string,
   { email: given, address }: { email: string; address: string | undefined },
 ): Promise<{ attempt: string; expires_at: string }> {
-  await openMailDoor(deps, tenant_id);
+  const { entered } = await openMailDoor(deps, tenant_id);
   const mail = deps.portal.mail!;
   const email = given.toLowerCase();
-  await mail.tryMail({ email, address });
+  await mail.tryMail({ email, address, account: entered.account_id });
   const sign_in_id = deps.ids.next('sig');
   const secret = newSecret();
   const steps = mail.steps({
@@ -86,6 +86,7 @@ export async function resolveSignIn(
   const portal = portalOf(entered, { mail: true, provider: false });
   const [person] = (await findByEmail(deps, tenant_id, to)).items;
   if (!portal.sign_in || !person) return {};
+  const brand = await mailedBrand(mail, entered);
   const code = String(randomInt(10 ** limits.signInCodeDigits)).padStart(limits.signInCodeDigits, '0');
   const link = newSecret();
   const item = {
@@ -105,7 +106,7 @@ export async function resolveSignIn(
     ...mail.steps({
       kind: 'tenant.sign_in',
       to: person.email!,
-      details: { tenant_id, tenant: portal.name, color: portal.color ?? '', name: person.display_name },
+      details: { ...brand, ...(brand.tenant !== undefined && { name: person.display_name }) },
       token: `${sign_in_id}.${link} ${code}`,
       keptS: limits.signInTtlS,
     }),

@@ -5,7 +5,7 @@ import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts
 import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { portalOf } from '../portal/branding.ts';
+import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
 import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
 import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
@@ -56,8 +56,7 @@ export async function createInvitation(
   else {
     const mail = portal!.mail!;
     await mail.tryInvitation({ email, account: entered.account_id });
-    const { name, color = '' } = portalOf(entered, { mail: true, provider: false });
-    const details = { tenant_id, tenant: name, color };
+    const details = await mailedBrand(mail, entered);
     const keptS = body.ttl_days * (dayMs / 1000);
     const mailed = mail.steps({ kind: 'tenant.invited', to: body.email, details, token, keptS });
     await store.transact({ 'the invitation': write.put(invitation, item), ...mailed }, { pattern: 'invite' });
