@@ -200,7 +200,8 @@ export function createAccounts(given: AccountsDeps) {
     pages,
     github,
     google,
-    proveOwner: (signed, password) => proveOwner(signing, signed, password),
+    proveOwner: async (signed, password) =>
+      requireFresh(signing, signed, await proveOwner(signing, signed, password)),
   });
   const issuers = createIssuers({ ...base, outbound: given.outbound, publicUrl });
   const billing = createBilling({ ...base, users, audit, pages, stripe, outbox, notices });

@@ -256,6 +256,19 @@ describe('tokens', () => {
     expect(decodeJwt(token).iss).not.toBe(publicUrl);
     expect(await authenticate(token)).toBeUndefined();
   });
+
+  it('of a server on this machine are good when it starts again on another port', async () => {
+    const at = (url: string) => serve(engine, { publicUrl: url });
+    const grant = { tenant: 't1', sub: 'u', scope: 'read' } as const;
+    const { token } = await at('http://127.0.0.1:4001').mintEndUserToken(grant);
+    const verify = (by: Serving) => by.authenticate({ token, requestId: 'r', address: undefined });
+    expect(await verify(at('http://127.0.0.1:4002'))).toMatchObject({ kind: 'endUser', userId: 'u' });
+    expect(await verify(at('http://localhost:4002'))).toMatchObject({ kind: 'endUser', userId: 'u' });
+    expect(await verify(house), 'elsewhere').toBeUndefined();
+    const { token: foreign } = await house.mintEndUserToken(grant);
+    const local = at('http://127.0.0.1:4001');
+    expect(await local.authenticate({ token: foreign, requestId: 'r', address: undefined })).toBeUndefined();
+  });
 });
 
 describe('signing keys', () => {

@@ -50,6 +50,18 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect(await social.sessions.list(squatter.userId)).toEqual([]);
     });
 
+    it('is refused if the account has a second factor: a mailbox is not both', async () => {
+      const known = social.meet.github('factor@example.com');
+      await social.signIn('github', known);
+      const { userId } = (await social.users.getByEmail('factor@example.com'))!;
+      await social.users.update(userId, { secondFactor: 'totp' });
+      const response = await social.signIn('google', social.meet.google('factor@example.com'));
+      expect(await problemOf(response)).toEqual([409, 'accounts.link_refused']);
+      expect(response.headers.getSetCookie().join()).not.toContain('stak_refresh');
+      expect((await social.users.getById(userId))?.googleId).toBeUndefined();
+      expect((await social.signIn('github', known)).status, 'it was linked before').toBe(302);
+    });
+
     it('is refused if the account has another one of the same provider', async () => {
       await social.signIn('github', social.meet.github('one@example.com'));
       const response = await social.signIn('github', social.meet.github('one@example.com'));
@@ -117,6 +129,16 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect((await linkAs(token, 'google', person, 'right enough')).status).toBe(302);
       const second = await linkAs(token, 'google', social.meet.google('third@example.com'), 'right enough');
       expect(await problemOf(second)).toEqual([409, 'accounts.link_refused']);
+    });
+
+    it('takes the second factor besides, of those who have one', async () => {
+      const { userId } = await social.addUser('careful-linker@example.com', 'right enough');
+      await social.users.update(userId, { passkeys: 1 });
+      const token = await social.tokenOf(userId);
+      const person = social.meet.google('careful-linker@example.com');
+      const linked = await linkAs(token, 'google', person, 'right enough');
+      expect(await problemOf(linked)).toEqual([403, 'accounts.step_up_needed']);
+      expect((await social.users.getById(userId))?.googleId).toBeUndefined();
     });
 
     it('proves the address if it is the same, and verified', async () => {

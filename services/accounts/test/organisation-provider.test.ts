@@ -126,6 +126,12 @@ describe('the provider of an organisation', () => {
     };
     expect((await link(ann.token, 'right enough')).status).toBe(404); // no member
     expect(await problemOf(await link(owner.token, 'wrong'))).toEqual([403, 'accounts.password_wrong']);
+    await service.users.update(owner.userId, { passkeys: 1 });
+    expect(await problemOf(await link(owner.token, 'right enough'))).toEqual([
+      403,
+      'accounts.step_up_needed',
+    ]);
+    await service.users.update(owner.userId, { passkeys: null });
     expect((await link(owner.token, 'right enough')).status).toBe(302);
     expect((await link(owner.token, 'right enough')).status).toBe(302); // again is as good
     expect(await problemOf(await link(owner.token, 'right enough', meet('b@acme.example')))).toEqual([
@@ -145,10 +151,22 @@ describe('the provider of an organisation', () => {
       await service.call(came.token, 'DELETE', '/v1/auth/github/link'),
     ])
       expect(await problemOf(answer)).toEqual([403, 'accounts.session_confined']);
+    const listed = await service.call(came.token, 'GET', '/v1/sessions');
+    const { data: sessions } = (await listed.json()) as { data: { sessionId: string; isCurrent: boolean }[] };
+    expect(sessions.map(({ isCurrent }) => isCurrent)).toEqual([true]);
+    const all = await service.sessions.list(owner.userId);
+    const elsewhere = all.find(one => one.confinedTo === undefined)!;
+    const ended = await service.call(came.token, 'DELETE', `/v1/sessions/${elsewhere.sessionId}`);
+    expect(await problemOf(ended)).toEqual([404, 'accounts.session_not_found']);
+    const again = await enter(sub);
+    expect((await service.call(again.token, 'DELETE', '/v1/sessions')).status).toBe(204);
+    expect((await service.call(came.token, 'GET', '/v1/whoami')).status).toBe(401);
+    expect(await service.sessions.list(owner.userId)).toHaveLength(all.length - 1);
+    const mine = await enter(sub);
     await service.users.update(owner.userId, { passwordHash: null });
     expect(
       await problemOf(
-        await service.call(came.token, 'POST', '/v1/me/password', { newPassword: 'eleven blue lampposts' }),
+        await service.call(mine.token, 'POST', '/v1/me/password', { newPassword: 'eleven blue lampposts' }),
       ),
     ).toEqual([403, 'accounts.sign_in_again']);
     expect((await service.call(owner.token, 'DELETE', path('/link'))).status).toBe(204);

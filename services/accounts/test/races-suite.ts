@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Engine, type Serving, serve, type Tokens } from './open-accounts.ts';
+import { type Engine, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
 
@@ -83,6 +83,47 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect(changed.status).toBe(204);
       const sessions = await house.call('GET', '/v1/sessions', { as: access_token });
       expect(((await sessions.json()) as { data: unknown[] }).data).toHaveLength(1);
+    });
+
+    // Each time that the owner's server is about to write, the thief's has just exchanged their session for another.
+    const stealSession = async (switches: number) => {
+      type Session = Tokens & { account_id: string };
+      await pick(0).signUp('ann@example.com');
+      const owner = (await (await pick(0).logIn('ann@example.com')).json()) as Session;
+      let thief = (await (await pick(1).logIn('ann@example.com')).json()) as Session;
+      let left = 0;
+      const transactWrite: typeof engine.client.transactWrite = async (...input) => {
+        const send = { accountId: thief.account_id, cookie: false };
+        const answer = await (left-- > 0
+          ? pick(1).call('POST', '/v1/auth/switch', { as: thief.access_token, send })
+          : undefined);
+        if (answer?.ok) thief = (await answer.json()) as Session;
+        return engine.client.transactWrite(...input);
+      };
+      const house = serve({ ...engine, client: { ...engine.client, transactWrite } });
+      return {
+        async call(method: string, path: string, send?: object): Promise<number> {
+          left = switches;
+          const { status } = await house.call(method, path, { as: owner.access_token, send });
+          await house.settle();
+          await engine.clock.advance(1_000); // until other processes know
+          return status;
+        },
+        isThiefIn: async () => (await pick(1).refresh(thief.refresh_token)).status === 200,
+      };
+    };
+
+    it('leaves no session to a thief who switches while all of them are ended', async () => {
+      const { call, isThiefIn } = await stealSession(3);
+      expect(await call('DELETE', '/v1/sessions')).toBe(204);
+      expect(await isThiefIn()).toBe(false);
+    });
+
+    it('changes a password although a thief goes on switching', async () => {
+      const { call, isThiefIn } = await stealSession(2);
+      const send = { currentPassword: password, newPassword: 'another horse battery' };
+      expect(await call('POST', '/v1/me/password', send)).toBe(204);
+      expect(await isThiefIn()).toBe(false);
     });
   });
 }

@@ -2,6 +2,7 @@ import type { Ids } from '@stak/kit';
 import type { Audit } from '../audit.ts';
 import type { Origin } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
+import { hasFactor } from '../factors/table.ts';
 import { nameChars } from '../limits.ts';
 import { emailSchema, nameSchema } from '../schema.ts';
 import type { Profile } from '../table.ts';
@@ -29,7 +30,8 @@ export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): P
 }
 
 // Someone may have signed up with an address that is not theirs and wait for its owner to come: only an account
-// whose address was proven is joined. To any other its owner signs in as before, and links.
+// whose address was proven is joined. Nor one with a second factor: somebody who reads its mailbox can make an identity with
+// its address. To any other its owner signs in as before, and links.
 async function joinAccount(
   deps: IdentityDeps,
   owner: Profile,
@@ -37,7 +39,7 @@ async function joinAccount(
   origin: Origin,
 ): Promise<Profile> {
   const { provider } = known;
-  if (!owner.emailVerified)
+  if (!owner.emailVerified || hasFactor(owner))
     throw refuse(
       'accounts.link_refused',
       `There is an account with this e-mail address. Sign in to it as before and link ${providerTitles[provider]} there.`,

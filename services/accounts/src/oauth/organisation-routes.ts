@@ -2,6 +2,7 @@ import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { doneBy } from '../audit.ts';
 import { organisationNotFound, userNotFound } from '../errors.ts';
+import { requireFresh } from '../factors/factors.ts';
 import type { Actor } from '../organisations/members.ts';
 import { type Role, roleNames } from '../organisations/roles.ts';
 import type { OrganisationProvider } from '../organisations/table.ts';
@@ -201,6 +202,7 @@ const routes = {
       'accounts.return_to_refused',
       'accounts.password_wrong',
       'accounts.sign_in_again',
+      'accounts.step_up_needed',
       'accounts.provider_failed',
     ],
   }),
@@ -296,7 +298,8 @@ export function createOrganisationProviderRoutes(deps: Deps) {
       const { return_to, password } = c.req.valid('json');
       const { userId, credentialId: sessionId } = c.get('principal');
       const linker = { userId, sessionId };
-      await proveOwner(deps, { ...linker, ...originOf(c) }, password);
+      const user = await proveOwner(deps, { ...linker, ...originOf(c) }, password);
+      await requireFresh(deps, linker, user);
       await requireMember(accountId, userId);
       const { url, cookie } = await leave(accountId, return_to, linker);
       c.header('Set-Cookie', cookie);

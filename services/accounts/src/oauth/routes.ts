@@ -78,7 +78,7 @@ export const socialRoutes = {
     auth: 'person',
     summary: 'Link an identity to the account',
     description:
-      'Requires the password, or a recent sign-in if there is no password. Send the browser to the `url`. It returns to `return_to`, linked.',
+      'Requires the password, or a recent sign-in if there is no password, and a recently confirmed second factor if there is one. Send the browser to the `url`. It returns to `return_to`, linked.',
     request: {
       params,
       body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),
@@ -89,6 +89,7 @@ export const socialRoutes = {
       'accounts.return_to_refused',
       'accounts.password_wrong',
       'accounts.sign_in_again',
+      'accounts.step_up_needed',
       'accounts.provider_failed',
     ],
   }),

@@ -35,8 +35,8 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
   }
 }
 
-// A new way to sign in gives lasting access to the account, so the user proves it is theirs before leaving for the
-// provider.
+// A new way to sign in gives lasting access to the account, past the second factor, so the user proves that it is theirs
+// and shows the factor before leaving for the provider.
 export async function link(
   deps: ProviderSignInDeps,
   known: Known,

@@ -1,4 +1,5 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
+import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type Session, session } from '../table.ts';
 import { deletion, readSession, type SessionsDeps } from './session-item.ts';
@@ -48,13 +49,21 @@ export async function planEnding(
   };
 }
 
+// Looks again until there are none left: a thief who goes on switching has another session by the time that the one that
+// was seen is ended.
 export async function endSessions(
   deps: SessionsDeps,
-  ended: readonly Session[],
+  listEnded: () => Promise<readonly Session[]>,
   also: Also = {},
 ): Promise<void> {
-  const { steps, forget } = await planEnding(deps, ended);
-  const all = [...steps, ...Object.entries(also)];
-  if (all.length > 0) await deps.store.transact(all, { pattern: 'end all sessions' });
-  forget();
+  let rest = Object.entries(also);
+  for (let left = limits.endingRounds; left > 0; left--) {
+    const ended = await listEnded();
+    if (ended.length === 0 && rest.length === 0) return;
+    const { steps, forget } = await planEnding(deps, ended);
+    await deps.store.transact([...steps, ...rest], { pattern: 'end all sessions' });
+    rest = [];
+    forget();
+  }
+  throw accountsErrors.create('accounts.changed', 'Sessions are being started all the time. Try again.');
 }

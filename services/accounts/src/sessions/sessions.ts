@@ -25,6 +25,9 @@ export type Sessions = {
   // Goes on in another organisation: a session of its own, for as long as this one would have been good.
   switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
   list(userId: string): Promise<Session[]>;
+  // Those that a session may see and end: one that an organisation's provider began, those that it began.
+  listFor(userId: string, sessionId: string): Promise<Session[]>;
+  revokeAllFor(userId: string, sessionId: string, also?: Also): Promise<void>;
   read(userId: string, sessionId: string): Promise<Session | undefined>;
   revoke(userId: string, sessionId: string, also?: Also): Promise<boolean>;
   revokeAll(userId: string, also?: Also): Promise<void>;
@@ -49,6 +52,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const read = (userId: string, sessionId: string) => readSession(deps, userId, sessionId);
   const listIn = async (accountId: string, userId: string): Promise<Session[]> =>
     (await list(userId)).filter(one => (one.accountId ?? userId) === accountId);
+  const listWithin = async (userId: string, within: string | undefined): Promise<Session[]> =>
+    (await list(userId)).filter(one => within === undefined || one.confinedTo === within);
+  const confinementOf = async (userId: string, sessionId: string): Promise<string | undefined> => {
+    const found = await read(userId, sessionId);
+    return found ? found.confinedTo : 'nothing'; // it has just ended
+  };
   const listOthers = async (userId: string, keptId: string): Promise<Session[]> =>
     (await list(userId)).filter(one => one.sessionId !== keptId);
 
@@ -64,6 +73,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     list,
+    listFor: async (userId, sessionId) => listWithin(userId, await confinementOf(userId, sessionId)),
+    async revokeAllFor(userId, sessionId, also) {
+      const within = await confinementOf(userId, sessionId);
+      await endSessions(deps, () => listWithin(userId, within), also);
+    },
     read,
     readByToken: async token => (await openToken(deps, token))?.current,
     start: starting => startSession(deps, starting),
@@ -73,8 +87,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     stepsToEndOthers: async (userId, keptId) => planEnding(deps, await listOthers(userId, keptId)),
     stepsToEndAll: async userId => planEnding(deps, await list(userId)),
     stepsToEndIn: async (accountId, userId) => planEnding(deps, await listIn(accountId, userId)),
-    revokeAll: async (userId, also) => endSessions(deps, await list(userId), also),
-    endOthers: async (userId, keptId) => endSessions(deps, await listOthers(userId, keptId)),
+    revokeAll: (userId, also) => endSessions(deps, () => list(userId), also),
+    endOthers: (userId, keptId) => endSessions(deps, () => listOthers(userId, keptId)),
     isLive: (userId, sessionId, fresh) =>
       whenKnown(standing(userId, sessionId, fresh), found => found !== undefined),
     standing,

@@ -3,6 +3,7 @@ import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { inSeconds } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { isLoopback } from '../oauth/provider-client.ts';
 import { mcpResource } from '../oauth-server/protocol.ts';
 import { type AppScope, appScopeSchema } from '../oauth-server/scopes.ts';
 import { endUserScopeSchema } from '../schema.ts';
@@ -90,6 +91,9 @@ type Verified = { claims: Claims; kid: string; expiresMs: number };
 export function createTokens(deps: { clock: Clock; issuer: string; keys: SigningKeys }): Tokens {
   const { clock, issuer, keys } = deps;
   const verified = createRecentMap<string, Verified>(limits.verifiedTokens);
+  // A server that only this machine reaches may have another port each time it starts; the keys are those of its store.
+  const isIssuer = (iss: string | undefined): boolean =>
+    iss === issuer || (iss !== undefined && URL.canParse(iss) && isLoopback(iss) && isLoopback(issuer));
 
   const sign = async (payload: Record<string, unknown>, aud: string, sub: string, expiresIn: number) => {
     const { kid, key } = await keys.current();
@@ -115,12 +119,11 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
     const currentDate = new Date(clock.now());
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keyFor, {
-        issuer,
         algorithms: ['ES256'],
         currentDate,
       });
       const parsed = payloadSchema.safeParse(payload);
-      if (!parsed.success) return undefined;
+      if (!parsed.success || !isIssuer(payload.iss)) return undefined;
       return { claims: claimsOf(parsed.data), kid: protectedHeader.kid!, expiresMs: parsed.data.exp * 1000 };
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;

@@ -146,6 +146,7 @@ const routes = {
     tags,
     auth: 'person',
     summary: 'List your sessions',
+    description: 'A session through the provider of an organisation sees and ends only such sessions.',
     responses: { 200: json(z.strictObject({ data: z.array(sessionSchema), next_cursor: z.null() })) },
   }),
   endSession: route({
@@ -167,6 +168,7 @@ const routes = {
     auth: 'person',
     summary: 'End all your sessions',
     responses: { 204: empty() },
+    problems: ['accounts.changed'],
   }),
 };
 
@@ -252,21 +254,23 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
     }),
     endpoint(routes.listSessions, async c => {
       const { userId, credentialId } = c.get('principal');
-      const found = (await sessions.list(userId)).filter(({ app }) => app === undefined);
+      const found = (await sessions.listFor(userId, credentialId)).filter(({ app }) => app === undefined);
       return c.json({ data: found.map(one => show(one, credentialId)), next_cursor: null }, 200);
     }),
     endpoint(routes.endSession, async c => {
       const { userId, credentialId } = c.get('principal');
       const { sessionId } = c.req.valid('param');
       const also = ended(userId, credentialId, sessionId, c.get('requestId'), c.get('address'));
-      if (!(await sessions.revoke(userId, sessionId, also)))
+      const seen = await sessions.listFor(userId, credentialId);
+      const isSeen = seen.some(one => one.sessionId === sessionId);
+      if (!isSeen || !(await sessions.revoke(userId, sessionId, also)))
         throw accountsErrors.create('accounts.session_not_found', 'Session not found.');
       return c.body(null, 204);
     }),
     endpoint(routes.endSessions, async c => {
       const { userId, credentialId } = c.get('principal');
       const also = ended(userId, credentialId, 'all', c.get('requestId'), c.get('address'));
-      await sessions.revokeAll(userId, also);
+      await sessions.revokeAllFor(userId, credentialId, also);
       browser.clearCookie(c);
       return c.body(null, 204);
     }),

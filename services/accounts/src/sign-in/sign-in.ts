@@ -9,6 +9,7 @@ import { explainFactor, factorSteps, type Shown } from '../factors/second-factor
 import * as limits from '../limits.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { greeted } from '../mail/texts.ts';
+import * as recovery from '../recovery/limits.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { type Profile, profile } from '../table.ts';
@@ -153,32 +154,47 @@ export async function changePassword(
   signed: Signed,
   { currentPassword, newPassword }: { currentPassword?: string; newPassword: string },
 ): Promise<void> {
-  const { users, sessions, passwords, audit, outbox, clock } = deps;
-  const { userId, sessionId, address, requestId } = signed;
-  const user = await proveOwner(deps, signed, currentPassword);
-  await checkPassword(newPassword, user, 'newPassword');
+  const { users, sessions, passwords, outbox } = deps;
+  const { userId, sessionId } = signed;
+  const proven = await proveOwner(deps, signed, currentPassword);
+  await checkPassword(newPassword, proven, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
-  const { steps, forget } = await sessions.stepsToEndOthers(userId, sessionId);
-  const entry = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
-  await users.update(
-    userId,
-    { passwordHash },
-    {
-      ifVersion: user.version,
-      also: {
-        audit: audit.step(userId, entry),
-        ...outbox.steps({
-          kind: 'password.changed',
-          to: user.email,
-          userId,
-          details: { ...greeted(user), at: isoTime(clock.now()) },
-        }),
-        ...Object.fromEntries(steps),
-      },
-    },
-  );
-  forget();
+  // Hashing takes long, and a thief who switches meanwhile changes the account: that must not keep its owner from this.
+  for (let left = recovery.settleAttempts; ; left--) {
+    const user = await users.readProfile(userId);
+    if (!user) throw userNotFound();
+    if (user.passwordHash !== proven.passwordHash) throw passwordChanged();
+    try {
+      await writePassword(deps, signed, user, passwordHash);
+      break;
+    } catch (error) {
+      const isRace = accountsErrors.includes(error) && error.code === 'accounts.changed';
+      if (!isRace || left === 1) throw error;
+    }
+  }
   outbox.ring();
   // A session opened with the old password during this change is in the table by now, and no more can follow.
   await sessions.endOthers(userId, sessionId);
+}
+
+const passwordChanged = () =>
+  accountsErrors.create('accounts.changed', 'The password has changed in the meantime. Try again.');
+
+async function writePassword(
+  { users, sessions, audit, outbox, clock }: SignInDeps,
+  { userId, sessionId, address, requestId }: Signed,
+  user: Profile,
+  passwordHash: string,
+): Promise<void> {
+  const { steps, forget } = await sessions.stepsToEndOthers(userId, sessionId);
+  const entry = { action: 'password.changed', via: 'session', credentialId: sessionId, address, requestId };
+  const mail = outbox.steps({
+    kind: 'password.changed',
+    to: user.email,
+    userId,
+    details: { ...greeted(user), at: isoTime(clock.now()) },
+  });
+  const also = { audit: audit.step(userId, entry), ...mail, ...Object.fromEntries(steps) };
+  await users.update(userId, { passwordHash }, { ifVersion: user.version, also });
+  forget();
 }

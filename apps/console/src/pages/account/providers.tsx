@@ -11,16 +11,18 @@ import { useOrganisation } from '../../queries/organisation.ts';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
 import { about, type ProviderName, useOrganisationSignIn, useProviders } from './provider-buttons.tsx';
+import { useStepUp } from './step-up.tsx';
 
 // For members who had an account before their organisation had a provider.
 export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
   const { data: organisation } = useOrganisation();
   const accountId = organisation?.accountId ?? '';
   const provider = useOrganisationSignIn(accountId);
+  const { guard, dialog } = useStepUp();
   const link = useMutation({
     mutationFn: async (password: string) => {
       const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
-      const { data } = await client.accounts.linkOrganisationProvider({ accountId, body });
+      const { data } = await guard(() => client.accounts.linkOrganisationProvider({ accountId, body }));
       window.location.assign(data.url);
     },
   });
@@ -66,6 +68,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
           </Group>
         </Stack>
       </form>
+      {dialog}
     </Card>
   );
 }
@@ -108,10 +111,11 @@ function Linked({
 }) {
   const queries = useQueryClient();
   const { title, icon: Icon } = about[name];
+  const { guard, dialog } = useStepUp();
   const link = useMutation({
     mutationFn: async (password: string) => {
       const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
-      const { data } = await client.accounts.linkProvider({ provider: name, body });
+      const { data } = await guard(() => client.accounts.linkProvider({ provider: name, body }));
       window.location.assign(data.url);
     },
   });
@@ -142,17 +146,20 @@ function Linked({
       </Group>
     );
   return (
-    <form onSubmit={submit} aria-label={`Link ${title}`}>
-      <Stack gap="xs">
-        {heading}
-        {link.error !== null && !isWrong && <Failure error={link.error} />}
-        <Group align="start">
-          {hasPassword && <OwnPassword w={240} error={link.error} />}
-          <Button type="submit" variant="default" mt={hasPassword ? 25 : 0} loading={link.isPending}>
-            Link {title}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <>
+      <form onSubmit={submit} aria-label={`Link ${title}`}>
+        <Stack gap="xs">
+          {heading}
+          {link.error !== null && !isWrong && <Failure error={link.error} />}
+          <Group align="start">
+            {hasPassword && <OwnPassword w={240} error={link.error} />}
+            <Button type="submit" variant="default" mt={hasPassword ? 25 : 0} loading={link.isPending}>
+              Link {title}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {dialog}
+    </>
   );
 }
