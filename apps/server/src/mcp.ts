@@ -11,9 +11,20 @@ import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 // https://modelcontextprotocol.io/specification
 
 const bodyBytes = 1024 * 1024; // of one message; the largest body of an operation that is a tool
+const batchMessages = 20; // their answers are written at once; the tools alone are some hundred kilobytes
 const tooLarge = {
   jsonrpc: '2.0',
   error: { code: -32600, message: `Send at most ${bodyBytes} bytes, and say how many` },
+  id: null,
+};
+const tooMany = {
+  jsonrpc: '2.0',
+  error: { code: -32600, message: `Send at most ${batchMessages} messages together` },
+  id: null,
+};
+const notJson = {
+  jsonrpc: '2.0',
+  error: { code: -32700, message: 'The body is not JSON' },
   id: null,
 };
 const unknownCaller = {
@@ -52,13 +63,35 @@ export function mountMcp(app: App, publicUrl: string): void {
     const length = c.req.header('content-length');
     if (length === undefined) return c.json(tooLarge, 411);
     if (!(Number(length) <= bodyBytes)) return c.json(tooLarge, 413);
+    const messages = await readMessages(c.req.raw);
+    if (messages === undefined) return c.json(notJson, 400);
+    const count = Array.isArray(messages) ? messages.length : 1;
+    if (count > batchMessages) return c.json(tooMany, 400);
+    // Each message of a batch counts as a request: an answer may be a thousand times as long as what asked for it.
+    for (let counted = 1; counted < count; counted++) {
+      const again = await call('/v1/whoami', {});
+      if (!again.ok) return again;
+    }
     tools ??= readTools(path => app.request(path));
-    return answer(c.req.raw, await tools, call);
+    return answer(c.req.raw, messages, await tools, call);
   });
 }
 
+async function readMessages(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch {
+    return undefined;
+  }
+}
+
 // Loaded when somebody asks: the SDK is of no use to a server without such callers.
-async function answer(request: Request, tools: readonly Tool[], call: Call): Promise<Response> {
+async function answer(
+  request: Request,
+  messages: unknown,
+  tools: readonly Tool[],
+  call: Call,
+): Promise<Response> {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport }, types] = await Promise.all([
     import('@modelcontextprotocol/sdk/server/index.js'),
     import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
@@ -101,7 +134,7 @@ async function answer(request: Request, tools: readonly Tool[], call: Call): Pro
   });
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
-  return transport.handleRequest(request);
+  return transport.handleRequest(request, { parsedBody: messages });
 }
 
 async function runTool(tool: Tool, input: Record<string, unknown>, call: Call) {

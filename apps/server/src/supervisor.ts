@@ -12,6 +12,8 @@ export type Supervision = {
   stopMs: number; // for a worker to stop when it is asked to
   log(level: 'warn' | 'error', fields: object, message: string): void;
   stopped: Promise<void>;
+  // Whether what they serve is still where it was. Those that start again would begin with nothing.
+  isStoreThere(): boolean;
   onServing(url: string): void; // the first worker serves
 };
 
@@ -36,7 +38,8 @@ const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for
 const workerFlags = ['--max-semi-space-size=32'];
 
 // Resolves with the exit code when all have ended: zero after a stop, that of the first worker if it cannot start.
-export function supervise({ workers, port, stopMs, log, stopped, onServing }: Supervision): Promise<number> {
+export function supervise(supervision: Supervision): Promise<number> {
+  const { workers, port, stopMs, log, stopped, isStoreThere, onServing } = supervision;
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...workerFlags] });
   const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
   const shared = new Map<string, unknown>();
@@ -112,6 +115,11 @@ export function supervise({ workers, port, stopMs, log, stopped, onServing }: Su
       }
       if (exitCode !== undefined) {
         if (slots.every(one => !one.process)) resolve(exitCode);
+        return;
+      }
+      if (hasStarted && !isStoreThere()) {
+        log('error', { worker: slot.worker, code, signal }, 'the data folder is gone: stopping');
+        stopAll(1);
         return;
       }
       const ranMs = performance.now() - slot.startedAt;

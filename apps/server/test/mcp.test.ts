@@ -104,6 +104,29 @@ test('a key for reading reads, and nobody without one gets in', async () => {
   await expect(open('nonsense')).rejects.toThrow('Send an API key or a token');
 }, 60_000);
 
+test('a batch is as many requests as it has messages, and has few', async () => {
+  const headers = { Authorization: `Bearer ${key}` };
+  const post = (body: string) =>
+    fetch(`${me.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body,
+    });
+  const batch = (length: number) =>
+    JSON.stringify(Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' })));
+  const left = async () =>
+    Number((await fetch(`${me.url}/v1/whoami`, { headers })).headers.get('ratelimit-remaining'));
+  const before = await left();
+  const answer = await post(batch(20));
+  expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 20]);
+  expect(before - (await left())).toBeGreaterThan(10); // some come back meanwhile
+  for (const body of [batch(21), '[', '']) expect((await post(body)).status, body.slice(0, 9)).toBe(400);
+}, 60_000);
+
 test('over standard input and output', async () => {
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StdioClientTransport({

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,17 +48,17 @@ const workerPids = (of: Run = run): number[] =>
     .map(Number);
 
 // How many processes answer, by a metric that each of them counts as one.
-async function serving(): Promise<number> {
+async function serving(at = url): Promise<number> {
   // A connection that was being handed to a process when that was killed is never answered.
   const init = { headers: { Connection: 'close' }, signal: AbortSignal.timeout(3_000) };
-  const response = await fetch(`${url}/metrics`, init).catch(() => undefined);
+  const response = await fetch(`${at}/metrics`, init).catch(() => undefined);
   const text = (await response?.text()) ?? '';
   return Number(/^stak_processes (\d+)$/m.exec(text)?.[1]);
 }
 
 test('says once where it is, serves with every process, and sums their metrics', async () => {
   expect(run.stdout.match(/Stak is at/g)).toHaveLength(1);
-  await expect.poll(serving, { timeout: 60_000, interval: 20 }).toBe(2); // the address is said when the first serves
+  await expect.poll(() => serving(), { timeout: 60_000, interval: 20 }).toBe(2); // the address is said when the first serves
   expect(workerPids()).toHaveLength(2);
 });
 
@@ -133,7 +134,7 @@ test('what killed processes were delivering is delivered by those that take thei
   await call(`/in/${sourceId}`, { method: 'POST', body: '{}' });
   await expect.poll(() => hits.length, { timeout: 10_000 }).toBe(1);
   for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
-  await expect.poll(serving, { timeout: 60_000, interval: 20 }).toBe(2);
+  await expect.poll(() => serving(), { timeout: 60_000, interval: 20 }).toBe(2);
   const servingAt = performance.now();
   await expect.poll(() => hits.length, { timeout: 30_000, interval: 20 }).toBe(2);
   console.log(`delivered again ${(performance.now() - servingAt).toFixed(0)} ms after all served`);
@@ -153,7 +154,7 @@ test('starts a process again that was killed, and goes on meanwhile', async () =
       () => 0,
     );
   await expect.poll(ready).toBe(200);
-  await expect.poll(serving, { timeout: 60_000 }).toBe(2);
+  await expect.poll(() => serving(), { timeout: 60_000 }).toBe(2);
   expect(workerPids()).toContain(other);
   expect(run.stdout).toContain('"signal":"SIGKILL"');
 }, 90_000);
@@ -186,6 +187,22 @@ test('stops without failing a request of somebody who looks at its readiness', a
   expect(answers.length).toBeGreaterThan(0);
   expect(new Set(answers)).toEqual(new Set([200]));
   expect(await run.code).toBe(0);
+}, 60_000);
+
+test('ends when its data folder is gone, instead of beginning with nothing', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'stak-gone-'));
+  try {
+    const gone = startIn(other, '--port', '0', '--no-demo');
+    const at = await addressOf(gone);
+    await expect.poll(() => serving(at), { timeout: 60_000, interval: 20 }).toBe(2);
+    await rm(join(other, 'data'), { recursive: true });
+    process.kill(workerPids(gone)[1]!, 'SIGKILL');
+    expect(await gone.code).toBe(1);
+    expect(gone.stdout).toContain('the data folder is gone');
+    expect(existsSync(join(other, 'data', 'stak.mdb'))).toBe(false);
+  } finally {
+    await rm(other, { recursive: true, force: true });
+  }
 }, 60_000);
 
 test('processes end that lost their supervisor; one signal that comes twice is one', async () => {

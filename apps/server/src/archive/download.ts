@@ -12,6 +12,7 @@ export const leastPassphrase = 12;
 const partBytes = 4 * 1024 * 1024; // in memory for each download
 const pageItems = 500; // a few milliseconds of a process that serves others
 const atOnce = 2; // downloads of one process: each scans all tables
+const stalledMs = 10 * 60_000; // until a reader takes the next part: over a slow line, 4 MB take minutes
 const perHour = 60; // of one person, those that are refused included
 const retryAfterS = 60;
 
@@ -60,21 +61,17 @@ export function downloadEndpoint(deps: DownloadDeps) {
   const running = new Set<string>();
 
   async function* read(accountId: string, passphrase: string) {
-    try {
-      const items = await openAccounts(store, [accountId]);
-      yield* streamArchive({
-        client,
-        tables: accountTables,
-        accounts: items,
-        sealer,
-        passphrase,
-        now: clock.now,
-        partBytes,
-        pageItems,
-      });
-    } finally {
-      running.delete(accountId);
-    }
+    const items = await openAccounts(store, [accountId]);
+    yield* streamArchive({
+      client,
+      tables: accountTables,
+      accounts: items,
+      sealer,
+      passphrase,
+      now: clock.now,
+      partBytes,
+      pageItems,
+    });
   }
 
   return endpoint(downloadRoute, async c => {
@@ -97,23 +94,62 @@ export function downloadEndpoint(deps: DownloadDeps) {
       throw error;
     }
     const day = new Date(clock.now()).toISOString().slice(0, 10);
-    return c.body(toStream(read(accountId, c.req.valid('json').passphrase)), 200, {
-      'Content-Type': 'application/x-tar',
-      'Content-Disposition': `attachment; filename="stak-${accountId}-${day}.tar"`,
-    }) as never;
+    const parts = read(accountId, c.req.valid('json').passphrase);
+    return c.body(
+      toStream(parts, clock, () => running.delete(accountId)),
+      200,
+      {
+        'Content-Type': 'application/x-tar',
+        'Content-Disposition': `attachment; filename="stak-${accountId}-${day}.tar"`,
+      },
+    ) as never;
   });
 }
 
-// The next part is read when the one before was taken, so a slow reader costs no memory.
-const toStream = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
-  new ReadableStream(
+// The next part is read when the one before was taken, so a slow reader costs no memory. One that takes nothing for long
+// gives way to others. `onEnd` is called however it ends, also for a reader who was gone before the first part.
+export function toStream(
+  parts: AsyncGenerator<Uint8Array>,
+  clock: Pick<Clock, 'after'>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  let stopWaiting = () => {};
+  let isOver = false;
+  const end = () => {
+    stopWaiting();
+    if (isOver) return;
+    isOver = true;
+    onEnd();
+    parts.return(undefined).catch(() => {});
+  };
+  const wait = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    stopWaiting = clock.after(stalledMs, () => {
+      end();
+      controller.error(new Error('the download was not read'));
+    });
+  };
+  return new ReadableStream(
     {
+      start: wait,
       async pull(controller) {
-        const { done, value } = await parts.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        stopWaiting();
+        try {
+          const { done, value } = await parts.next();
+          if (isOver) return;
+          if (done) {
+            end();
+            controller.close();
+          } else {
+            controller.enqueue(value);
+            wait(controller);
+          }
+        } catch (error) {
+          end();
+          throw error;
+        }
       },
-      cancel: () => void parts.return(undefined),
+      cancel: end,
     },
     { highWaterMark: 0 },
   );
+}

@@ -17,6 +17,7 @@ export const maintenanceMs = 1_000; // how often it is seen whether a snapshot i
 export const settledMs = 2_000; // a commit has its time before it can be read: by then it can
 export const degradedMs = 60_000; // without shipping, before the server says so
 
+export const madeMs = 2_000; // that clocks differ: what began so long before a store was made is of another one
 export const abandonedMs = 24 * 60 * 60_000; // a snapshot that nobody has finished by then
 
 export const claimMs = 60_000; // of the process that ships, where nobody can tell that it is gone

@@ -6,6 +6,7 @@ import { BackupError, inspectObject, sealObject } from './sealed-object.ts';
 import type { ShipperSettings } from './shipper.ts';
 import type { BackupSource } from './source.ts';
 import {
+  beganAt,
   bundleKey,
   getObject,
   type History,
@@ -143,15 +144,26 @@ const remove = ({ objects }: Target, key: string): Promise<void> =>
   withDeadline(limits.callMs, () => objects.delete(key));
 
 // Every moment since `keepMs` ago can be gone back to: the newest snapshot before that stays, and the log after it. Only
-// called when there is a new snapshot, so the last one that anything can be restored from never goes.
+// called when there is a new snapshot, so the last one that anything can be restored from never goes. What began before
+// this store was made is of another one, whose folder may be lost: it stays, and is returned.
 export async function pruneTarget(
-  { target, clock, settings }: Pick<Deps, 'target' | 'clock' | 'settings'>,
+  { target, clock, settings, source }: Pick<Deps, 'target' | 'clock' | 'settings' | 'source'>,
   newest: Pick<Taken, 'history' | 'commit'>,
-): Promise<void> {
+): Promise<History[]> {
   const now = clock.now();
   const cutoff = now - settings.keepMs;
+  const madeAt = (await source.madeAt()) ?? 0;
+  const foreign: History[] = [];
   for (const history of await listHistories(target.objects)) {
     const isOwn = history.id === newest.history;
+    if (
+      !isOwn &&
+      beganAt(history) < madeAt - limits.madeMs &&
+      history.snapshots.some(one => one.isComplete)
+    ) {
+      foreign.push(history);
+      continue;
+    }
     const isOver = !isOwn && history.changedAt < cutoff;
     // Of another store with the same target, one may be in the making.
     const isIdle = isOwn || history.changedAt < now - limits.abandonedMs;
@@ -160,6 +172,7 @@ export async function pruneTarget(
       : [...superfluous(history, cutoff), ...(isIdle ? unfinished(history) : [])];
     for (const key of keys) await remove(target, key);
   }
+  return foreign;
 }
 
 // A snapshot without its manifest is none: it goes first.

@@ -7,6 +7,7 @@ import { type Sealed, sealObject } from './sealed-object.ts';
 import type { BackupSource } from './source.ts';
 import {
   findHead,
+  type History,
   headKey,
   listHistories,
   logFolder,
@@ -159,11 +160,20 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
       const taken = await takeSnapshot({ source, target, clock, settings, after }, signal);
       noteSnapshot(taken);
       log.info({ ...taken }, 'a snapshot was backed up');
-      await pruneTarget({ target, clock, settings }, taken);
+      noteForeign(await pruneTarget({ target, clock, settings, source }, taken));
     }
     if (unbundled < limits.bundledSegments) return;
     unbundled = 0;
     await bundleSegments(target, history);
+  }
+
+  function noteForeign(foreign: readonly History[]): void {
+    const last = foreign.at(-1);
+    if (!last) return;
+    log.error(
+      { histories: foreign.map(({ id }) => id), until: new Date(last.changedAt).toISOString() },
+      'the target has backups from before this store was made: they are kept. If the data folder was lost, stop the server and restore it with stak restore --to-time; if not, delete them',
+    );
   }
 
   async function findSnapshot(history: string): Promise<Newest | undefined> {

@@ -16,9 +16,11 @@ export type BackupSource = {
   read(from: JournalCursor, end: JournalPosition, mostBytes: number): Promise<JournalChunk | undefined>;
   trim(cursor: JournalCursor): Promise<void>;
   snapshot(): Snapshot;
+  // When the first of its tables was made; a restored store has those of the one before. Undefined if there is none.
+  madeAt(): Promise<number | undefined>;
 };
 
-type Opened = Pick<Engine, 'journal' | 'snapshot'>;
+type Opened = Pick<Engine, 'journal' | 'snapshot' | 'execute'>;
 
 // `begin` is apart: a thread that only reads has to ask for it.
 export function engineBackup(path: string, engine: Opened, begin: BackupSource['begin']): BackupSource {
@@ -33,5 +35,18 @@ export function engineBackup(path: string, engine: Opened, begin: BackupSource['
       trimmed = cursor;
     },
     snapshot: engine.snapshot,
+    madeAt: () => findFirstTable(engine),
   };
+}
+
+async function findFirstTable({ execute }: Pick<Engine, 'execute'>): Promise<number | undefined> {
+  let first: number | undefined;
+  const { TableNames = [] } = (await execute('ListTables', {})) as { TableNames?: string[] };
+  for (const TableName of TableNames) {
+    const { Table } = (await execute('DescribeTable', { TableName })) as {
+      Table: { CreationDateTime: number };
+    };
+    first = Math.min(first ?? Number.POSITIVE_INFINITY, Table.CreationDateTime * 1000);
+  }
+  return first;
 }

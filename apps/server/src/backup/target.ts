@@ -39,6 +39,11 @@ const logShape = new RegExp(`^(${historyShape})/log/(\\d+)(?:-(\\d+))?$`);
 const partShape = new RegExp(`^(${historyShape})/snapshots/(\\d+)-(\\d+)-(\\d+)/(\\d+|manifest)$`);
 const headShape = new RegExp(`^(${historyShape})/head$`);
 
+// A history is named for the moment at which it began.
+const stampShape = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/;
+export const beganAt = ({ id }: Pick<History, 'id'>): number =>
+  Date.parse(id.replace(stampShape, '$1-$2-$3T$4:$5:$6.$7Z'));
+
 export const headKey = (history: string): string => `${history}/head`;
 export const logFolder = (history: string): string => `${history}/log/`;
 // A segment is named by its number alone: of two writers, or two attempts of one, the first has it.

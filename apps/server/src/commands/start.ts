@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import type { CAC } from 'cac';
 import { localUrlOf, urlOf } from '../address.ts';
 import type { ServerConfig, ServerFlags } from '../config.ts';
@@ -47,6 +49,8 @@ async function superviseWorkers(config: ServerConfig): Promise<void> {
   const { recordServer } = await import('../server-file.ts');
   const servingPort = port === 0 ? await findPort(host) : port;
   let forget: (() => void) | undefined;
+  const folder = folderOf(config);
+  let store: number | undefined; // its file
   process.exitCode = await supervise({
     workers,
     port: servingPort,
@@ -57,14 +61,19 @@ async function superviseWorkers(config: ServerConfig): Promise<void> {
         console.log(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg }));
     },
     stopped: untilStopped(),
+    isStoreThere: () => store === undefined || fileOf(folder) === store,
     onServing: url => {
-      const folder = folderOf(config);
       if (folder !== undefined) forget = recordServer(folder, localUrlOf(host, servingPort));
+      store = fileOf(folder);
       sayAddress(url);
     },
   });
   forget?.();
 }
+
+// Which file the store of a folder is, by its number on the disk.
+const fileOf = (folder: string | undefined): number | undefined =>
+  folder === undefined ? undefined : statSync(join(folder, 'stak.mdb'), { throwIfNoEntry: false })?.ino;
 
 // What is kept in memory or on AWS has none.
 const folderOf = ({ store }: ServerConfig): string | undefined =>
