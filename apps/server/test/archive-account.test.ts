@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { profile } from '@stak/accounts/tables';
+import { approval } from '@stak/agents/tables';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { member, memberTotal } from '@stak/inbox/tables';
@@ -226,9 +227,25 @@ async function exportAnn() {
     updatedAt: at,
   });
   for (const uid of [ann, 'usr_bob']) await store.put(member, { ...alerts, uid, joinedat: 1 });
+  await store.put(approval, {
+    tenant_id: 'acme',
+    conversation_id: 'c',
+    approval_id: 'apr_1',
+    turn_id: 'turn_1',
+    message_id: 'msg_1',
+    epoch: 1,
+    tool_call_id: 'call_1',
+    name: 'create_task',
+    input: '{}',
+    approval: 'user',
+    status: 'approved',
+    created_at: at,
+    expires_at: at,
+    ttl: 4_000_000_000,
+  });
   const accounts = await openAccounts(store, [ann]);
   const options = { client: engine.client, tables: accountTables, folder, sealer, now: systemClock.now };
-  expect(await exportArchive({ ...options, accounts })).toEqual({ items: 4, unopened: 0 });
+  expect(await exportArchive({ ...options, accounts })).toEqual({ items: 5, unopened: 0 });
   await close();
 }
 
@@ -258,11 +275,32 @@ test('an import that was cut short goes on; until it is done nobody gets in', as
   await expect(importAccounts({ ...options, client: failing })).rejects.toThrow('gone');
   expect(await store.get(profile, { userId: ann })).toBeUndefined();
   await expect(importAccounts(options)).rejects.toThrow('with --continue');
-  expect(await importAccounts({ ...options, goOn: true })).toMatchObject({ items: 4, people: [] });
+  expect(await importAccounts({ ...options, goOn: true })).toMatchObject({ items: 5, people: [] });
   expect(await store.get(profile, { userId: ann })).toMatchObject({ email: 'ann@example.com' });
   expect(await store.get(memberTotal, alerts)).toMatchObject({ users: 1 });
   expect(await store.get(member, { ...alerts, uid: 'usr_bob' })).toBeUndefined();
   await expect(importAccounts({ ...options, goOn: true })).rejects.toThrow('is there already');
+  await close();
+});
+
+test('an import goes on later than it began', async () => {
+  await exportAnn();
+  const { engine, store, close } = await openStore();
+  const { client } = engine;
+  const failing = new Proxy(client, {
+    get: (target, name: keyof typeof client) =>
+      name === 'put'
+        ? (input: never) =>
+            JSON.stringify(input).includes('ann@example.com')
+              ? Promise.reject(new Error('gone'))
+              : target.put(input)
+        : target[name],
+  });
+  const options = { folder, sealer };
+  const later: Clock = { ...systemClock, now: () => systemClock.now() + 60_000 };
+  await expect(importAccounts({ ...options, client: failing, clock: systemClock })).rejects.toThrow('gone');
+  expect(await importAccounts({ ...options, client, clock: later, goOn: true })).toMatchObject({ items: 5 });
+  expect(await store.get(profile, { userId: ann })).toMatchObject({ email: 'ann@example.com' });
   await close();
 });
 

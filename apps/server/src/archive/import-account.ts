@@ -90,7 +90,7 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
     compareItems(
       options,
       table,
-      batch.filter(item => phaseOf(table, item) === 'data').map(item => marked(table, item)),
+      batch.filter(item => phaseOf(table, item) === 'data'),
     ),
   );
   await add('work');

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, type Clock, looksSealed, type Sealer } from '@stak/kit';
+import { importedAt } from '@stak/streams';
 import {
   type AnyTable,
   type Attributes,
@@ -213,8 +214,9 @@ export function keyIn({ keys: { partition, sort } }: AnyTable, item: Attributes)
   return { [partition]: item[partition], ...(sort !== undefined && { [sort]: item[sort] }) };
 }
 
-// What is sealed was sealed again, and is never twice the same.
-const comparable = (item: Attributes): object =>
+// What is sealed was sealed again, and is never twice the same. When an item was brought here is different for each
+// attempt to import it.
+const comparable = ({ [importedAt]: _, ...item }: Attributes): object =>
   tagItem(
     Object.fromEntries(
       Object.entries(item).map(([name, value]) => [
