@@ -41,14 +41,18 @@ function createPorts() {
   return { ports, sent, sends, queries };
 }
 
-async function open(input: object, { name = 'send_inbox_message', approval = 'never' } = {}) {
+// It calls the skill, once for each input, and when it hears what came of the last call, it is done.
+async function open(
+  input: object | readonly object[],
+  { name = 'send_inbox_message', approval = 'never' } = {},
+) {
   const made = createPorts();
-  // It calls the skill, and when it hears what came of it, it is done.
+  const inputs = [input].flat();
   const server = await openStub(({ messages }, stream) => {
-    const isDone = messages.at(-1).role === 'tool';
-    if (isDone) stream.text('Done.');
-    else stream.call(name, JSON.stringify(input), 'a1');
-    stream.finish(isDone ? 'stop' : 'tool_calls');
+    const next = inputs[messages.filter(({ role }: { role: string }) => role === 'tool').length];
+    if (next) stream.call(name, JSON.stringify(next), 'a1');
+    else stream.text('Done.');
+    stream.finish(next ? 'tool_calls' : 'stop');
   });
   const models = createModels({ openaiCompatible: { baseURL: server.baseURL } });
   const deps: Options = { ports: made.ports, models };
@@ -88,6 +92,28 @@ describe('a message to an inbox', () => {
       ],
     ]);
   });
+
+  it.each(['never', 'user'])(
+    'is sent for each call of a model that gives all of them the same id (approval: %s)',
+    async approval => {
+      const inputs = ['Tea', 'Milk', 'Sugar'].map(title => ({ ...tell, title }));
+      const { fixture, sent, sends, server } = await open(inputs, { approval });
+      await ann(fixture);
+      await say(fixture, 'c', 'Tell me what to buy', { as: 'acme~ann' });
+      for (let i = 0; i < inputs.length && approval !== 'never'; i++) {
+        const { body } = await fixture.call('GET', '/v1/tenants/acme/approvals');
+        const [{ approval_id }] = body.data;
+        const path = `${conversationPath('c')}/approvals/${approval_id}`;
+        await fixture.call('POST', path, { as: 'acme~ann', send: { approved: true } });
+        await settle(fixture);
+      }
+      expect([...sent.values()]).toMatchObject(inputs.map(message => ({ message })));
+      expect(sends).toHaveLength(3);
+      type Told = { role: string; tool_call_id?: string };
+      const ids = server.asked.at(-1).messages.flatMap((one: Told) => one.tool_call_id ?? []);
+      expect(new Set(ids).size).toBe(3);
+    },
+  );
 
   it('is for nobody else, whatever the model was talked into', async () => {
     const { fixture, sent, result } = await open({ ...tell, to: 'bob' });

@@ -159,12 +159,12 @@ async function readStream(
 }
 
 function toAnswer(
-  { onText }: Attempt,
+  { onText, prompt }: Attempt,
   { text, refusal, isRefused }: Said,
   messages: readonly LooseMessage[],
   ranOut: boolean,
 ): Answer {
-  const kept = messages.flatMap(readMessage);
+  const kept = withOwnIds(messages.flatMap(readMessage), prompt.messages);
   let shown = text;
   if (text === '' && isRefused) {
     shown = refusal || sayRefused;
@@ -249,9 +249,48 @@ function readMessage({ role, content }: LooseMessage): Message[] {
   return role === 'tool' ? [{ role, content: parts }] : [{ role: 'assistant', content: parts }];
 }
 
+const partsOf = (messages: readonly Message[]): Part[] =>
+  messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+
+// Each call has an id of its own, also where a provider counts them anew with every step, or leaves them empty: what is
+// done for a call is done once for its id.
+function withOwnIds(messages: readonly Message[], before: readonly Message[]): Message[] {
+  const taken = new Set(
+    partsOf(before).flatMap(part => (part.type === 'tool-call' ? [part.toolCallId] : [])),
+  );
+  const counts = new Map<string, number>();
+  const open = new Map<string, string[]>(); // ids of calls without a result, by what the model calls them
+  const newId = (said: string): string => {
+    const name = said || 'call';
+    let id = name;
+    while (taken.has(id)) {
+      const count = (counts.get(name) ?? 1) + 1;
+      counts.set(name, count);
+      id = `${name}_${count}`;
+    }
+    taken.add(id);
+    return id;
+  };
+  const readPart = (part: Part): Part => {
+    if (part.type === 'text') return part;
+    const call = `${part.toolName} ${part.toolCallId}`;
+    const ids = open.get(call) ?? [];
+    open.set(call, ids);
+    if (part.type === 'tool-result') return { ...part, toolCallId: ids.shift() ?? part.toolCallId };
+    const toolCallId = newId(part.toolCallId);
+    ids.push(toolCallId);
+    return { ...part, toolCallId };
+  };
+  return messages.map(message =>
+    typeof message.content === 'string'
+      ? message
+      : ({ ...message, content: message.content.map(readPart) } as Message),
+  );
+}
+
 // Calls without a result.
 function openCalls(messages: readonly Message[]): ModelCall[] {
-  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const parts = partsOf(messages);
   const closed = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.toolCallId] : [])));
   return parts.flatMap(part =>
     part.type === 'tool-call' && !closed.has(part.toolCallId)
