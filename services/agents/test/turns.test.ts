@@ -57,6 +57,11 @@ describe('a turn', () => {
     return body.data as { seq: number; messages: { role: string; content: string }[] }[];
   };
 
+  const waiting = async () => {
+    const Key = { pk: 'CONV#acme#c', sk: 'STATE' };
+    return (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
+  };
+
   it('is made once for each Idempotency-Key', async () => {
     const first = await say(fixture, 'c', 'hello', { key: 'k1' });
     const again = await say(fixture, 'c', 'hello', { key: 'k1' });
@@ -93,9 +98,6 @@ describe('a turn', () => {
     const first = say(fixture, 'c', 'slow');
     await gate.reached;
     const burst = ['one', 'two', 'three'].map(text => say(fixture, 'c', text));
-    const Key = { pk: 'CONV#acme#c', sk: 'STATE' };
-    const waiting = async () =>
-      (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
     await until(async () => (await waiting()) === 4);
     gate.open();
     await first;
@@ -111,6 +113,20 @@ describe('a turn', () => {
       ['user', 'two'],
       ['user', 'three'],
     ]);
+  });
+
+  it('answers what was asked, also behind a message that takes a turn for itself', async () => {
+    const first = say(fixture, 'c', 'slow');
+    await gate.reached;
+    const long = say(fixture, 'c', '漢'.repeat(32_000));
+    await until(async () => (await waiting()) === 2);
+    gate.open();
+    await first;
+    const last = say(fixture, 'c', 'hello');
+    await until(async () => (await turnsOf()).length === 2);
+    await settle(fixture);
+    expect([(await long).body.seq, (await last).body]).toMatchObject([2, { seq: 3, rule: 'greeting' }]);
+    expect((await turnsOf())[2]!.messages[0]!.content).toBe('hello');
   });
 
   it('is not brought back by an answer that was being made when it was cleared', async () => {

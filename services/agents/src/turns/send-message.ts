@@ -69,7 +69,9 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
       return repeat(service, (await readMessage(service, address))!, fingerprint);
     }
     const isHeld = accepted.kind === 'held';
-    const outcome = isHeld ? answerNow(service, accepted.held, tenant) : awaitAnswer(service, address);
+    const outcome = isHeld
+      ? answerNow(service, accepted.held, tenant, address)
+      : awaitAnswer(service, address);
     outcome.catch(() => {}); // streams report it themselves
     return { message_id, isRepeated: false, outcome };
   } catch (error) {
@@ -116,17 +118,26 @@ const ifNotExisting = (error: unknown) => {
   if (!agentErrors.includes(error) || error.code !== 'agents.conversation_exists') throw error;
 };
 
-async function answerNow(service: Service, held: Held, tenant: Entered): Promise<TurnItem | undefined> {
+// What has waited longer comes first, and a turn takes only so much: then ours is answered by the next one.
+async function answerNow(
+  service: Service,
+  held: Held,
+  tenant: Entered,
+  address: Address,
+): Promise<TurnItem | undefined> {
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) throw cleared();
+  const isAnswered = waiting.some(({ message_id }) => message_id === address.message_id);
   try {
-    return await runTurn(service, { held, waiting, tenant });
+    const turn = await runTurn(service, { held, waiting, tenant });
+    if (isAnswered) return turn;
   } catch (error) {
     // It may have done something by now: a worker makes an answer of it.
     if (held.state.paused !== undefined) await retryLater(service, held);
     else await dropMessages(service, held, waiting, reasonOf(error));
-    throw error;
+    if (isAnswered) throw error;
   }
+  return awaitAnswer(service, address);
 }
 
 const retryLater = (service: Service, held: Held): Promise<void> => {
