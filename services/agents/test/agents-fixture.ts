@@ -1,6 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { createEngine, createHttpServer } from '@stak/engine';
-import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import {
+  type AnyEndpoint,
+  createApi,
+  createMemoryIdempotency,
+  type Principal,
+  withProblems,
+} from '@stak/http';
 import { createIds, createLogger, createSealer, type ManualClock, manualClock } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
 import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
@@ -132,7 +138,7 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
   });
   const { app, routes } = createApi({
     info: { title: 'Agents', version: '1' },
-    endpoints: agents.api,
+    endpoints: withProblems(agents.api as readonly AnyEndpoint[], ['table.busy']),
     errors: [agents.errors, tableErrors, tenantErrors],
     clock,
     log,
@@ -177,7 +183,7 @@ export async function settle(fixture: Fixture): Promise<void> {
 
 // Waits for what other requests of this process bring about.
 export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  for (let turns = 0; turns < 10_000; turns++) {
+  for (const lastMs = Date.now() + 30_000; Date.now() < lastMs; ) {
     if (await isSo()) return;
     await setImmediate();
   }

@@ -85,6 +85,35 @@ describe('when answers get lost', () => {
   });
 });
 
+describe('when the store does not answer at all', () => {
+  it('a message that it took all the same counts', async () => {
+    const target = await targets.embedded();
+    let isSilent = false;
+    const client = {
+      ...target.client,
+      mayLoseAnswers: true,
+      async transactWrite(input: Parameters<typeof target.client.transactWrite>[0]) {
+        const output = await target.client.transactWrite(input);
+        if (isSilent) throw Object.assign(new Error('no answer'), { name: 'TimeoutError' });
+        return output;
+      },
+    };
+    const clock = manualClock();
+    const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+    const store = createStore({ client, clock: waiting, random: seededRandom(10) });
+    const fixture = await openFixture(async () => target, { client, clock, store });
+    isSilent = true;
+    const { status, body } = await say(fixture, 'c', 'hello');
+    expect([status, body.code]).toEqual([503, 'table.busy']);
+    isSilent = false;
+    const { body: turns } = await fixture.call('GET', '/v1/tenants/acme/conversations/c/messages');
+    expect(turns.data).toHaveLength(1);
+    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
+    expect(usage.body.total).toMatchObject({ messages: 1, refunded: 0 });
+    await target.close();
+  });
+});
+
 describe('a turn that a rule answers', () => {
   const open = async () => {
     const target = await targets['over the AWS SDK']();

@@ -1,5 +1,5 @@
 import { AppError } from '@stak/kit';
-import { type AnyEntity, is, isRefused, or } from '@stak/table';
+import { type AnyEntity, is, isRefused, isUnavailable, or } from '@stak/table';
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -62,8 +62,8 @@ export async function refundMessage(
     });
 }
 
-// Whether nothing was written for sure. After a broken connection it may have been: then the message counts.
-export const isRefusal = (error: unknown): boolean => error instanceof AppError;
+// Whether nothing was written for sure. If the store did not answer it may have been: then the message counts.
+export const isRefusal = (error: unknown): boolean => error instanceof AppError && !isUnavailable(error);
 
 // What a step of the model may cost at most is taken before it is made, so the cap is never passed.
 // The account's is taken first, on the operator's behalf.
