@@ -248,6 +248,19 @@ describe('what was learnt', () => {
     expect(await isKept(fixture, 'Oslo')).toBe(false);
   });
 
+  it('goes also if the conversation begins anew before anybody has tidied up', async () => {
+    const { fixture, memories, about } = await open([
+      { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
+    ]);
+    await tell(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    await fixture.call('DELETE', conversationPath('c'));
+    await tell(fixture, 'hello');
+    await settle(fixture);
+    expect([await memories(), await about()]).toEqual([[], null]);
+    expect(await isKept(fixture, 'Oslo')).toBe(false);
+  });
+
   it('is forgotten in summaries, too', async () => {
     const { fixture, memories, about } = await open([learnt]);
     await tell(fixture, 'I live in Oslo and like tea');

@@ -3,6 +3,7 @@ import { failedCondition, is, isRefused, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { forgetConversation } from '../memory/memory.ts';
 import {
   conversation,
   conversationsOfTenant,
@@ -37,6 +38,7 @@ export async function createConversation(
       await deleteConversation(service, key); // it has expired, and nobody has tidied up yet
       return undefined;
     }
+    if (before) await forgetConversation(service, before); // the new state no longer says what is to be forgotten
     const nowMs = service.clock.now();
     const epoch = before?.epoch ?? nextEpoch(0, nowMs);
     const head = newHead(key, draft, epoch, nowMs);

@@ -6,8 +6,9 @@ import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
+import type { StateItem } from '../turns/lease.ts';
 import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
-import { removeAllVectors, removeFactVectors } from './vectors.ts';
+import { removeAllVectors, removeFactVectors, removeVectors } from './vectors.ts';
 
 export type Person = { tenant_id: string; user_id: string };
 export type Fact = z.infer<typeof keyFact>;
@@ -140,13 +141,20 @@ const ifGone = (error: unknown): void => {
 const sentencesOf = (text: string): string[] => text.match(/[^.!?\n]+[.!?]*/g)?.map(one => one.trim()) ?? [];
 
 // What was learnt from a conversation that is gone. What the user asked to be remembered, or wrote, stays.
-export const forgetSession = async (service: Service, person: Person, session_id: string): Promise<void> => {
+const forgetSession = async (service: Service, person: Person, session_id: string): Promise<void> => {
   const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
   await changeMemory(service, key, before => ({
     summary: null,
     facts: before ? factsOf(before).filter(({ source }) => source !== 'conversation') : [],
   })).catch(ifGone);
 };
+
+// What is left of the epochs of a conversation that are over.
+export async function forgetConversation(service: Service, known: StateItem): Promise<void> {
+  const { tenant_id, conversation_id, forgets, recalled_by } = known;
+  if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
+  if (recalled_by !== undefined) await removeVectors(service, recalled_by, known);
+}
 
 export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
 

@@ -9,8 +9,7 @@ import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { findDueJobs, noteTurns, releaseGoneJobs, runMemoryJob } from '../memory/jobs.ts';
-import { forgetSession } from '../memory/memory.ts';
-import { removeVectors } from '../memory/vectors.ts';
+import { forgetConversation } from '../memory/memory.ts';
 import { conversation, dueStates, state } from '../table.ts';
 import type { MessageItem } from './commit-turn.ts';
 import {
@@ -210,10 +209,7 @@ const giveUp = (
 // What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
 async function tidy(service: Service, held: Held): Promise<void> {
   const nowMs = service.clock.now();
-  const { tenant_id, conversation_id } = held.key;
-  const { forgets, recalled_by } = held.state;
-  if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
-  if (recalled_by !== undefined) await removeVectors(service, recalled_by, held.state);
+  await forgetConversation(service, held.state);
   const head = await readHead(service, held.key);
   if (!head && !held.state.is_deleted) {
     await removeExpired(service, held.key);
