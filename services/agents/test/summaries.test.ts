@@ -17,6 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
+type Fact = { fact_id: string; fact: string };
 type Summary = { summary?: string; about?: string; facts?: object[] };
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
 type Given = any;
@@ -273,6 +274,22 @@ describe('what was learnt', () => {
     expect([await memories(), await about()]).toEqual([[], null]);
     await fallQuiet(fixture);
     expect(await memories()).toEqual([]);
+  });
+
+  it('takes the place of what was learnt before, and of nothing that the user wrote', async () => {
+    const learn = (fact: string, turn: number) => ({ summary: fact, facts: [{ fact, turn }] });
+    const { fixture, memories } = await open([learn('Lives in Oslo.', 1), learn('Likes tea.', 2)]);
+    await tell(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    const written = Array.from({ length: 49 }, (_, i) => ({ fact: `Wrote ${i}.` }));
+    const [{ key_facts }] = await memories();
+    const known = key_facts.map(({ fact_id, fact }: Fact) => ({ fact_id, fact }));
+    const send = { key_facts: [...written, ...known] };
+    expect((await fixture.call('PATCH', `${path}/c`, { send })).status).toBe(200);
+    await tell(fixture, 'I like tea');
+    await fallQuiet(fixture);
+    const facts = (await memories())[0].key_facts.map(({ fact }: Fact) => fact);
+    expect(facts).toEqual([...written.map(({ fact }) => fact), 'Likes tea.']);
   });
 
   it('is known once, however often somebody asks for it', async () => {

@@ -291,7 +291,8 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
     seq,
     ...(old && { supersedes: old.fact }),
   }));
-  const facts = [...(known.session ? factsOf(known.session).filter(isKept) : []), ...added];
+  const all = [...(known.session ? factsOf(known.session).filter(isKept) : []), ...added];
+  const [facts, dropped] = fitFacts(all);
   const summary = learnt.summary ?? known.session?.summary;
   const isNew = !known.session && (summary !== undefined || facts.length > 0);
   const others = known.items.filter(item => item !== known.session);
@@ -310,7 +311,7 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
                 ...{ tenant_id, user_id, session_id: conversation_id },
                 ...{ created_at: at, ...known.session, updated_at: at, summary },
               },
-              facts.slice(-limits.factsPerItem),
+              facts,
             ),
             conversation_id,
           ),
@@ -321,7 +322,16 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
       ? [named(write.delete(memory, tooMany, { ifVersion: tooMany.version }), tooMany.session_id)]
       : []),
   ];
-  return { steps, added, replaced: learnt.facts.flatMap(({ replaces }) => replaces) };
+  return { steps, added, replaced: [...learnt.facts.flatMap(({ replaces }) => replaces), ...dropped] };
+}
+
+// As many as an item takes, and those that do not fit. What the user asked to be remembered does not go for what was
+// learnt; of the rest, the oldest goes first.
+function fitFacts(facts: readonly Fact[]): [kept: Fact[], dropped: Fact[]] {
+  const surplus = facts.length - limits.factsPerItem;
+  if (surplus <= 0) return [[...facts], []];
+  const dropped = facts.filter(({ source }) => source === 'conversation').slice(0, surplus);
+  return [facts.filter(fact => !dropped.includes(fact)), dropped];
 }
 
 const named = (step: NamedStep[1], session_id: string): NamedStep => [`the memory of ${session_id}`, step];
