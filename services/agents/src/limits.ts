@@ -13,6 +13,8 @@ export const headBytes = 32 * 1024; // of the documented item: it is rewritten w
 export const turnBytes = 300 * 1024; // below an item's 400 KB, with room for keys and figures
 export const replyBytes = 96 * 1024; // of one answer, which JSON may double; longer ones are cut
 export const windowTurns = 500; // read for one window; the setting may ask for 1,000 messages
+export const windowBytes = 2 * 1024 * 1024; // the same: twice what the largest window takes
+export const turnsRead = 50; // at a time, until there are enough
 export const windowTokens = 16_000; // unless the tenant says otherwise
 export const windowTokensMost = 200_000; // no model reads more for one answer at a bearable price
 
@@ -76,6 +78,7 @@ export const schemaDepth = 10;
 export const cachedTokens = 200; // of bots at Teams
 export const searchedConversations = 20; // newest first
 export const searchedTurns = 100; // of each
+export const searchedBytes = 2 * 1024 * 1024; // of all: words are compared on the thread that serves everybody
 export const searchHits = 10;
 
 export const modelMs = 60_000; // one attempt, from request to last token

@@ -87,6 +87,27 @@ describe('a search', () => {
     expect(asked).toEqual([]);
   });
 
+  it('looks back so far, however much was said', async () => {
+    const { fixture } = await open(false);
+    const upload = async (id: string, first: string) => {
+      await fixture.clock.advance(1_000);
+      const words = (i: number) => Array.from({ length: 4_000 }, (_, n) => `w${i}${n}`).join(' ');
+      const messages = Array.from({ length: 60 }, (_, i) => ({
+        role: i % 2 === 0 ? 'user' : 'assistant',
+        content: i === 0 ? first : words(i),
+      }));
+      const send = { conversation_id: id, user_id: 'ann', messages };
+      const { status } = await fixture.call('POST', '/v1/tenants/acme/conversation-imports', { send });
+      expect(status).toBe(201);
+    };
+    await upload('c1', 'the ferry to Oslo');
+    await upload('c2', 'the ferry to Bergen');
+    await tell(fixture, 'the ferry to Bodø', 'c3');
+    const found = await search(fixture, 'ferry');
+    expect(found).toContain('Bodø');
+    expect(found).not.toContain('Oslo');
+  });
+
   it('goes by words when the embedding model is down or the money is spent', async () => {
     const { fixture, served } = await open();
     await tell(fixture, 'My puppy is called Rex');

@@ -37,7 +37,7 @@ export async function readCurrentHead(
 ): Promise<Settled | undefined> {
   const [head, tail] = await Promise.all([
     readHead(service, held.key),
-    readTurns(service, held.key, held.state, mostTurns),
+    readTurns(service, held.key, held.state, mostTurns, limits.windowBytes),
   ]);
   if (!head || !isExternal(head)) return head && { head, tail };
   await mergeHead(service, held, head, true);
@@ -45,7 +45,7 @@ export async function readCurrentHead(
 }
 
 async function mergeHead(service: Service, held: Held, head: Head, keepsLease: boolean): Promise<void> {
-  const tail = await readTurns(service, held.key, held.state, limits.windowTurns);
+  const tail = await readTurns(service, held.key, held.state, limits.windowTurns, limits.windowBytes);
   const written = readPlain(head.messages);
   const { kind, messages } = findNewMessages(tail.map(plainTurn), written);
   await commitTurns(service, held, {

@@ -16,20 +16,31 @@ export const readHead = ({ store }: Pick<Service, 'store'>, key: ConversationKey
 
 type Numbered = { epoch?: number; last_seq?: number };
 
-// The newest turns, oldest first. What lies past the last number was never committed.
+// The newest turns that fit, at least one, oldest first. What lies past the last number was never committed.
 export async function readTurns(
   { store }: Pick<Service, 'store'>,
   key: ConversationKey,
   { epoch, last_seq = 0 }: Numbered,
   most: number,
+  mostBytes: number,
 ): Promise<TurnItem[]> {
-  if (last_seq === 0 || epoch === undefined || most < 1) return [];
-  const { items } = await store.query(
-    turnsOfConversation,
-    { ...keyOfConversation(key), epoch },
-    { to: { seq: last_seq }, newestFirst: true, limit: Math.min(most, limits.windowTurns) },
-  );
-  return items.toReversed();
+  const turns: TurnItem[] = [];
+  if (epoch === undefined) return turns;
+  const range = { ...keyOfConversation(key), epoch };
+  let bytes = 0;
+  for (let seq = last_seq, left = Math.min(most, limits.windowTurns); seq > 0 && left > 0; ) {
+    const limit = Math.min(left, limits.turnsRead);
+    const page = { to: { seq }, newestFirst: true, limit };
+    const { items } = await store.query(turnsOfConversation, range, page);
+    for (const item of items) {
+      bytes += Buffer.byteLength(item.messages);
+      if (turns.length > 0 && bytes > mostBytes) return turns.toReversed();
+      turns.push(item);
+    }
+    seq = items.length < limit ? 0 : items.at(-1)!.seq - 1;
+    left -= items.length;
+  }
+  return turns.toReversed();
 }
 
 // Those of these that wait for an answer, in the order they came.

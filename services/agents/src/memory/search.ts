@@ -70,11 +70,14 @@ async function readRecent(
   const page = { limit: limits.searchedConversations };
   const { items } = await service.store.query(conversationsOfUser, { tenant_id, user_id }, page);
   const texts: Text[] = [];
+  let left = limits.searchedBytes;
   for (const { conversation_id } of items) {
+    if (left <= 0) break;
     signal.throwIfAborted();
     const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
     if (head?.user_id !== user_id) continue; // the index is late; the item is not
-    const turns = await readTurns(service, head, head, limits.searchedTurns);
+    const turns = await readTurns(service, head, head, limits.searchedTurns, left);
+    for (const { messages } of turns) left -= Buffer.byteLength(messages);
     texts.push(
       ...turns
         .toReversed()
@@ -105,7 +108,7 @@ const idOfTurn = ({
 // The rarer a word, the more it counts; all words in a row count most. Newer texts come first among equals.
 function rankByWords(query: string, texts: readonly Text[]): Found[] {
   const wanted = [...new Set(wordsOf(query))];
-  const words = texts.map(({ text }) => new Set(wordsOf(text)));
+  const words = texts.map(({ text }) => new Set(wordsOf(text).filter(word => wanted.includes(word))));
   const weights = new Map(
     wanted.map(word => [word, Math.log(1 + texts.length / (1 + words.filter(set => set.has(word)).length))]),
   );

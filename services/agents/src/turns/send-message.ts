@@ -193,7 +193,7 @@ const never = new AbortController().signal;
 async function findTurn(service: Service, address: Address): Promise<TurnItem | undefined> {
   const known = await readState(service, address);
   if (!known || known.is_deleted) return undefined;
-  const turns = await readTurns(service, address, known, limits.answersSearched);
+  const turns = await readTurns(service, address, known, limits.answersSearched, Number.POSITIVE_INFINITY);
   return turns.findLast(({ message_ids }) => message_ids.includes(address.message_id));
 }
 
