@@ -3,6 +3,7 @@ import type { DynamoClient } from '@stak/table';
 // A client whose next operation but some fails: before it is made, or after, when nobody hears of it.
 export function createFaults(client: DynamoClient) {
   let planned: { left: number; when: 'before' | 'after' } | undefined;
+  let running = 0;
   const wrapped = Object.fromEntries(
     Object.entries(client).map(([name, operation]) => [
       name,
@@ -10,7 +11,10 @@ export function createFaults(client: DynamoClient) {
         const fault = planned && planned.left-- === 0 ? planned : undefined;
         if (fault) planned = undefined;
         if (fault?.when === 'before') throw new Error('the network is gone');
-        const output = await (operation as (input: never) => Promise<unknown>)(input);
+        running += 1;
+        const output = await (operation as (input: never) => Promise<unknown>)(input).finally(() => {
+          running -= 1;
+        });
         if (fault) throw new Error('the network is gone, after all');
         return output;
       },
@@ -18,6 +22,7 @@ export function createFaults(client: DynamoClient) {
   ) as unknown as DynamoClient;
   return {
     client: wrapped,
+    running: () => running,
     failNext(after: number, when: 'before' | 'after') {
       planned = { left: after, when };
     },
