@@ -63,11 +63,14 @@ export const idleLookMs = 60_000; // and while nothing does, for what others hav
 export const requestLookMs = 10_000; // for requests of others; who is in this process is heard at once
 export const requestWaitMs = 2_000; // that an eraser waits for the maintenance before it answers "more"
 export const requestPollMs = 100;
+export const requestAgainMs = 10 * 60_000; // within which a repeated request is the same one; erasers ask again every few seconds
+export const requestsRemembered = 10_000; // each takes 100 bytes
 export const leaseMs = 60_000; // how long work pauses after its process was killed, where no one knows that it was
 export const requestsPerMinute = 60; // of SQL, for one caller
 export const ownQueue = 1000; // insights that wait for each other; each takes milliseconds
 export const insightMs = 10_000; // as for a caller's own query
 export const cacheBytes = 2 * 1024 * 1024 * 1024; // of a bucket's objects on this machine's disk
+export const cacheMs = 24 * 60 * 60_000; // a copy that nobody has read for this long may be of an object that was erased from elsewhere
 // Of SQL: as many accounts at a time as there are processes. One query of an account runs, four wait for it.
 export const queryQueue = { atOnce: callerProcesses, perAccount: 5, waiting: 200 };
 // Of insights: each takes milliseconds, and a console asks for a dozen at once.

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderObjects, type ObjectStore, s3Objects } from '../src/index.ts';
-import { draftMs } from '../src/limits.ts';
+import { cacheMs, draftMs } from '../src/limits.ts';
 import { checkKey, keyPart } from '../src/storage/objects.ts';
 import { type AtEnd, readObjects, temporaryFolder } from './lake-fixture.ts';
 import { startBucket } from './s3-stub.ts';
@@ -151,6 +151,28 @@ test('what is large goes to a bucket in parts, and leaves none of them behind wh
   await expect(objects.putFile('none', join(cache, 'folder'))).rejects.toThrow();
   expect(bucket.keys()).toEqual(['body', 'file']);
   expect(bucket.uploads()).toBe(0);
+});
+
+test('copies of objects that nobody reads any more leave the disk', async () => {
+  const bucket = await startBucket();
+  const cache = await temporaryFolder();
+  const objects = s3Objects({
+    bucket: 'lake',
+    region: 'eu-central-1',
+    endpoint: bucket.endpoint,
+    credentials: { accessKeyId: 'x', secretAccessKey: 'y' },
+    cache,
+  });
+  onTestFinished(() => {
+    objects.close();
+    bucket.close();
+  });
+  for (const key of ['erased', 'kept', 'new']) await objects.put(key, Buffer.from(key));
+  const [erased, kept] = [(await objects.locate('erased'))!, (await objects.locate('kept'))!];
+  const longAgo = new Date(Date.now() - cacheMs - 1000);
+  await utimes(erased, longAgo, longAgo);
+  const added = (await objects.locate('new'))!;
+  expect((await readdir(cache)).sort()).toEqual([kept, added].map(path => basename(path)).sort());
 });
 
 test('names of tables and entities become parts of keys that cannot be mistaken for each other', () => {

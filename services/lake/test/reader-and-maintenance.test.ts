@@ -89,6 +89,37 @@ test('a file that the reader misses is found to be lost by the keeper, and comes
   });
 });
 
+test('what was asked for and done is asked for again when it is wanted again', async () => {
+  const backend = await openBackend();
+  const { reader, keeper } = openApart(backend);
+  await backend.store.put(chore, newChore('usr_ann', 'a'));
+  await capture(backend, keeper);
+  await keep(keeper);
+  const requests = () => readObjects(backend.objects, 'requests/');
+  const finish = async () => {
+    for (const key of await requests()) await backend.objects.delete(key);
+  };
+  const [lost] = (await readObjects(backend.objects, 'silver/')) as [string];
+  await rm((await backend.objects.locate(lost))!);
+  for (let time = 0; time < 2; time++) {
+    await expect(reader.query(ann, 'select count(*) from tasks')).rejects.toMatchObject({
+      code: 'lake.busy',
+    });
+    await until(backend, async () => (await requests()).length === 1);
+    await finish();
+  }
+
+  const erase = () => settle(backend, reader.eraser.eraseAccount('usr_ann'));
+  expect(await erase()).toBe('more');
+  await finish();
+  expect(await erase()).toBe('done'); // that was the answer to the first one
+  expect(await erase()).toBe('more');
+  await finish();
+  await backend.clock.advance(24 * 60 * 60_000); // nobody came back for the answer
+  expect(await erase()).toBe('more');
+  expect(await requests()).toHaveLength(1);
+});
+
 test('a lake where nothing happens asks less than once a second for anything', async () => {
   const backend = await openBackend();
   let asked = 0;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '@stak/kit';
+import { type Clock, createRecentMap } from '@stak/kit';
 import * as limits from '../limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
@@ -26,29 +26,32 @@ export function createRequests({
   clock: Clock;
   wake(): void;
 }) {
-  const asked = new Set<string>();
+  // Those that somebody waited for in vain, and is expected to ask again.
+  const askedAt = createRecentMap<string, number>(limits.requestsRemembered);
 
-  async function ask(request: Request): Promise<string> {
-    const key = keyOf(request);
-    if (!asked.has(key)) await objects.putIfAbsent(key, Buffer.from(JSON.stringify(request)));
-    asked.add(key);
+  async function ask(request: Request): Promise<void> {
+    await objects.putIfAbsent(keyOf(request), Buffer.from(JSON.stringify(request)));
     wake();
-    return key;
   }
 
-  // Whether it was done within a moment. If not, ask again: the work continues meanwhile.
+  // Whether it was done within a moment. If not, ask again: the work continues meanwhile, and is not begun anew when it
+  // is done by then. Somebody who asks much later means what is there by then.
   async function askAndWait(request: Request): Promise<boolean> {
-    const key = await ask(request);
+    const key = keyOf(request);
+    const lastMs = askedAt.get(key) ?? Number.NEGATIVE_INFINITY;
+    if (clock.now() - lastMs < limits.requestAgainMs) wake();
+    else await ask(request);
+    askedAt.set(key, clock.now());
     const untilMs = clock.now() + limits.requestWaitMs;
     while ((await objects.get(key)) !== undefined) {
       if (clock.now() >= untilMs) return false;
       await clock.sleep(limits.requestPollMs);
     }
-    asked.delete(key);
+    askedAt.delete(key);
     return true;
   }
 
-  return { ask: async (request: Request) => void (await ask(request)), askAndWait };
+  return { ask, askAndWait };
 }
 
 export type Requests = ReturnType<typeof createRequests>;

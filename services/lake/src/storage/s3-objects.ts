@@ -223,7 +223,7 @@ async function collect(body: Readable | undefined): Promise<Buffer | undefined> 
   return Buffer.concat(chunks);
 }
 
-// The copies that were not read for the longest time go first.
+// The copies that were not read for the longest time go first, and all that were not read for long.
 async function trim(cache: string): Promise<void> {
   const files = await Promise.all(
     (await readdir(cache)).map(async name => {
@@ -233,8 +233,9 @@ async function trim(cache: string): Promise<void> {
     }),
   );
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const oldMs = Date.now() - limits.cacheMs;
   for (const file of files.sort((a, b) => a.readAt - b.readAt)) {
-    if (bytes <= limits.cacheBytes) return;
+    if (bytes <= limits.cacheBytes && file.readAt > oldMs) return;
     await rm(file.path, { force: true });
     bytes -= file.bytes;
   }
