@@ -224,6 +224,14 @@ test('a table that is loaded again has a snapshot for what has changed, and none
   expect((await catalog.load('silver.tasks', 'ann')).metadata.snapshots).toHaveLength(10);
 });
 
+test.each([/\/data\//, /\/snap-/])('a copy that lacks a file (%s) is made again', async what => {
+  const { backend, catalog } = await begin();
+  await catalog.load('silver.tasks', 'ann');
+  for (const key of await readObjects(backend.objects, 'copies/'))
+    if (what.test(key)) await backend.objects.delete(key);
+  expect(await readTasks(catalog, await catalog.load('silver.tasks', 'ann'))).toHaveLength(3);
+});
+
 test('copies that hold somebody who is erased are gone at once, those of others stay', async () => {
   const { backend, catalog } = await begin();
   for (const as of ['ann', 'bob'])

@@ -220,6 +220,19 @@ test('files of an earlier version are written anew, and join', async () => {
   expect((await lake.query(ann, 'select count(*) from tasks')).rows).toEqual([[2]]);
 });
 
+test('a table that lost a list of its manifests goes on', async () => {
+  const backend = await openBackend();
+  const { objects } = backend;
+  const lake = openLake(backend);
+  await write(backend, 'usr_ann', 'a');
+  await publish(backend, lake);
+  for (const key of await readObjects(objects, `${bronze}/metadata/snap-`)) await objects.delete(key);
+  await write(backend, 'usr_ann', 'b');
+  await publish(backend, lake);
+  const rows = await readSnapshot<BronzeRow>(objects, (await readTable(objects, bronze)).snapshots.at(-1)!);
+  expect(eventIds(rows)).toEqual(eventIds(await readBronze(backend)));
+});
+
 test('a lake that was moved is published with its new address', async () => {
   const backend = await openBackend();
   await write(backend, 'usr_ann', 'a');

@@ -131,9 +131,11 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const path = `${folder}/data/${inputs}.parquet`;
     const { version, at } = state;
     const known = await publisher.current(folder);
-    const hasIt =
-      known?.metadata.snapshots.at(-1)?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }]);
-    if (known && hasIt) return known;
+    const last = known?.metadata.snapshots.at(-1);
+    if (last?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }])) {
+      if (await areThere([path, publisher.listKey(folder, last)])) return known!;
+      await removeAll(objects, `${folder}/`); // an erasure met a copy that was being made
+    }
     const source = { folder, columns: columnsOf(table), isByDay: false, version, at };
     // Nothing was captured yet: a table without a snapshot. Clients take a snapshot 0 for the newest one.
     const files =
@@ -149,6 +151,11 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const published = await publisher.publish({ ...source, files }, options);
     await removeOldData(folder, published.metadata);
     return published;
+  }
+
+  async function areThere(keys: readonly string[]): Promise<boolean> {
+    for (const key of keys) if (!(await objects.getRange(key, 0, 1))) return false;
+    return true;
   }
 
   async function writeRows(rows: string, path: string): Promise<number> {

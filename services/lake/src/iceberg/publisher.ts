@@ -124,7 +124,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     const spec = metadata['partition-specs'][0]!;
     const last = currentOf(metadata);
     const before = last && step.isAppend ? await readManifests(folder, last) : [];
-    const isRewritten = !step.isAppend || before.length >= limits.icebergManifests;
+    const isRewritten = !step.isAppend || !before || before.length >= limits.icebergManifests;
     const describe = async (file: SourceFile): Promise<DataFile> => ({
       ...file,
       location: await objects.locationOf(file.path),
@@ -161,10 +161,12 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
   const keyOf = (folder: string, location: string): string =>
     `${folder}/metadata/${location.slice(location.lastIndexOf('/') + 1)}`;
 
-  async function readManifests(folder: string, snapshot: Snapshot): Promise<ManifestFile[]> {
-    const body = await objects.get(keyOf(folder, snapshot['manifest-list']));
-    if (!body) throw new Error(`${snapshot['manifest-list']} is gone`);
-    return decodeManifestList(body);
+  const listKey = (folder: string, snapshot: Snapshot): string => keyOf(folder, snapshot['manifest-list']);
+
+  // Undefined if the list is lost.
+  async function readManifests(folder: string, snapshot: Snapshot): Promise<ManifestFile[] | undefined> {
+    const body = await objects.get(listKey(folder, snapshot));
+    return body && decodeManifestList(body);
   }
 
   // Manifests of a snapshot go on in the next one, unless that one has listed its files anew.
@@ -176,9 +178,9 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     for (const [i, snapshot] of expired.entries()) {
       const isGoingOn = (expired[i + 1] ?? next)?.summary['stak.manifests'] === 'kept';
       if (!isGoingOn)
-        for (const { manifest_path } of await readManifests(folder, snapshot))
+        for (const { manifest_path } of (await readManifests(folder, snapshot)) ?? [])
           await objects.delete(keyOf(folder, manifest_path));
-      await objects.delete(keyOf(folder, snapshot['manifest-list']));
+      await objects.delete(listKey(folder, snapshot));
     }
   }
 
@@ -195,8 +197,8 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     const known = await current(folder);
     const named = new Set([hintKey(folder)]);
     for (const snapshot of known?.metadata.snapshots ?? []) {
-      named.add(keyOf(folder, snapshot['manifest-list']));
-      for (const { manifest_path } of await readManifests(folder, snapshot))
+      named.add(listKey(folder, snapshot));
+      for (const { manifest_path } of (await readManifests(folder, snapshot)) ?? [])
         named.add(keyOf(folder, manifest_path));
     }
     const oldest = (known?.number ?? 0) - limits.icebergMetadataKept;
@@ -207,7 +209,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     }
   }
 
-  return { publish, current, sweep, metadataKey };
+  return { publish, current, sweep, metadataKey, listKey };
 }
 
 async function inBatches<In, Out>(all: readonly In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
