@@ -140,6 +140,11 @@ test('an answer as a file: CSV, Arrow and Parquet', async () => {
     'big,text,nothing,yes,money,at,day,list\n9007199254740993,ünï,,true,1.25,2026-01-02 03:04:05.123456,2026-01-02,"[1, 2]"\n',
   );
 
+  const hostile = `select '=1+1' as a, ' @x' as b, '-5' as c, -5 as d, '＝x'::enum ('＝x') as e, '+x'::blob as f, ['=1'] as g, null as h`;
+  expect(Buffer.from((await download({ sql: hostile, format: 'csv' })).content).toString()).toBe(
+    "a,b,c,d,e,f,g,h\n'=1+1,' @x,'-5,-5,'＝x,'+x,['=1'],\n",
+  );
+
   const arrow = await download({ sql: typed }, 'application/vnd.apache.arrow.stream');
   const table = tableFromIPC(arrow.content);
   expect(table.schema.fields.map(String)).toEqual([

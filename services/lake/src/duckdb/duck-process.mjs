@@ -2,7 +2,7 @@
 // server because a query can take memory and time that DuckDB does not count: then this process ends, and nothing
 // else. How much memory it holds is watched from outside. Jobs come one at a time.
 import { stat, writeFile } from 'node:fs/promises';
-import { DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance, DuckDBTypeId as duck } from '@duckdb/node-api';
 
 const openInstance = ({ memory, scratch, isUntrusted }) =>
   DuckDBInstance.create(':memory:', {
@@ -144,6 +144,23 @@ async function arrowSink(names, types, { path }) {
 const quote = (text, mark) => mark + text.replaceAll(mark, mark + mark) + mark;
 const options = { csv: 'format csv, header', parquet: 'format parquet, compression zstd' };
 
+// What is not text to a spreadsheet.
+const plainTypes = new Set([
+  ...[duck.BOOLEAN, duck.TINYINT, duck.SMALLINT, duck.INTEGER, duck.BIGINT, duck.HUGEINT, duck.FLOAT],
+  ...[duck.UTINYINT, duck.USMALLINT, duck.UINTEGER, duck.UBIGINT, duck.UHUGEINT, duck.DOUBLE, duck.DECIMAL],
+  ...[duck.DATE, duck.TIME, duck.TIME_TZ, duck.TIMESTAMP, duck.TIMESTAMP_TZ, duck.INTERVAL, duck.UUID],
+  ...[duck.TIMESTAMP_S, duck.TIMESTAMP_MS, duck.TIMESTAMP_NS],
+]);
+
+// Text that looks like a formula begins with `'`, as in every CSV of ours.
+const formula = String.raw`'^[\s\p{Z}]*[=+\-@|%＝＋－＠]|^[\t\r\n]'`;
+const safeCell = (name, { typeId }) => {
+  const cell = quote(name, '"');
+  if (plainTypes.has(typeId)) return cell;
+  const text = `${cell}::varchar`;
+  return `case when regexp_matches(${text}, ${formula}) then '''' || ${text} else ${text} end as ${cell}`;
+};
+
 async function duckSink({ memory, scratch, output: { path, format } }, names, types) {
   const instance = await openInstance({ memory, scratch, isUntrusted: false });
   const connection = await instance.connect();
@@ -154,7 +171,10 @@ async function duckSink({ memory, scratch, output: { path, format } }, names, ty
     add: chunk => appender.appendDataChunk(chunk),
     async finish() {
       appender.closeSync();
-      await connection.run(`copy answer to ${quote(path, "'")} (${options[format]})`);
+      const cells = format === 'csv' ? names.map((name, i) => safeCell(name, types[i])) : ['*'];
+      await connection.run(
+        `copy (select ${cells.join(', ')} from answer) to ${quote(path, "'")} (${options[format]})`,
+      );
       return (await stat(path)).size;
     },
     close() {
