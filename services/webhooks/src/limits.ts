@@ -134,6 +134,7 @@ export const tailOverlapMs = 5 * second; // how long after its timestamp a write
 
 export const alertS = 30 * 24 * 60 * 60;
 export const alertTimeoutMs = 5 * second; // for the POST of an alert: other alerts wait for it
+export const alertAttempts = 3; // to POST an alert; its owner has it in the inbox as well
 export const alertsTogether = 100; // in flight: an address that hangs must not delay the alerts of others
 export const eraseEvents = 100; // in one call, each with its deliveries, attempts and payload
 export const eraseGraceMs = 5 * second; // longer than another process may use a deleted source

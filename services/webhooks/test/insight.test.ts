@@ -91,7 +91,7 @@ describe('the live view', () => {
   });
 });
 
-async function consumeAlerts(hooks: Fixture): Promise<void> {
+async function consumeAlerts(hooks: Fixture) {
   await createTables(hooks.engine, [streamsTable]);
   const consumer = createConsumer({
     subscription: hooks.webhooks.subscriptions.find(({ name }) => name === 'webhooks-alerts')!,
@@ -105,6 +105,7 @@ async function consumeAlerts(hooks: Fixture): Promise<void> {
     stopping.abort();
     await consuming;
   });
+  return consumer;
 }
 
 describe('when processes are killed', () => {
@@ -250,6 +251,20 @@ describe('alerts', () => {
     );
     expect(secret).toMatch(/^s1\./);
     expect(await stored()).toBe(secret);
+  });
+
+  // Its owner has to mend the address. Operators are told of what they can mend.
+  it('that their address does not take are no dead letters', async () => {
+    const hooks = await openWebhooks();
+    const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
+    await pager.close();
+    const consumer = await consumeAlerts(hooks);
+    const sourceId = await hooks.source({ alertUrl: pager.url });
+    await hooks.connect(sourceId, destination.url, { retryConfig: { maxAttempts: 1 } });
+    await hooks.send(sourceId);
+    await until(() => consumer.counters().retries > 0);
+    await until(async () => (await consumer.status()).shards.every(({ behind }) => behind?.records === 0));
+    expect(consumer.counters()).toMatchObject({ retries: limits.alertAttempts - 1, deadLetters: 0 });
   });
 
   it('of one customer do not wait for the address of another, which hangs', async () => {

@@ -47,19 +47,22 @@ export function alertSubscription(deps: AlertDeps): Subscription<typeof alert> {
     table: ferryhookMain,
     entities: [alert],
     concurrency: limits.alertsTogether,
-    async handle(change, { signal }) {
+    async handle(change, { signal, attempt }) {
       if (change.kind !== 'insert' || isImported(change.new)) return;
       await deps.raiseAlert?.(change.new);
-      await postAlert(deps, change.new, signal);
+      const isTaken = await postAlert(deps, change.new, signal);
+      // A dead letter would raise an alarm of the operator, who cannot mend the address.
+      if (!isTaken && attempt < limits.alertAttempts) throw new Error('The alert could not be posted');
     },
   });
 }
 
-async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): Promise<void> {
+// False if a request failed: another one may not. A response with another status would be the same again.
+async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): Promise<boolean> {
   const { store, clock, log, outbound } = deps;
   const { userId, sourceId } = raised;
   const of = await store.get(source, { userId, sourceId });
-  if (!of?.alertUrl) return;
+  if (!of?.alertUrl) return true;
   const { expiresAt: _, trace: __, hour, ...fields } = raised;
   const type = `webhooks.${raised.alertKind}`;
   const body = new TextEncoder().encode(JSON.stringify({ type, timestamp: raised.raisedAt, ...fields }));
@@ -78,11 +81,10 @@ async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): P
     signal,
   });
   const isTaken = response.ok && response.status >= 200 && response.status < 300;
-  if (isTaken) return;
+  if (isTaken) return true;
   const reason = response.ok ? `status ${response.status}` : response.message;
   log.warn({ source_id: sourceId, reason }, 'an alert could not be posted');
-  // The stream retries requests that failed. A response with another status would be the same again.
-  if (!response.ok) throw new Error(`The alert could not be posted: ${reason}`);
+  return response.ok;
 }
 
 // A source from before alerts were signed gets its secret now. Its owner gets to see one by rotating it.
