@@ -85,16 +85,31 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     }
   }
 
-  async function beat(): Promise<void> {
-    const renewals = [...tasks.values()].map(async ({ lease, stop }) => {
-      try {
-        await works.renew(lease);
-      } catch (error) {
-        if (error instanceof LeaseLostError) stop.abort(error);
-        else log.warn({ err: error, work: lease.key }, 'lease not renewed');
-      }
-    });
-    await Promise.all([works.join(), ...renewals]);
+  async function renew({ lease, stop }: Task): Promise<void> {
+    try {
+      await works.renew(lease);
+    } catch (error) {
+      if (error instanceof LeaseLostError) stop.abort(error);
+      else log.warn({ err: error, work: lease.key }, 'lease not renewed');
+    }
+  }
+
+  async function join(): Promise<void> {
+    await works.join().catch(error => log.warn({ err: error }, 'consumer could not tell that it is alive'));
+  }
+
+  // Each by itself: an answer that does not come for as long as a lease lasts would else end all of them.
+  const underWay = new Map<Lease | 'member', Promise<void>>();
+  function beat(): void {
+    const begin = (what: Lease | 'member', write: () => Promise<void>) => {
+      if (!underWay.has(what))
+        underWay.set(
+          what,
+          write().finally(() => underWay.delete(what)),
+        );
+    };
+    begin('member', join);
+    for (const task of tasks.values()) begin(task.lease, () => renew(task));
   }
 
   async function refreshShards(state: State): Promise<void> {
@@ -139,9 +154,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
   await works.join();
   const begun = await beginConsumer(settings);
-  const everyRenewal = repeat(clock, signal, renewMs, beat, error => {
-    log.warn({ err: error }, 'consumer could not tell that it is alive');
-  });
+  const beating = repeat(clock, signal, renewMs, beat);
   const stopHearing = owners.onGone(wake.notify);
   const settledAtMs = clock.now() + limits.settlingMs;
   const lookMs = (): number =>
@@ -157,7 +170,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   }
   stopHearing();
   await Promise.all([...tasks.values()].map(task => task.ended));
-  await everyRenewal;
+  await beating;
+  await Promise.all(underWay.values());
   await works.leave().catch(error => log.warn({ err: error }, 'consumer could not say that it leaves'));
 }
 
@@ -178,11 +192,10 @@ async function repeat(
   clock: Clock,
   signal: AbortSignal,
   intervalMs: number,
-  work: () => Promise<void>,
-  onError: (error: unknown) => void,
+  work: () => void,
 ): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(intervalMs, signal).catch(() => {});
-    if (!signal.aborted) await work().catch(onError);
+    if (!signal.aborted) work();
   }
 }

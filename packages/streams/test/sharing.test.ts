@@ -184,3 +184,32 @@ test('order is kept for each item while shards move from process to process', as
   // Given back in good order, nothing comes twice.
   for (const name of names) expect(seen.get(name)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
 });
+
+test('a renewal whose answer does not come costs one shard, not all of them', async () => {
+  house = await openHouse({ shards: 4 });
+  const leaseMs = 3000;
+  let hanging: string | undefined;
+  let release = () => {};
+  const released = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let isArmed = false;
+  const client: DynamoClient = {
+    ...house.client,
+    async update(input) {
+      const { sk } = input.Key;
+      const isRenewal = isArmed && String(sk).startsWith('work#') && !input.UpdateExpression.includes('ADD');
+      if (isRenewal) hanging ??= sk;
+      if (isRenewal && sk === hanging) await released;
+      return house.client.update(input);
+    },
+  };
+  const consumer = startConsumer(house, { subscription: mirroring(house), client, leaseMs });
+  await until(house.clock, async () => (await shares(consumer)).join() === '4');
+  isArmed = true;
+  await pass(house.clock, 3 * leaseMs);
+  expect(hanging).toBeDefined();
+  expect(await shares(consumer)).toEqual([3]);
+  release();
+  await consumer.stop();
+});
