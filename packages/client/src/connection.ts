@@ -66,7 +66,7 @@ export function createConnection(settings: ClientSettings): Connection {
     newKey: settings.newKey ?? randomKey,
     sleep: settings.sleep ?? sleepFor,
     async exchange(request, attemptLimits, read) {
-      const bearer = await readToken();
+      const bearer = request.isPublic ? undefined : await readToken();
       try {
         return await attempt(request, bearer, attemptLimits, read);
       } catch (error) {

@@ -22,6 +22,7 @@ type DocumentOperation = {
 type Entry = { id: string; method: string; path: string; operation: DocumentOperation };
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
+const strangers = new Set(['public', 'provider']); // whom a route is for that never asks for a token
 const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // the client's own business, by its options
 
 // The module with the types and the table of operations: every operation whose id is `group.name`.
@@ -130,5 +131,6 @@ function tableEntry({ method, path, operation }: Entry): Operation {
     ...(headers.length > 0 && { headers: headers.map(one => one.name) }),
     ...(operation.parameters?.some(one => one.name === 'Idempotency-Key') && { isKeyed: true }),
     ...(successesOf(operation).some(media => media?.[0] === 'text/event-stream') && { isStream: true }),
+    ...(strangers.has(operation['x-auth'] ?? '') && { isPublic: true }),
   };
 }

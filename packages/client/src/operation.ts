@@ -6,6 +6,7 @@ export type Operation = {
   readonly headers?: readonly string[];
   readonly isKeyed?: true; // takes an Idempotency-Key
   readonly isStream?: true; // answers with events
+  readonly isPublic?: true; // asks for no token, and gets none: what it receives may be stored as it came
 };
 /** The operations of an API by their ids. */
 export type Operations = Readonly<Record<string, Operation>>;

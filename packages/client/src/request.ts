@@ -8,6 +8,7 @@ export type Request = {
   method: string;
   headers: Record<string, string>;
   body: Body | undefined;
+  isPublic: boolean;
 };
 
 // A call as a request, without sending it.
@@ -27,7 +28,8 @@ export function buildRequest(operation: Operation, args: Args, baseUrl: string):
   }
   const search = query.size === 0 ? '' : `?${query}`;
   const base = baseUrl.replace(/\/+$/, '');
-  const request = { url: `${base}${path}${search}`, method: operation.method, headers, body: undefined };
+  const { method, isPublic = false } = operation;
+  const request = { url: `${base}${path}${search}`, method, headers, body: undefined, isPublic };
   if (body === undefined) return request;
   if (operation.body === 'raw') return { ...request, body: body as Body };
   headers['Content-Type'] = 'application/json';

@@ -57,6 +57,20 @@ describe('a call', () => {
     expect([lost.status, lost.code]).toEqual([412, 'http.version_mismatch']);
   });
 
+  it('carries the token only to those who ask for one', async () => {
+    const sent: (string | null)[] = [];
+    const { client } = await openClient({
+      fetch: (url, init) => {
+        sent.push(new Headers(init?.headers).get('authorization'));
+        return fetch(url, init);
+      },
+    });
+    await client.books.add({ body: { title: 'A' } });
+    await failure(client.failures.make({ how: 'app' }));
+    await failure(client.hooks.take({ id: 'h1', body: 'hello' }));
+    expect(sent).toEqual([expect.stringMatching(/^Bearer /), null, null]);
+  });
+
   it('fails with what the server says', async () => {
     const { client } = await openClient();
     const missing = await failure(client.books.read({ id: 'none' }));

@@ -16,7 +16,7 @@ const format = (text: string) =>
   );
 
 describe('the generator', () => {
-  // After a change: `vitest run packages/client -u`.
+  // After a change: `vitest run packages/client --update`.
   it('makes the module that the other tests use', async () => {
     const text = format(generateClient(openApi().api.document()));
     await expect(text).toMatchFileSnapshot(fixture);

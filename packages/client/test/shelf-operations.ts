@@ -67,9 +67,9 @@ export const operations = {
   'books.edit': { method: 'PUT', path: '/v1/books/{id}', body: 'json' },
   'books.list': { method: 'GET', path: '/v1/books' },
   'books.read': { method: 'GET', path: '/v1/books/{id}' },
-  'failures.make': { method: 'POST', path: '/v1/fail/{how}' },
+  'failures.make': { method: 'POST', path: '/v1/fail/{how}', isPublic: true },
   'feeds.follow': { method: 'GET', path: '/v1/feeds/{name}', isStream: true },
   'files.put': { method: 'PUT', path: '/v1/files/{name}', body: 'raw', headers: ['x-note'] },
-  'hooks.take': { method: 'POST', path: '/hooks/{id}', body: 'raw' },
+  'hooks.take': { method: 'POST', path: '/hooks/{id}', body: 'raw', isPublic: true },
   'me.read': { method: 'GET', path: '/v1/me' },
 } as const;
