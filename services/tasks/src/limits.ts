@@ -19,7 +19,7 @@ export const positionChars = 200; // a thousand moves into the same gap
 export const neighbours = 5; // read around the new position of a task
 
 export const ruleChars = 500; // an RRULE with every possible list
-export const ruleYears = 12; // February 29th returns within eight years; a rule without a date in this time has none
+export const ruleYears = 12; // for each one of its interval: February 29th returns within eight years; a rule without a date in this time has none
 export const countedYears = 100; // the end of a monthly or yearly series with COUNT: counting takes all dates before
 export const ruleInterval = 1000; // with FREQ=DAILY about three years
 export const reminderDays = 365;

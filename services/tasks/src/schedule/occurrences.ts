@@ -26,7 +26,7 @@ export function occurrenceAfter(text: string, start: string, date: string): stri
   const first = dayOf(start);
   const from = Math.max(first, dayOf(date) + 1);
   const rule = completeRule(parseRule(text), first);
-  const horizon = Math.max(first, dayOf(date)) + limits.ruleYears * 366;
+  const horizon = Math.max(first, dayOf(date)) + limits.ruleYears * 366 * rule.interval;
   const last = Math.min(horizon, dayOf(limits.lastDate), rule.until ?? Number.POSITIVE_INFINITY);
   const found = firstFrom(rule, first, from, last);
   if (found === undefined || (rule.count !== undefined && isCountedOut(rule, first, found))) return undefined;

@@ -14,8 +14,9 @@ const cycleMs = 146_097 * 24 * 60 * 60 * 1000; // 400 years, after which dates f
 // until the year 9999, so it is asked in its last centuries.
 function walkedAfter(rule: string, start: string, date: string): string | undefined {
   const at = (day: string) => new Date(utcOf(day) + 19 * cycleMs);
-  const until = at(addDays(date < start ? start : date, 12 * 366));
-  const next = new RRule({ ...RRule.parseString(rule), dtstart: at(start), until }, true).after(at(date));
+  const { interval = 1, ...rest } = RRule.parseString(rule);
+  const until = at(addDays(date < start ? start : date, 12 * 366 * interval));
+  const next = new RRule({ ...rest, interval, dtstart: at(start), until }, true).after(at(date));
   return next ? new Date(next.getTime() - 19 * cycleMs).toISOString().slice(0, 10) : undefined;
 }
 
@@ -84,6 +85,10 @@ describe('recurrence', () => {
     ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR', '2026-01-01', ['2026-01-02', '2026-01-05']],
     ['FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO', '2026-01-01', ['2026-12-28', '2032-12-27']],
     ['FREQ=DAILY', '9000-12-30', ['9000-12-31', undefined]],
+    ['FREQ=YEARLY;INTERVAL=20', '2026-01-01', ['2046-01-01', '2066-01-01']],
+    ['FREQ=YEARLY;INTERVAL=5', '2024-02-29', ['2044-02-29', '2064-02-29']],
+    ['FREQ=MONTHLY;INTERVAL=200', '2026-01-01', ['2042-09-01', '2059-05-01']],
+    ['FREQ=WEEKLY;INTERVAL=1000', '2026-01-01', ['2045-03-02', '2064-05-01']],
     ['FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU', '2026-01-04', ['2026-01-18', '2026-02-01']],
   ])('%s from %s', (rule, start, expected) => {
     const first = occurrenceAfter(rule, start, start);
