@@ -292,6 +292,21 @@ describe('what was learnt', () => {
     expect(facts).toEqual([...written.map(({ fact }) => fact), 'Likes tea.']);
   });
 
+  it('makes room for what the user asks to be remembered', async () => {
+    const turns = [1, 2, 3, 4, 5];
+    const learnIn = (turn: number) =>
+      Array.from({ length: 10 }, (_, i) => ({ fact: `Learnt ${i} in turn ${turn}.`, turn }));
+    const { fixture, memories } = await open(turns.map(turn => ({ summary: 'x', facts: learnIn(turn) })));
+    for (const turn of turns) {
+      await tell(fixture, `I say something for the ${turn}. time`);
+      await fallQuiet(fixture);
+    }
+    expect((await memories())[0].key_facts).toHaveLength(50);
+    expect((await tell(fixture, 'remember that I like tea')).body.reply.content).toContain('I like tea');
+    const known = (await memories())[0].key_facts.map(({ fact }: Fact) => fact);
+    expect([known.length, known[0], known.at(-1)]).toEqual([50, 'Learnt 1 in turn 1.', 'I like tea']);
+  });
+
   it('is known once, however often somebody asks for it', async () => {
     const { fixture, memories } = await open([], {}, false);
     await tell(fixture, 'remember that I like tea', 'c1');

@@ -27,7 +27,7 @@ import {
   release,
 } from '../turns/lease.ts';
 import { turnPrincipal } from '../turns/run-turn.ts';
-import { type Fact, factsOf, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
+import { type Fact, factsOf, fitFacts, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
 import { askForSummary, extractSummary, type Known, type Learnt } from './summaries.ts';
 import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
 import { removeAllVectors, removeFactVectors, type ToEmbed, writeVectors } from './vectors.ts';
@@ -323,15 +323,6 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
       : []),
   ];
   return { steps, added, replaced: [...learnt.facts.flatMap(({ replaces }) => replaces), ...dropped] };
-}
-
-// As many as an item takes, and those that do not fit. What the user asked to be remembered does not go for what was
-// learnt; of the rest, the oldest goes first.
-function fitFacts(facts: readonly Fact[]): [kept: Fact[], dropped: Fact[]] {
-  const surplus = facts.length - limits.factsPerItem;
-  if (surplus <= 0) return [[...facts], []];
-  const dropped = facts.filter(({ source }) => source === 'conversation').slice(0, surplus);
-  return [facts.filter(fact => !dropped.includes(fact)), dropped];
 }
 
 const named = (step: NamedStep[1], session_id: string): NamedStep => [`the memory of ${session_id}`, step];

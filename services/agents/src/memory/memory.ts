@@ -67,6 +67,14 @@ async function unlessDeclined(
 // Two facts of the same words are one.
 export const sameFact = (fact: string): string => wordsOf(fact).join(' ') || fact;
 
+// As many as an item takes, and those that make room. What the user asked to be remembered does not go for anything; of
+// what was learnt, the oldest goes first.
+export function fitFacts(facts: readonly Fact[]): [kept: Fact[], dropped: Fact[]] {
+  const surplus = Math.max(0, facts.length - limits.factsPerItem);
+  const dropped = facts.filter(({ source }) => source === 'conversation').slice(0, surplus);
+  return [facts.filter(fact => !dropped.includes(fact)), dropped];
+}
+
 // Adds a fact to the memory of the conversation it was said in, unless it is known from any of them.
 export async function rememberFact(
   service: Service,
@@ -87,20 +95,22 @@ export async function rememberFact(
     const known = before ? factsOf(before) : [];
     const same = [...known, ...elsewhere].find(one => sameFact(one.fact) === sameFact(fact));
     if (same) return same;
-    if (known.length >= limits.factsPerItem)
-      throw agentErrors.create('agents.memory_full', `There are already ${limits.factsPerItem} facts.`);
     const at = timestampOf(service.clock.now());
     const fact_id = service.ids.next('fact');
     const added = { fact_id, fact, created_at: at, source: 'user', ...(seq !== undefined && { seq }) };
+    const [facts, dropped] = fitFacts([...known, added]);
+    if (facts.length > limits.factsPerItem)
+      throw agentErrors.create('agents.memory_full', `There are already ${limits.factsPerItem} facts.`);
     const item = {
       ...key,
       ...before,
-      key_facts: JSON.stringify([...known, added]),
+      key_facts: JSON.stringify(facts),
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
     const asRead = before ? { ifVersion: before.version } : ({ ifAbsent: true } as const);
     await unlessDeclined(service, key, write.put(memory, item, asRead));
+    await removeFactVectors(service, key, dropped);
     return added;
   });
 }
