@@ -42,7 +42,7 @@ export type Services = {
 // All services, their routes guarded, beside the routes of the server's own.
 export function composeServices(deps: ComposeDeps): Services {
   const services = openServices(deps);
-  const { accounts, tenants, webhooks, lake, outbound, mcpOutbound, storage } = services;
+  const { accounts, tenants, webhooks, agents, lake, outbound, mcpOutbound, storage } = services;
   const { clock, ids, log, cursors } = deps;
   const explorer = deps.explorer && createExplorer({ clock, ids, log, cursors, ...deps.explorer });
   const all = guardServices(deps, services);
@@ -55,7 +55,9 @@ export function composeServices(deps: ComposeDeps): Services {
     ownEndpoints: createOwnEndpoints(deps, services, { all, explorer }),
     ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
-    prepare: async () => void (await Promise.all([accounts.prepare(), webhooks.prepare()])),
+    prepare: async () => {
+      await Promise.all([accounts.prepare(), webhooks.prepare(), agents.prepare()]);
+    },
     async close() {
       await explorer?.close();
       await accounts.settle();

@@ -3,7 +3,7 @@ import type { PlanName, StorageLimits } from '@stak/accounts';
 import type { ModelsConfig } from '@stak/agents';
 import { z } from 'zod';
 import * as backup from './backup/settings.ts';
-import { readText } from './commands/flags.ts';
+import { readText, readWhole } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
 import { mailVariables, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
@@ -51,6 +51,12 @@ const tablePrefix = z
     'must have letters, digits, dots, dashes and underscores only, 100 at most',
   );
 
+export type DueShards = { webhooks: number; agents: number };
+// Every store has at least these, and all of them are read: fewer would save nothing.
+export const usualDueShards: DueShards = { webhooks: 8, agents: 4 };
+export const dueShardsMost = 256; // every process reads each of them again and again
+const dueShards = (usual: number) => whole(dueShardsMost).min(usual).default(usual);
+
 // Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
 export const serverVariables = {
   STAK_ENV: z.enum(['development', 'production']).default('development'),
@@ -69,6 +75,8 @@ export const serverVariables = {
   STAK_AWS_ENDPOINT: z.url().optional(),
   STAK_S3_ENDPOINT: z.url().optional(),
   STAK_LAMBDA_CONSUMERS: list.default([]),
+  STAK_WEBHOOKS_DUE_SHARDS: dueShards(usualDueShards.webhooks),
+  STAK_AGENTS_DUE_SHARDS: dueShards(usualDueShards.agents),
   STAK_SECRET_KEYS: nonempty.optional(),
   STAK_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   STAK_TRUSTED_PROXY_HOPS: whole(10).default(0),
@@ -144,6 +152,7 @@ export type ServerConfig = {
   store: StoreConfig;
   lake: LakeConfig;
   lambdaConsumers: readonly string[]; // of streams that Lambda functions follow
+  dueShards: DueShards; // partitions of what is due, at least
   backup: backup.BackupConfig | undefined; // none: nothing is shipped
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
@@ -207,6 +216,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
     store,
     lake: readLake(data, store),
     lambdaConsumers: data.STAK_LAMBDA_CONSUMERS,
+    dueShards: { webhooks: data.STAK_WEBHOOKS_DUE_SHARDS, agents: data.STAK_AGENTS_DUE_SHARDS },
     backup: backup.readBackup(data, store),
     secretKeys: data.STAK_SECRET_KEYS,
     corsOrigins: data.STAK_CORS_ORIGINS,
@@ -293,7 +303,7 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
 
 // One for each core. What is in memory is in one process.
 function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: ServerFlags): number {
-  const asked = flags.workers === undefined ? STAK_WORKERS : readCount('--workers', flags.workers, 64);
+  const asked = flags.workers === undefined ? STAK_WORKERS : readWhole('--workers', flags.workers, 1, 64);
   const isInMemory = store.kind === 'embedded' && store.path === inMemory;
   if (isInMemory && flags.workers !== undefined && asked !== 1)
     throw new UsageError('--memory is served by one process: leave out --workers');
@@ -387,14 +397,4 @@ export function readClientConfig(flags: { url?: unknown }, env: Environment = pr
   };
 }
 
-function readCount(name: string, value: unknown, most: number): number {
-  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof count === 'number' && Number.isInteger(count) && count >= 1 && count <= most) return count;
-  throw new UsageError(`${name} needs a number from 1 to ${most}, not ${JSON.stringify(value)}`);
-}
-
-function readPort(value: unknown): number {
-  const port = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UsageError(`--port needs a number from 0 to 65535, not ${JSON.stringify(value)}`);
-}
+const readPort = (value: unknown): number => readWhole('--port', value, 0, 65_535);

@@ -63,6 +63,7 @@ export type ComposeDeps = {
     | 'mail'
     | 'requireVerifiedEmail'
     | 'signsUpByMail'
+    | 'dueShards'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
@@ -238,6 +239,7 @@ function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
     onShareUsed: tellEvents(telling),
     hasRoom: (userId, bytes) => services.storage.hasRoom(userId, bytes),
     changePosition: deps.system.source.position,
+    dueShards: deps.config.dueShards.webhooks,
   });
 }
 
@@ -270,6 +272,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
   return createAgents({
     ...baseOf(deps),
     peers: deps.peers,
+    dueShards: config.dueShards.agents,
     sealer: deps.sealer,
     outbound: services.outbound,
     mcpOutbound: services.mcpOutbound,

@@ -16,7 +16,7 @@ import { accountTables, openAccounts } from '../src/archive/account.ts';
 import { exportArchive } from '../src/archive/export.ts';
 import { readManifest, readPart } from '../src/archive/format.ts';
 import { keyIn } from '../src/archive/import.ts';
-import { importAccounts } from '../src/archive/import-account.ts';
+import { importAccounts, inUsualShard } from '../src/archive/import-account.ts';
 import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
 import { readServerConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database.ts';
@@ -190,6 +190,37 @@ test('an account moves to a server that runs, with everything and nothing else',
   const erased = [...before.keys()].filter(key => !after.has(key));
   expect(erased.filter(key => !exported.has(key))).toEqual([]);
   expect([...exported].filter(key => after.has(key))).toEqual(['tenants TENANT#walked META']);
+});
+
+test('work is put into a shard that every store has', () => {
+  const tableOf = (name: string) => accountTables.find(table => table.name === name)!;
+  const events = tableOf('ferryhook-events');
+  const delivery = { PK: 'EVT#evt_1', SK: 'DLV#con_1#0000', state: 'pending' };
+  const due = (dueIn: string) => ({
+    ...delivery,
+    dueIn,
+    GSI2PK: `DUE#${dueIn}`,
+    GSI2SK: '1767225600000#evt_1',
+  });
+  expect(inUsualShard(events, due('s13'))).toEqual(due('s5'));
+  for (const item of [due('s7'), due('con_1'), delivery]) expect(inUsualShard(events, item)).toBe(item);
+  const conversations = tableOf('conversations');
+  const attribute = 'due_lane';
+  const conversation = (sk: string, index: string, shard: string) => ({
+    pk: 'CONV#acme#c1',
+    sk,
+    [attribute]: shard,
+    due_pk: `${index}#${shard}`,
+    due_sk: '1767225600000#acme#c1',
+  });
+  for (const [sk, index] of [
+    ['STATE', 'DUE'],
+    ['MEMORYJOB', 'DUEMEMORY'],
+  ] as const) {
+    expect(inUsualShard(conversations, conversation(sk, index, '14'))).toEqual(conversation(sk, index, '2'));
+    const usual = conversation(sk, index, '3');
+    expect(inUsualShard(conversations, usual)).toBe(usual);
+  }
 });
 
 const ann = 'usr_ann';

@@ -28,6 +28,16 @@ describe('the configuration of the server', () => {
     expect(() => lakeWith({ ...aws, STAK_LAKE: 'on' })).toThrow('say where the lake');
   });
 
+  it('takes more shards of what is due, and not fewer than every store has', () => {
+    const shardsWith = (env: Record<string, string>) => readServerConfig({}, env).dueShards;
+    expect(shardsWith({})).toEqual({ webhooks: 8, agents: 4 });
+    const most = { STAK_WEBHOOKS_DUE_SHARDS: '256', STAK_AGENTS_DUE_SHARDS: '16' };
+    expect(shardsWith(most)).toEqual({ webhooks: 256, agents: 16 });
+    for (const bad of ['7', '257', '8.5', 'many'])
+      expect(() => shardsWith({ STAK_WEBHOOKS_DUE_SHARDS: bad })).toThrow('STAK_WEBHOOKS_DUE_SHARDS');
+    expect(() => shardsWith({ STAK_AGENTS_DUE_SHARDS: '3' })).toThrow('STAK_AGENTS_DUE_SHARDS');
+  });
+
   it('needs nothing on a developer’s machine', () => {
     expect(readServerConfig({}, {})).toMatchObject({
       isProduction: false,

@@ -21,3 +21,5 @@ export const tickMs = 100; // how often that is looked at
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
 export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled
 export const delayWindowMs = 10_000;
+
+export const shardCountMs = 60_000; // until a process knows of shards that another has added

@@ -9,6 +9,7 @@ import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
 import type { Hub } from './streaming/live-answers.ts';
+import type { DueShards } from './turns/due-shards.ts';
 import type { MessageCounter } from './usage/counter.ts';
 
 export type Entered = {
@@ -47,6 +48,7 @@ export type AgentsDeps = {
   owners?: Owners; // which of those that hold leases are gone; without it leases run out
   peers?: Peers; // other processes, where answers are made that somebody here follows
   random?: Random;
+  dueShards?: number; // at least; a store keeps the highest number that it ever had
   sealer: Sealer;
   outbound: Outbound;
   mcpOutbound?: Outbound; // that reads longer answers, for MCP servers
@@ -77,6 +79,7 @@ export type Service = {
   readonly log: Logger;
   readonly owners: Owners;
   readonly random: Random;
+  readonly dueShards: DueShards;
   readonly sealer: Sealer;
   readonly outbound: Outbound;
   readonly mcpOutbound: Outbound;

@@ -22,6 +22,7 @@ import { createHub } from './streaming/live-answers.ts';
 import { createUiRoutes } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
+import { createDueShards } from './turns/due-shards.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 import { createMessageCounter } from './usage/counter.ts';
 
@@ -58,6 +59,7 @@ export function createAgents(deps: AgentsDeps) {
     followings: createFollowings(service),
     workers: [createTurnWorker(service), createMemoryWorker(service)],
     eraser: createEraser(service),
+    prepare: () => service.dueShards.refresh(),
     // What a tenant's settings ask for and the server does not have, before they are saved.
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
       checkSettings(service, tenantId, before, after),
@@ -76,6 +78,7 @@ function createService(deps: AgentsDeps): Service {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     owners: deps.owners ?? unknownOwners(ids),
     random: deps.random ?? systemRandom,
+    dueShards: createDueShards(deps),
     mcpOutbound: deps.mcpOutbound ?? outbound,
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),

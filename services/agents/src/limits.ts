@@ -36,7 +36,7 @@ export const raceMs = 40; // at most, before a lost race is run again
 export const turnsTogether = 40; // in one transaction, which has 100 steps
 export const turnBytesTogether = 2 * 1024 * 1024; // of its 4 MB; the documented item and receipts need room too
 
-export const shards = 4; // partitions of the index of what is due
+export const dueShards = 4; // partitions of the index of what is due, turns and summaries each; a setting adds more
 export const dueTogether = 20; // taken up in one look
 export const duePollMs = 5_000; // for what another process left behind; our own rings a bell
 export const workConcurrency = 8; // turns at a time; each may wait for a model
@@ -104,7 +104,6 @@ export const memorySessions = 100; // of a user; past that the one that has been
 export const memoryBytes = 8 * 1024; // of facts in a turn: about 2,000 tokens that are paid for at every step
 
 export const quietMs = 10 * 60_000; // a conversation nobody has added to for this long is summarised
-export const memoryLanes = 4; // partitions of the index of conversations to be summarised
 export const vectorsOfUser = 5_000; // compared in one search: 8 MB, and some ten milliseconds
 export const embeddedChars = 2_000; // of a turn: what it is about is said by then
 export const embeddedTogether = 50; // in one call, below what every provider takes

@@ -1,10 +1,19 @@
-import { ownedByItem, ownedByKey } from '@stak/table';
+import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
 import { mcpServer } from './mcp/table.ts';
 import { factVector, memory, memoryChoice, memoryJob, turnVector } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
-import { accountDay, conversation, message, state, tenantDay, turn, userDay } from './table.ts';
+import {
+  accountDay,
+  conversation,
+  dueShardCount,
+  message,
+  state,
+  tenantDay,
+  turn,
+  userDay,
+} from './table.ts';
 
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
 
@@ -31,4 +40,5 @@ export const agentOwners = [
   ownedByKey(memoryJob, byTenant),
   ownedByKey(turnVector, byTenant),
   ownedByKey(factVector, byTenant),
+  ownedByNobody(dueShardCount),
 ];

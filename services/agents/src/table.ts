@@ -94,6 +94,14 @@ export const state = entity(conversationsKeys, {
   indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
+export const dueShardCount = entity(conversationsKeys, {
+  name: 'number of due shards',
+  description:
+    'How many partitions the index of what is due has, once that is more than it had at first. It only rises.',
+  schema: z.object({ shards: z.number().int() }),
+  key: { partition: 'DUE#SHARDS', sort: 'NUMBER' },
+});
+
 export const turn = entity(conversationsKeys, {
   name: 'turn',
   description: 'The log, which is the truth: what was asked and answered, in order of its numbers.',

@@ -38,6 +38,7 @@ import {
   daysOfAccount,
   daysOfTenant,
   daysOfUser,
+  dueShardCount,
   dueStates,
   headsOfTenant,
   message,
@@ -77,6 +78,7 @@ export const conversations = defineTable(conversationsKeys, {
     memoryJob,
     turnVector,
     factVector,
+    dueShardCount,
   ],
   queries: [
     conversationsOfUser,

@@ -2,6 +2,7 @@ import type { CursorCodec, MemoryRateLimits } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Attributes, Store, WriteStep } from '@stak/table';
+import type { DueShards } from './delivery/due-shards.ts';
 import type { Alert } from './main-table.ts';
 
 // The limits of an account that webhooks enforce.
@@ -23,6 +24,7 @@ export type WebhookDeps = {
   owners?: Owners; // tells which lease owners are dead; without it, their leases have to expire
   // Moves with every change of a table, by any process. Without it, the queue is read once a second.
   changePosition?(): number;
+  dueShards?: number; // of the queue, at least; a store keeps the highest number that it ever had
   cursors: CursorCodec<Attributes>;
   sealer: Pick<Sealer, 'seal' | 'openText'>;
   outbound: Outbound;
@@ -40,4 +42,7 @@ export type WebhookDeps = {
   publicUrl?: string; // where senders reach us: some of them sign it
 };
 
-export type BaseDeps = Pick<WebhookDeps, 'store' | 'clock' | 'ids' | 'log'> & { random: Random };
+export type BaseDeps = Pick<WebhookDeps, 'store' | 'clock' | 'ids' | 'log'> & {
+  random: Random;
+  dueShards: DueShards;
+};

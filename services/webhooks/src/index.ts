@@ -12,6 +12,7 @@ import { attemptDelivery } from './delivery/attempt.ts';
 import { createBacklogs } from './delivery/backlog.ts';
 import { createBreaker } from './delivery/breaker.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
+import { createDueShards } from './delivery/due-shards.ts';
 import { postponeDelivery } from './delivery/queue.ts';
 import { createScheduler } from './delivery/scheduler.ts';
 import { attemptLeased, claimAndAttempt } from './delivery/worker.ts';
@@ -49,7 +50,8 @@ export { ferryhookEvents } from './tables.ts';
 export function createWebhooks(deps: WebhookDeps) {
   const { store, clock, ids, log, random = systemRandom, outbound } = deps;
   const publicUrl = (deps.publicUrl ?? '').replace(/\/+$/, '');
-  const base = { store, clock, ids, log, random };
+  const dueShards = createDueShards(deps);
+  const base = { store, clock, ids, log, random, dueShards };
   const secrets = createSecrets({ sealer: deps.sealer, clock });
   const sandbox = createSandbox({ clock });
 
@@ -77,7 +79,7 @@ export function createWebhooks(deps: WebhookDeps) {
     attempt: attemptDelivery.bind(undefined, attempting),
     attemptLeased: attemptLeased.bind(undefined, attempting),
     claimAndAttempt: claimAndAttempt.bind(undefined, attempting),
-    release: delivery => postponeDelivery(store, delivery, clock.now()),
+    release: delivery => postponeDelivery(base, delivery, clock.now()),
     claimsAtOnce: storedAtOnce,
   });
 
@@ -148,7 +150,7 @@ export function createWebhooks(deps: WebhookDeps) {
       },
     },
     eraser: createEraser({ ...base, sourceCache }),
-    prepare: () => beginCounting(base),
+    prepare: async () => void (await Promise.all([beginCounting(base), dueShards.refresh()])),
     async close() {
       await attemptCounts.flush(); // for deliveries that ended while the workers were stopping
       await sandbox.close();

@@ -8,6 +8,7 @@ import {
   dayCount,
   dedupe,
   delivery,
+  dueShardCount,
   earlierDayCount,
   earlierTotalCount,
   event,
@@ -47,4 +48,5 @@ export const webhookOwners = [
   ownedByKey(earlierTotalCount, byUser),
   ownedByNobody(countCheckpoint),
   ownedByNobody(countStart),
+  ownedByNobody(dueShardCount),
 ];

@@ -221,6 +221,13 @@ export const job = entity(eventsKeys, {
 });
 export type Job = ItemOf<typeof job>;
 
+export const dueShardCount = entity(eventsKeys, {
+  name: 'number of due shards',
+  description: 'How many shards the queue has, once that is more than it had at first. It only rises.',
+  schema: z.object({ shards: z.int() }),
+  key: { partition: 'DUE', sort: 'SHARDS' },
+});
+
 export const eventsOfShard = defineQuery('events of a source, newest first', {
   of: event,
   newestFirst: true,
@@ -246,6 +253,7 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     backlog,
     rateBucket,
     job,
+    dueShardCount,
     dayCount,
     totalCount,
     earlierDayCount,
@@ -297,8 +305,7 @@ function idHash(id: string): number {
 }
 
 // Shards of the queue, and of a source's events.
-export const dueShards = Array.from({ length: limits.dueShards }, (_, i) => `s${i}`);
-export const dueShardOf = (id: string): string => dueShards[idHash(id) % limits.dueShards]!;
+export const dueShardOf = (id: string, shards: number): string => `s${idHash(id) % shards}`;
 export const eventShardOf = (eventId: string): number => idHash(eventId) % limits.eventShards;
 
 // Partitions of an account's counts, by the id of the source or connection that is counted.

@@ -1,5 +1,5 @@
 import { apiKeyHash, membersOf, profile, session } from '@stak/accounts/tables';
-import { approval } from '@stak/agents/tables';
+import { approval, memoryJob, state } from '@stak/agents/tables';
 import { member, memberTotal } from '@stak/inbox/tables';
 import type { Clock } from '@stak/kit';
 import { importedAt } from '@stak/streams';
@@ -17,7 +17,8 @@ import {
   type Store,
   write,
 } from '@stak/table';
-import { alert, event } from '@stak/webhooks/tables';
+import { alert, backlog, delivery, event, job } from '@stak/webhooks/tables';
+import { usualDueShards } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { ownTenant } from '../notices.ts';
 import { accountTables } from './account.ts';
@@ -46,6 +47,25 @@ const isWork = ({ key, indexes }: AnyEntity): boolean =>
   key.templates.partition.params.length === 0 ||
   indexes.some(one => one.templates.partition.params.every(name => !key.params.includes(name)));
 
+const dueShards: readonly { of: readonly AnyEntity[]; attribute: string; shards: number }[] = [
+  { of: [delivery, backlog, job], attribute: 'dueIn', shards: usualDueShards.webhooks },
+  { of: [state, memoryJob], attribute: 'due_lane', shards: usualDueShards.agents },
+];
+
+// Into a shard that every store has: this one may have fewer than the one that the work comes from.
+export function inUsualShard(table: AnyTable, item: Attributes): Attributes {
+  const entity = entityOf(table, item);
+  const due = entity && dueShards.find(({ of }) => of.includes(entity));
+  const shard = due && item[due.attribute];
+  const [, prefix, number] = (typeof shard === 'string' && /^(s?)(\d{1,3})$/.exec(shard)) || [];
+  if (!due || number === undefined || Number(number) < due.shards) return item;
+  const moved: Attributes = { ...item, [due.attribute]: `${prefix}${Number(number) % due.shards}` };
+  for (const { partition, templates } of entity.indexes)
+    if (templates.partition.params.includes(due.attribute))
+      moved[partition] = templates.partition.literals.join(String(moved[due.attribute]));
+  return moved;
+}
+
 type Phase = 'data' | 'work' | 'profile';
 
 // Nobody gets in, and no worker begins, before the data are there.
@@ -73,14 +93,14 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
 
   const seals = await storeSeals(options, manifest);
   const nowMs = clock.now();
-  const marked = (table: AnyTable, item: Attributes): Attributes =>
-    news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : item;
+  const adapted = (table: AnyTable, item: Attributes): Attributes =>
+    news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : inUsualShard(table, item);
   const add = async (phase: Phase) => {
     await eachItem(all, manifest, { what: `Writing the ${phase} of`, size: atOnce }, async (table, batch) => {
       const own = batch.filter(item => phaseOf(table, item) === phase);
       await Promise.all(
         own.map(item =>
-          addItem({ store, client, clock }, table, seals.toStored(table, marked(table, item)), phase, goOn),
+          addItem({ store, client, clock }, table, seals.toStored(table, adapted(table, item)), phase, goOn),
         ),
       );
     });

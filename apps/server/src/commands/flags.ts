@@ -26,6 +26,13 @@ export function readCount(name: string, value: unknown, otherwise: number): numb
   throw new UsageError(`${name} needs a number of at least 1, not ${JSON.stringify(value)}`);
 }
 
+export function readWhole(name: string, value: unknown, least: number, most: number): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most)
+    return number;
+  throw new UsageError(`${name} needs a number from ${least} to ${most}, not ${JSON.stringify(value)}`);
+}
+
 export function readMoment(name: string, value: unknown): Date | undefined {
   if (value === undefined) return undefined;
   const moment = new Date(readText(name, value));

@@ -58,7 +58,7 @@ export async function decide(
     if (known?.paused !== item.turn_id) throw isDecided('cancelled');
     const change = { status, decided_at: timestampOf(nowMs), decided_by: nameOf(caller), reason };
     // Who holds the lease sees it when they give it back; due now, it would only be found leased.
-    const due = isLeased(known, nowMs) ? {} : dueAt(key, nowMs);
+    const due = isLeased(known, nowMs) ? {} : dueAt(service, key, nowMs);
     const fence = known.fence === undefined ? is.absent : known.fence;
     try {
       await service.store.transact(

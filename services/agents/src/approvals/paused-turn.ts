@@ -68,7 +68,8 @@ export async function pauseTurn(
   const untilMs = Math.floor(nowMs + hours * 60 * 60_000);
   const approvals = asked.map(call => newApproval(held, progress, call, nowMs, untilMs));
   const isWaiting = approvals.length > 0;
-  const dueMs = isWaiting ? { paused_until: untilMs, ...dueAt(held.key, reply ? nowMs : untilMs) } : {};
+  const due = dueAt(service, held.key, reply ? nowMs : untilMs);
+  const dueMs = isWaiting ? { paused_until: untilMs, ...due } : {};
   const settle = write.update(
     state,
     held.key,

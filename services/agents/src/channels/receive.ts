@@ -194,7 +194,7 @@ async function tell(
         'the reply': write.update(
           state,
           conversation,
-          { set: { reply: writeReply(to, text), ...dueAt(conversation, nowMs) }, setOnce: fresh },
+          { set: { reply: writeReply(to, text), ...dueAt(service, conversation, nowMs) }, setOnce: fresh },
           { upsert: true, if: or({ fence: is.absent }, noReply) },
         ),
       },

@@ -55,7 +55,7 @@ export async function createConversation(
         {
           'the state': write.put(
             state,
-            { ...keyOfConversation(key), ...fresh, ...dueAt(key, nowMs), ...lease },
+            { ...keyOfConversation(key), ...fresh, ...dueAt(service, key, nowMs), ...lease },
             before ? { if: { epoch, is_deleted: true } } : { ifAbsent: true },
           ),
           'the head': write.put(conversation, head, { ifAbsent: true }),

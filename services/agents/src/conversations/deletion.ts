@@ -42,7 +42,10 @@ async function endEpoch(
     const epoch = nextEpoch(known?.epoch ?? 0, nowMs);
     const ended =
       known &&
-      endState(key, known, { epoch, is_deleted: deletes, forgets, recalled_by: known.user_id }, nowMs);
+      endState(known, {
+        ...{ epoch, is_deleted: deletes, forgets, recalled_by: known.user_id },
+        ...dueAt(service, key, nowMs),
+      });
     const steps: NamedStep[] = ended ? [['the state', ended]] : [];
     if (head) steps.push(['the head', deletes ? deleteHead(head) : emptyHead(head, epoch, nowMs)]);
     steps.push(...dropSteps(waiting, deletes ? 'deleted' : 'cleared', nowMs));
@@ -74,24 +77,15 @@ async function readAllWaiting(service: Service, known: StateItem): Promise<Messa
 }
 
 function endState(
-  key: ConversationKey,
   known: StateItem,
-  ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets' | 'recalled_by'>,
-  nowMs: number,
+  ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets' | 'recalled_by' | 'due_lane' | 'due_at'>,
 ) {
   const owner = ended.is_deleted ? (['user_id', 'title', 'channel'] as const) : [];
   return write.update(
     state,
-    keyOfConversation(key),
+    keyOfConversation(known),
     {
-      set: {
-        ...ended,
-        last_seq: 0,
-        noted_seq: 0,
-        waiting_count: 0,
-        has_stale: true,
-        ...dueAt(key, nowMs),
-      },
+      set: { ...ended, last_seq: 0, noted_seq: 0, waiting_count: 0, has_stale: true },
       remove: [
         'fence',
         'leased_until',
@@ -163,7 +157,7 @@ export async function dropMessages(
       state,
       held.key,
       {
-        set: { waiting_count: left, reply, ...dueAt(held.key, nowMs) },
+        set: { waiting_count: left, reply, ...dueAt(service, held.key, nowMs) },
         deleteFrom: { waiting: new Set(dropped.map(one => one.message_id)) },
         remove: ['fence', 'leased_until', 'attempts', 'paused', 'paused_until'],
       },

@@ -123,7 +123,7 @@ async function createState(service: Service, key: ConversationKey): Promise<void
   const nowMs = service.clock.now();
   const item = { ...keyOfConversation(key), epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
   try {
-    await service.store.put(state, { ...item, ...dueAt(key, nowMs) }, { ifAbsent: true });
+    await service.store.put(state, { ...item, ...dueAt(service, key, nowMs) }, { ifAbsent: true });
   } catch (error) {
     if (!isRefused(error)) throw error;
   }

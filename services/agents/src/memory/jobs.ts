@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { cutText } from '@stak/kit';
 import {
   failedCondition,
@@ -42,11 +41,6 @@ const textOfTurn = (item: TurnItem): string =>
 
 type Job = ItemOf<typeof memoryJob>;
 
-const lanes = Array.from({ length: limits.memoryLanes }, (_, i) => String(i));
-const dueJobAt = (key: ConversationKey, ms: number) => ({ due_lane: laneOf(key), due_at: Math.floor(ms) });
-const laneOf = ({ tenant_id, conversation_id }: ConversationKey): string =>
-  lanes[createHash('sha256').update(`${tenant_id}#${conversation_id}`).digest()[0]! % lanes.length]!;
-
 // A conversation has been quiet for a while, or its oldest turns leave the window: the turns since the last summary
 // become a job. The model is asked without the lease, so that nobody who comes back has to wait for it.
 export async function noteTurns(service: Service, held: Held): Promise<void> {
@@ -61,7 +55,7 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
     {
       set: {
         noted_seq: last_seq,
-        ...dueAt(key, dueWhenFree({ ...held.state, quiet_at: undefined }, nowMs)),
+        ...dueAt(service, key, dueWhenFree({ ...held.state, quiet_at: undefined }, nowMs)),
       },
       remove: ['fence', 'leased_until', 'attempts', 'quiet_at'],
     },
@@ -74,7 +68,7 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
     from_seq: noted_seq + 1,
     to_seq: last_seq,
     attempts: 0,
-    ...dueJobAt(key, nowMs),
+    ...dueAt(service, key, nowMs),
   };
   const added: NamedStep[] = isNothing ? [] : [['the job', write.put(memoryJob, job, { ifAbsent: true })]];
   try {
@@ -96,7 +90,7 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
 export async function findDueJobs(service: Service): Promise<ConversationKey[]> {
   const range = { to: { due_at: service.clock.now() }, limit: limits.dueTogether };
   const pages = await Promise.all(
-    lanes.map(due_lane => service.store.query(dueMemoryJobs, { due_lane }, range)),
+    service.dueShards.all().map(due_lane => service.store.query(dueMemoryJobs, { due_lane }, range)),
   );
   return pages.flatMap(page => page.items.map(keyOfConversation));
 }
@@ -105,7 +99,7 @@ export async function findDueJobs(service: Service): Promise<ConversationKey[]> 
 export async function releaseGoneJobs(service: Service): Promise<void> {
   const nowMs = service.clock.now();
   const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.memoryLeaseMs } };
-  for (const due_lane of lanes)
+  for (const due_lane of service.dueShards.all())
     for await (const { tenant_id, conversation_id } of service.store.all(
       dueMemoryJobs,
       { due_lane },
@@ -114,7 +108,7 @@ export async function releaseGoneJobs(service: Service): Promise<void> {
       const key = { tenant_id, conversation_id };
       const known = await service.store.get(memoryJob, key, { consistent: true });
       if (known?.fence === undefined || !(await service.owners.isGone(known.fence))) continue;
-      const change = { set: dueJobAt(key, nowMs), remove: ['fence', 'leased_until'] as const };
+      const change = { set: dueAt(service, key, nowMs), remove: ['fence', 'leased_until'] as const };
       await service.store
         .update(memoryJob, key, change, { if: { fence: known.fence }, pattern: 'take over a summary' })
         .catch(ifLost);
@@ -136,7 +130,7 @@ export async function runMemoryJob(service: Service, key: ConversationKey): Prom
   } catch (error) {
     service.log.warn({ err: error, ...key }, 'a conversation was not summarised');
     const retryMs = service.clock.now() + limits.memoryRetryMs * job.attempts;
-    const change = { set: dueJobAt(key, retryMs), remove: ['fence', 'leased_until'] as const };
+    const change = { set: dueAt(service, key, retryMs), remove: ['fence', 'leased_until'] as const };
     await service.store
       .update(memoryJob, key, change, { if: { fence: job.fence }, pattern: 'put off a summary' })
       .catch(ifLost);
@@ -155,7 +149,8 @@ async function claim(service: Service, key: ConversationKey): Promise<Job | unde
   if (!known || known.due_at > nowMs) return undefined;
   const leased_until = Math.floor(nowMs + limits.memoryLeaseMs);
   const attempts = known.attempts + 1;
-  const set = { fence: service.owners.next(), leased_until, attempts, ...dueJobAt(key, leased_until) };
+  const due = dueAt(service, key, leased_until);
+  const set = { fence: service.owners.next(), leased_until, attempts, ...due };
   const isFree = or({ fence: is.absent }, { leased_until: is.below(nowMs) });
   try {
     return await service.store.update(memoryJob, key, { set }, { if: isFree, pattern: 'claim a summary' });

@@ -69,7 +69,8 @@ async function queue(
       paused: known?.paused === undefined ? is.absent : known.paused,
     };
     const isBehind = known?.paused !== undefined && !isHeld; // due when that turn is, and no earlier
-    const outcome = await put(service, incoming, mode, asSeen, isBehind ? {} : dueAt(incoming, dueMs));
+    const due = isBehind ? {} : dueAt(service, incoming, dueMs);
+    const outcome = await put(service, incoming, mode, asSeen, due);
     if (outcome.kind === 'leased') continue;
     if (outcome.kind !== 'done') return outcome;
     service.notifier.notify();

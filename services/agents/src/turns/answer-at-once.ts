@@ -79,7 +79,7 @@ export async function answerAtOnce(
   const receipt: NamedStep[] = hasKey ? [['the message', putReceipt(incoming, item, nowMs)]] : [];
   const first: NamedStep[] = [['the turn', write.put(turn, item, { ifAbsent: true })]];
   const steps: NamedStep[] = [
-    ['the state', countTurn(known, commit, item.seq, nowMs, isNew)],
+    ['the state', countTurn(service, known, commit, item.seq, nowMs, isNew)],
     ['the head', putHead({ ...commit, before: turns, isNew }, [item], item.epoch, item.seq, nowMs)],
     ...receipt,
   ];
@@ -109,6 +109,7 @@ function beginConversation(key: ConversationKey, draft: Draft, nowMs: number) {
 
 // When a worker looks next is written only if it has to look sooner: the index costs as much as the item.
 function countTurn(
+  service: Service,
   known: StateItem,
   commit: Parameters<typeof nextNoted>[1],
   last_seq: number,
@@ -119,12 +120,16 @@ function countTurn(
   const noted = nextNoted(known, commit, last_seq, nowMs);
   const dueMs = dueWhenFree({ ...known, ...noted }, nowMs);
   if (isNew)
-    return write.put(state, { ...known, last_seq, ...noted, ...dueAt(key, dueMs) }, { ifAbsent: true });
+    return write.put(
+      state,
+      { ...known, last_seq, ...noted, ...dueAt(service, key, dueMs) },
+      { ifAbsent: true },
+    );
   const isSooner = known.due_at === undefined || dueMs < known.due_at;
   return write.update(
     state,
     key,
-    { set: { last_seq, ...noted, ...(isSooner && dueAt(key, dueMs)) } },
+    { set: { last_seq, ...noted, ...(isSooner && dueAt(service, key, dueMs)) } },
     {
       if: {
         epoch: known.epoch,

@@ -71,7 +71,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     await transact(service, held, [['the state', check], ...chunk.map(putTurn)]);
   }
   for (let lost = 0; lost < limits.raceAttempts; lost++) {
-    const next = { ...nextState(held, commit, last_seq, nowMs), epoch, last_seq };
+    const next = { ...nextState(service, held, commit, last_seq, nowMs), epoch, last_seq };
     const isWritten = await transact(service, held, [
       ...last.map(putTurn),
       ['the state', settleState(held, commit, next)],
@@ -132,7 +132,13 @@ async function transact({ store }: Service, held: Held, steps: readonly NamedSte
   }
 }
 
-function nextState({ key, state: current }: Held, commit: Commit, last_seq: number, nowMs: number) {
+function nextState(
+  service: Service,
+  { key, state: current }: Held,
+  commit: Commit,
+  last_seq: number,
+  nowMs: number,
+) {
   const noted = nextNoted(current, commit, last_seq, nowMs);
   const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
   const has_stale = commit.replaces || current.has_stale;
@@ -149,7 +155,7 @@ function nextState({ key, state: current }: Held, commit: Commit, last_seq: numb
         },
         nowMs,
       );
-  return { waiting_count, ...noted, ...(has_stale && { has_stale }), ...dueAt(key, dueMs) };
+  return { waiting_count, ...noted, ...(has_stale && { has_stale }), ...dueAt(service, key, dueMs) };
 }
 
 // Greetings and commands are not worth remembering.

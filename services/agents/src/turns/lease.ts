@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type ItemOf, is, isRefused, or } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -16,19 +15,19 @@ export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKe
   conversation_id,
 });
 
-export const shards = Array.from({ length: limits.shards }, (_, i) => String(i));
-const shardOf = ({ tenant_id, conversation_id }: ConversationKey): string =>
-  String(createHash('sha256').update(`${tenant_id}#${conversation_id}`).digest()[0]! % limits.shards);
-
 // When a worker has to look at the conversation. Every write of the state says so again.
-export const dueAt = (key: ConversationKey, ms: number): { due_lane: string; due_at: number } => ({
-  due_lane: shardOf(key),
+export const dueAt = (
+  { dueShards }: Service,
+  key: ConversationKey,
+  ms: number,
+): { due_lane: string; due_at: number } => ({
+  due_lane: dueShards.of(key),
   due_at: Math.floor(ms),
 });
 
-export const leaseOf = ({ owners, clock }: Pick<Service, 'owners' | 'clock'>, key: ConversationKey) => {
-  const leased_until = clock.now() + limits.leaseMs;
-  return { fence: owners.next(), leased_until, ...dueAt(key, leased_until) };
+export const leaseOf = (service: Service, key: ConversationKey) => {
+  const leased_until = service.clock.now() + limits.leaseMs;
+  return { fence: service.owners.next(), leased_until, ...dueAt(service, key, leased_until) };
 };
 
 export const isFree = (nowMs: number) => or({ fence: is.absent }, { leased_until: is.below(nowMs) });
@@ -65,7 +64,7 @@ export async function whileHeld<T>(
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     const leased_until = service.clock.now() + limits.leaseMs;
-    const change = { set: { leased_until, ...dueAt(held.key, leased_until) } };
+    const change = { set: { leased_until, ...dueAt(service, held.key, leased_until) } };
     try {
       const options = { if: { fence: held.fence }, pattern: 'renew a lease' };
       await service.store.update(state, held.key, change, options);
@@ -140,7 +139,7 @@ export async function release(
       ...(has_stale !== undefined && { has_stale }),
       ...(set.paused_until !== undefined && { paused_until: set.paused_until }),
     };
-    const due = dueAt(held.key, dueMs(next));
+    const due = dueAt(service, held.key, dueMs(next));
     try {
       await service.store.update(
         state,
@@ -200,7 +199,7 @@ export async function releaseGone(service: Service): Promise<void> {
     for await (const key of service.store.all(dueStates, { due_lane }, range)) {
       const fence = (await readState(service, key))?.fence;
       if (fence === undefined || !(await service.owners.isGone(fence))) continue;
-      const change = { set: dueAt(key, nowMs), remove: ['fence', 'leased_until'] as const };
+      const change = { set: dueAt(service, key, nowMs), remove: ['fence', 'leased_until'] as const };
       // On the condition that the dead one still has it: other processes are doing the same.
       await service.store
         .update(state, keyOfConversation(key), change, { if: { fence }, pattern: 'take over a lease' })
@@ -209,5 +208,5 @@ export async function releaseGone(service: Service): Promise<void> {
         });
     }
   };
-  await Promise.all(shards.map(ofShard));
+  await Promise.all(service.dueShards.all().map(ofShard));
 }

@@ -20,7 +20,6 @@ import {
   keyOfConversation,
   release,
   releaseGone,
-  shards,
   withLease,
 } from './lease.ts';
 import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
@@ -37,7 +36,8 @@ export function createTurnWorker(service: Service): Worker {
       const gone = watchGone(service.owners, service.notifier.notify);
       try {
         while (!signal.aborted) {
-          await gone.check(() => releaseGone(service));
+          await gone.check(() => takeOver(service, releaseGone));
+          await service.dueShards.refresh();
           const { due, nextMs } = await findDue(service);
           for (const key of due) {
             const id = `${key.tenant_id}#${key.conversation_id}`;
@@ -68,7 +68,8 @@ export function createMemoryWorker(service: Service): Worker {
       const gone = watchGone(service.owners, service.memoryNotifier.notify);
       try {
         while (!signal.aborted) {
-          await gone.check(() => releaseGoneJobs(service));
+          await gone.check(() => takeOver(service, releaseGoneJobs));
+          await service.dueShards.refresh();
           for (const key of await findDueJobs(service)) {
             const id = `${key.tenant_id}#${key.conversation_id}`;
             if (running.has(id) || running.size >= limits.memoryConcurrency) continue;
@@ -90,8 +91,14 @@ export function createMemoryWorker(service: Service): Worker {
   };
 }
 
+async function takeOver(service: Service, releaseAll: (service: Service) => Promise<void>): Promise<void> {
+  await service.dueShards.refresh('urgent'); // a dead process may have added some
+  await releaseAll(service);
+}
+
 // Once, everything that is due now: for tests, and for runs without a worker.
 export async function runDue(service: Service): Promise<{ worked: number }> {
+  await service.dueShards.refresh();
   const { due } = await findDue(service);
   await Promise.all(due.map(key => processSafely(service, key)));
   const jobs = await findDueJobs(service);
@@ -99,12 +106,12 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
   return { worked: due.length + jobs.length };
 }
 
-// What is due now, of every lane, and when the next thing will be, if that is soon.
+// What is due now, of every shard, and when the next thing will be, if that is soon.
 async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
   const nowMs = service.clock.now();
   const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
   const pages = await Promise.all(
-    shards.map(due_lane => service.store.query(dueStates, { due_lane }, range)),
+    service.dueShards.all().map(due_lane => service.store.query(dueStates, { due_lane }, range)),
   );
   const found = pages.flatMap(page => page.items);
   const due = found.filter(({ due_at = 0 }) => due_at <= nowMs);

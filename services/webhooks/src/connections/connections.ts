@@ -113,7 +113,7 @@ export function createConnections(
       const isActivated = updates.status === 'active' && found.status !== 'active';
       const hasNewRules = updates.filters !== undefined || updates.transform !== undefined;
       const more: Record<string, WriteStep> = {
-        ...(isActivated && { backlog: scheduleBacklog(found, clock.now()) }),
+        ...(isActivated && { backlog: scheduleBacklog(deps, found, clock.now()) }),
         ...(hasNewRules && catchUpSteps(deps, found)),
       };
       await edit(found, connectionEdit(updates, isActivated, clock.now()), { ifVersion, more });
@@ -144,7 +144,7 @@ export function createConnections(
       // Its backlog is released, and deliveries without a connection are cancelled.
       const more = {
         pointer: write.delete(connectionPointer, { connectionId }),
-        backlog: scheduleBacklog(found, nowMs),
+        backlog: scheduleBacklog(deps, found, nowMs),
       };
       await edit(found, { set }, { ifVersion, more });
     },

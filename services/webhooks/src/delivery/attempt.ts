@@ -75,7 +75,7 @@ async function attempt(
   const outgoing = await applyRules(deps, claimed, connection, request);
   if (outgoing === undefined) return finishDelivery(deps, claimed, { state: 'filtered' });
   if (outgoing === 'busy') {
-    await postponeDelivery(deps.store, claimed, deps.clock.now() + limits.busyMs);
+    await postponeDelivery(deps, claimed, deps.clock.now() + limits.busyMs);
     return { waitMs: limits.busyMs };
   }
   if ('error' in outgoing) {

@@ -1,11 +1,11 @@
 import { createRecentMap } from '@stak/kit';
-import { is, type Store, type WriteStep, write } from '@stak/table';
+import { is, type WriteStep, write } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import { type Connection, connection, connectionPointer } from '../main-table.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
-import { type Backlog, backlog, backlogOfConnection, delivery, dueShardOf, isoTime } from '../tables.ts';
+import { type Backlog, backlog, backlogOfConnection, delivery, isoTime } from '../tables.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { readOrder } from './order.ts';
 import { type DeliveryRef, holdDelivery, keyOf, releaseDelivery } from './queue.ts';
@@ -18,12 +18,16 @@ type Of = Pick<Connection, 'connectionId' | 'sourceId' | 'userId'>;
 
 // Schedules the release of a connection's backlog. Part of the transaction that makes it necessary, if there is one: a
 // backlog that no worker looks at would wait forever.
-export const scheduleBacklog = ({ connectionId, sourceId, userId }: Of, dueAt: number): WriteStep =>
+export const scheduleBacklog = (
+  { dueShards }: Pick<BaseDeps, 'dueShards'>,
+  { connectionId, sourceId, userId }: Of,
+  dueAt: number,
+): WriteStep =>
   write.update(
     backlog,
     { connectionId },
     {
-      set: { sourceId, userId, dueIn: dueShardOf(connectionId), dueAt },
+      set: { sourceId, userId, dueIn: dueShards.of(connectionId), dueAt },
       remove: ['emptyAt', 'owner'],
     },
     { upsert: true },
@@ -57,7 +61,7 @@ export function createBacklogs(deps: BaseDeps): Backlogs {
     const { connectionId } = of;
     const touched = await unlessLost(store.update(backlog, { connectionId }, { remove: ['emptyAt'] }));
     if (touched) return true;
-    const step = scheduleBacklog(of, clock.now() + limits.backlogPauseMs);
+    const step = scheduleBacklog(deps, of, clock.now() + limits.backlogPauseMs);
     await store.transact({ backlog: step }, { pattern: 'schedule backlog' });
     return true;
   };
@@ -93,7 +97,7 @@ export async function runBacklog(
   owner: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, sourceCache } = deps;
+  const { clock, sourceCache } = deps;
   const claimed = await claimBacklog(deps, connectionId, owner);
   if (!claimed) return;
   const known = await sourceCache.getFresh(claimed.sourceId, claimed.userId);
@@ -102,38 +106,44 @@ export async function runBacklog(
     await endBacklog(deps, claimed); // resuming the connection schedules it again
   } else if (of && of.breaker !== 'closed') {
     await probe(deps, of);
-    await rescheduleBacklog(store, claimed, clock.now() + limits.breakerFirstMs);
+    await rescheduleBacklog(deps, claimed, clock.now() + limits.breakerFirstMs);
   } else {
     // Also for a deleted connection: a released delivery without a connection is cancelled.
     const { isEmpty, released } = await releaseAll(deps, connectionId, signal);
     const nowMs = clock.now();
     const { emptyAt = nowMs } = released > 0 ? {} : claimed;
-    if (!isEmpty) await rescheduleBacklog(store, claimed, nowMs + limits.backlogPauseMs);
+    if (!isEmpty) await rescheduleBacklog(deps, claimed, nowMs + limits.backlogPauseMs);
     else if (emptyAt + limits.backlogIdleMs <= nowMs) await endBacklog(deps, claimed);
-    else await rescheduleBacklog(store, claimed, emptyAt + limits.backlogIdleMs, emptyAt);
+    else await rescheduleBacklog(deps, claimed, emptyAt + limits.backlogIdleMs, emptyAt);
   }
 }
 
-function claimBacklog({ store, clock }: BaseDeps, connectionId: string, owner: string) {
+function claimBacklog({ store, clock, dueShards }: BaseDeps, connectionId: string, owner: string) {
   const nowMs = clock.now();
-  const set = { owner, dueIn: dueShardOf(connectionId), dueAt: nowMs + limits.leaseMs };
+  const set = { owner, dueIn: dueShards.of(connectionId), dueAt: nowMs + limits.leaseMs };
   const options = { if: { dueAt: is.atMost(nowMs) }, pattern: 'claim backlog' };
   return unlessLost(store.update(backlog, { connectionId }, { set }, options));
 }
 
 // On the condition of its owner, not of its version: others may have noted meanwhile that it is not empty.
-function rescheduleBacklog(store: Store, { connectionId, owner }: Backlog, dueAt: number, emptyAt?: number) {
-  const set = { dueIn: dueShardOf(connectionId), dueAt, ...(emptyAt !== undefined && { emptyAt }) };
+function rescheduleBacklog(
+  { store, dueShards }: BaseDeps,
+  { connectionId, owner }: Backlog,
+  dueAt: number,
+  emptyAt?: number,
+) {
+  const set = { dueIn: dueShards.of(connectionId), dueAt, ...(emptyAt !== undefined && { emptyAt }) };
   const remove = emptyAt === undefined ? (['owner', 'emptyAt'] as const) : (['owner'] as const);
   const options = { if: { owner: owner! }, pattern: 'postpone backlog' };
   return unlessLost(store.update(backlog, { connectionId }, { set, remove }, options));
 }
 
 // Unless a delivery was put into the backlog since it was claimed.
-async function endBacklog({ store, clock }: BaseDeps, claimed: Backlog): Promise<void> {
+async function endBacklog(deps: BaseDeps, claimed: Backlog): Promise<void> {
+  const { store, clock } = deps;
   const { connectionId, version } = claimed;
   const ended = await unlessLost(store.delete(backlog, { connectionId }, { ifVersion: version }));
-  if (!ended) await rescheduleBacklog(store, claimed, clock.now() + limits.backlogPauseMs);
+  if (!ended) await rescheduleBacklog(deps, claimed, clock.now() + limits.backlogPauseMs);
 }
 
 // Releases one delivery to test the destination. Its result closes or opens the circuit breaker.
@@ -175,8 +185,8 @@ async function releaseSome(deps: ReleaseDeps, connectionId: string, most: number
   return items.length;
 }
 
-async function releaseOne({ store, clock, dispatcher }: ReleaseDeps, ref: DeliveryRef): Promise<boolean> {
-  const released = await releaseDelivery(store, ref, clock.now());
-  if (released) dispatcher.offer(released);
+async function releaseOne(deps: ReleaseDeps, ref: DeliveryRef): Promise<boolean> {
+  const released = await releaseDelivery(deps, ref, deps.clock.now());
+  if (released) deps.dispatcher.offer(released);
   return released !== undefined;
 }

@@ -38,7 +38,7 @@ export function createBreaker(deps: BaseDeps & { sourceCache: SourceCache }): Br
     try {
       await store.transact({
         connection: write.update(connection, key, { set }, guard),
-        backlog: scheduleBacklog({ connectionId, sourceId, userId }, backlogAt),
+        backlog: scheduleBacklog(deps, { connectionId, sourceId, userId }, backlogAt),
         ...(why !== undefined && { alert: alertStep({ ...key, userId }, 'breaker_opened', nowMs, why) }),
       });
       log.info({ connection_id: connectionId, ...to }, 'a circuit breaker changed');

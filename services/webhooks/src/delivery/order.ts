@@ -1,7 +1,7 @@
 import { failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { type Delivery, delivery, dueShardOf, isFinished, orderEntry, orderOfConnection } from '../tables.ts';
+import { type Delivery, delivery, isFinished, orderEntry, orderOfConnection } from '../tables.ts';
 import type { DeliveryRef } from './queue.ts';
 
 // Deliveries of an ordered connection are attempted one after another. Their order is in the table itself, because an
@@ -17,7 +17,7 @@ export async function readOrder(store: Store, connectionId: string, limit: numbe
 // Whether a claimed delivery is first. If not, it is postponed, so that it is not claimed again and again; the one ahead
 // makes it due when it finishes.
 export async function isFirstInOrder(deps: BaseDeps, claimed: Delivery): Promise<boolean> {
-  const { store, clock } = deps;
+  const { store, clock, dueShards } = deps;
   const { eventId, connectionId, run } = claimed;
   for (;;) {
     const [first] = await readOrder(store, connectionId);
@@ -36,7 +36,7 @@ export async function isFirstInOrder(deps: BaseDeps, claimed: Delivery): Promise
     const postpone = write.update(
       delivery,
       { eventId, connectionId, run },
-      { set: { dueIn: dueShardOf(eventId), dueAt }, remove: ['owner'] },
+      { set: { dueIn: dueShards.of(eventId), dueAt }, remove: ['owner'] },
       { ifVersion: claimed.version },
     );
     try {
@@ -54,9 +54,10 @@ export async function isFirstInOrder(deps: BaseDeps, claimed: Delivery): Promise
 
 // Steps that remove a finished delivery from the order and make the next one due.
 export async function leaveOrder(
-  { store, clock }: BaseDeps,
+  deps: BaseDeps,
   { connectionId, queueId }: Delivery,
 ): Promise<{ steps: Step[]; next?: DeliveryRef }> {
+  const { store } = deps;
   const steps: Step[] = [['order entry', write.delete(orderEntry, { connectionId, queueId: queueId! })]];
   const entries = await readOrder(store, connectionId);
   const at = entries.findIndex(one => one.queueId === queueId);
@@ -71,7 +72,7 @@ export async function leaveOrder(
       ]);
       continue;
     }
-    steps.push([`next ${one.queueId}`, makeDueStep(waiting, clock.now())]);
+    steps.push([`next ${one.queueId}`, makeDueStep(deps, waiting)]);
     return { steps, next: key };
   }
   return { steps };
@@ -79,8 +80,8 @@ export async function leaveOrder(
 
 // The next one must not change between our read and our write: it could postpone itself to wait for us.
 function makeDueStep(
+  { clock, dueShards }: BaseDeps,
   { eventId, connectionId, run, owner, dueIn, version }: Delivery,
-  nowMs: number,
 ): WriteStep {
   const key = { eventId, connectionId, run };
   const isQueued = owner !== undefined || dueIn === connectionId;
@@ -88,7 +89,7 @@ function makeDueStep(
   return write.update(
     delivery,
     key,
-    { set: { dueIn: dueShardOf(eventId), dueAt: nowMs } },
+    { set: { dueIn: dueShards.of(eventId), dueAt: clock.now() } },
     { ifVersion: version },
   );
 }

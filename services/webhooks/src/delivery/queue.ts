@@ -1,7 +1,8 @@
 import { and, is, or, type Store } from '@stak/table';
+import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
-import { type Delivery, delivery, dueShardOf } from '../tables.ts';
+import { type Delivery, delivery } from '../tables.ts';
 
 // The queue of deliveries is an index of the table itself: `dueIn` is a shard, or the connection whose backlog holds
 // the delivery, and `dueAt` its time.
@@ -12,11 +13,13 @@ export type DueDelivery = DeliveryRef & { goneOwner?: string };
 
 export const keyOf = ({ eventId, connectionId, run }: DeliveryRef) => ({ eventId, connectionId, run });
 
+type QueueDeps = Pick<BaseDeps, 'store' | 'dueShards'>;
+
 const unfinished = is.oneOf(['pending', 'retrying'] as const);
 
 // Leases it to the owner. When the lease ends, it is due again. The version fences what the owner writes later.
 export const claimDelivery = (
-  store: Store,
+  { store, dueShards }: QueueDeps,
   ref: DueDelivery,
   owner: string,
   nowMs: number,
@@ -27,9 +30,10 @@ export const claimDelivery = (
     store.update(
       delivery,
       keyOf(ref),
-      { set: { owner, dueIn: dueShardOf(ref.eventId), dueAt: nowMs + limits.leaseMs } },
+      { set: { owner, dueIn: dueShards.of(ref.eventId), dueAt: nowMs + limits.leaseMs } },
       {
-        if: and({ state: unfinished, dueIn: dueShardOf(ref.eventId) }, isFree),
+        // In any shard, but not in a backlog.
+        if: and({ state: unfinished, dueIn: is.not(ref.connectionId) }, isFree),
         pattern: 'claim delivery',
       },
     ),
@@ -69,7 +73,7 @@ export const holdDelivery = (
   );
 
 export const releaseDelivery = (
-  store: Store,
+  { store, dueShards }: QueueDeps,
   ref: DeliveryRef,
   nowMs: number,
 ): Promise<Delivery | undefined> =>
@@ -77,18 +81,18 @@ export const releaseDelivery = (
     store.update(
       delivery,
       keyOf(ref),
-      { set: { dueIn: dueShardOf(ref.eventId), dueAt: nowMs } },
+      { set: { dueIn: dueShards.of(ref.eventId), dueAt: nowMs } },
       { if: { state: unfinished, dueIn: ref.connectionId }, pattern: 'release delivery' },
     ),
   );
 
 // Ends a lease without an attempt, and makes the delivery due at another time.
-export const postponeDelivery = (store: Store, claimed: Delivery, dueAt: number) =>
+export const postponeDelivery = ({ store, dueShards }: QueueDeps, claimed: Delivery, dueAt: number) =>
   unlessLost(
     store.update(
       delivery,
       keyOf(claimed),
-      { set: { dueIn: dueShardOf(claimed.eventId), dueAt }, remove: ['owner'] },
+      { set: { dueIn: dueShards.of(claimed.eventId), dueAt }, remove: ['owner'] },
       { ifVersion: claimed.version, pattern: 'postpone delivery' },
     ),
   );

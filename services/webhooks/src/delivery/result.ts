@@ -8,7 +8,6 @@ import {
   type Delivery,
   type DeliverySummary,
   delivery,
-  dueShardOf,
   type Event,
   type EventStatus,
   event,
@@ -129,7 +128,7 @@ async function planResult(
   const attempts = claimed.attempts + (result.attempt ? 1 : 0);
   const own: NamedStep = [
     'delivery',
-    deliveryStep(claimed, result, attempts, { version: known.version, expiresAt }, nowMs),
+    deliveryStep(deps, claimed, result, attempts, { version: known.version, expiresAt }),
   ];
   const recorded = result.attempt
     ? [attemptStep(claimed, result.attempt, { attemptNumber: attempts, expiresAt, isRecorded })]
@@ -167,13 +166,14 @@ function attemptStep(
 }
 
 function deliveryStep(
+  { clock, dueShards }: BaseDeps,
   claimed: Delivery,
   { state, attempt: made, error, nextAt }: Result,
   attempts: number,
   { version, expiresAt }: Pick<Known, 'version' | 'expiresAt'>,
-  nowMs: number,
 ): WriteStep {
   const { eventId, connectionId, run } = claimed;
+  const nowMs = clock.now();
   const isEnded = isFinished(state);
   const isOnly = version === claimed.eventVersion;
   const set = {
@@ -183,7 +183,7 @@ function deliveryStep(
     ...(made && { statusCode: made.statusCode }),
     ...(error !== undefined && { error }),
     ...(isOnly && { eventVersion: claimed.eventVersion! + 1 }),
-    ...(isEnded ? { finishedAt: nowMs } : { dueIn: dueShardOf(eventId), dueAt: nextAt ?? nowMs }),
+    ...(isEnded ? { finishedAt: nowMs } : { dueIn: dueShards.of(eventId), dueAt: nextAt ?? nowMs }),
   };
   const remove: ('owner' | 'dueIn' | 'dueAt' | 'eventVersion' | 'error')[] = ['owner'];
   // The error is that of the last result: a delivery that succeeded in the end has none.

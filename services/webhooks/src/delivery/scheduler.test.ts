@@ -1,13 +1,14 @@
-import { manualClock } from '@stak/kit';
+import { createLogger, manualClock } from '@stak/kit';
 import { createStore, write } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { openTables } from '../../test/webhooks-fixture.ts';
 import * as limits from '../limits.ts';
-import { delivery, dueShards } from '../tables.ts';
+import { delivery } from '../tables.ts';
+import { createDueShards } from './due-shards.ts';
 import { type DeliveryRef, holdDelivery } from './queue.ts';
 import { type Passes, scanQueue } from './scheduler.ts';
 
-const dueIn = dueShards[0]!;
+const dueIn = 's0';
 
 // A shard of the queue with more deliveries of one connection than a scan reads, and one of another connection behind.
 async function openShard() {
@@ -26,6 +27,7 @@ async function openShard() {
   const deps = {
     store,
     clock,
+    dueShards: createDueShards({ store, clock, log: createLogger({ level: 'silent' }) }),
     dispatcher: {
       offer({ connectionId }: DeliveryRef) {
         if (connectionId === 'busy') return 'full' as const;

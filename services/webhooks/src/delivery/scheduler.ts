@@ -5,7 +5,7 @@ import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import { type JobDeps, runJob } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
-import { backlog, delivery, dueShardOf, dueShards, dueWork, job } from '../tables.ts';
+import { backlog, delivery, dueWork, job } from '../tables.ts';
 import { type Backlogs, type ReleaseDeps, runBacklog } from './backlog.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type DeliveryRef, keyOf } from './queue.ts';
@@ -28,7 +28,7 @@ export type Scheduler = {
 // nothing more and finishes what is in flight; the rest becomes due when its lease ends, or as soon as other processes
 // know that this one is gone.
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { clock, log, dispatcher, backlogs, owners } = deps;
+  const { clock, log, dispatcher, backlogs, owners, dueShards } = deps;
   const notifier = createNotifier(clock);
   let isAsked = true;
   const wake = () => {
@@ -59,7 +59,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const gone = watchGone(owners, wake);
     try {
       while (!signal.aborted) {
-        await gone.check(() => takeOverDeadLeases(deps));
+        await gone.check(async () => {
+          await dueShards.refresh('urgent'); // a dead process may have added some
+          await takeOverDeadLeases(deps);
+        });
+        await dueShards.refresh();
         if (isAsked || !isStill(deps, found)) {
           isAsked = false;
           found = await scanOnce(scan, passes).catch(unlessAway);
@@ -90,12 +94,15 @@ const startersOf = (
   runJob: ref => background.run('job', ref.jobId, () => runJob(deps, ref, owner, signal)),
 });
 
-type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number } };
+type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number; shards: number } };
 
 // Where the store can tell that nothing was written since a scan that found nothing, the next one waits until something
 // is due.
-const isStill = ({ changePosition, clock }: SchedulerDeps, { quiet }: Scanned): boolean =>
-  quiet !== undefined && clock.now() < quiet.untilMs && changePosition?.() === quiet.position;
+const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }: Scanned): boolean =>
+  quiet !== undefined &&
+  clock.now() < quiet.untilMs &&
+  dueShards.all().length === quiet.shards &&
+  changePosition?.() === quiet.position;
 
 async function scanOnce(
   deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>,
@@ -103,14 +110,15 @@ async function scanOnce(
 ): Promise<Scanned> {
   const nowMs = deps.clock.now();
   const position = deps.changePosition?.();
+  const shards = deps.dueShards.all().length;
   const { hasMore, isEmpty } = await scanQueue(deps, passes);
   if (!isEmpty || position === undefined) return { hasMore };
-  return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs) } };
+  return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs), shards } };
 }
 
-async function nextDueMs({ store }: ScanDeps, afterMs: number): Promise<number> {
+async function nextDueMs({ store, dueShards }: ScanDeps, afterMs: number): Promise<number> {
   const first = { after: { dueAt: afterMs }, limit: 1 };
-  const shards = await Promise.all(dueShards.map(dueIn => store.query(dueWork, { dueIn }, first)));
+  const shards = await Promise.all(dueShards.all().map(dueIn => store.query(dueWork, { dueIn }, first)));
   return Math.min(...shards.flatMap(({ items }) => items.map(({ item }) => item.dueAt ?? afterMs)));
 }
 
@@ -136,7 +144,7 @@ function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: 
   };
 }
 
-export type ScanDeps = Pick<BaseDeps, 'store' | 'clock'> & {
+export type ScanDeps = Pick<BaseDeps, 'store' | 'clock' | 'dueShards'> & {
   dispatcher: Pick<Dispatcher, 'offer' | 'isSlow'>;
   holdDelivery(ref: DeliveryRef): Promise<void>;
   runBacklog(connectionId: string): void;
@@ -153,7 +161,7 @@ export async function scanQueue(
   deps: ScanDeps,
   passes: Passes,
 ): Promise<{ hasMore: boolean; isEmpty: boolean }> {
-  const shards = await Promise.all(dueShards.map(shard => scanShard(deps, shard, passes)));
+  const shards = await Promise.all(deps.dueShards.all().map(shard => scanShard(deps, shard, passes)));
   return { hasMore: shards.includes('more'), isEmpty: shards.every(one => one === 'empty') };
 }
 
@@ -199,7 +207,7 @@ type DueWork =
   | { entity: 'backlog'; item: { connectionId: string } }
   | { entity: 'job'; item: { userId: string; jobId: string } };
 
-type LeaseDeps = Pick<BaseDeps, 'store' | 'clock'> & {
+type LeaseDeps = Pick<BaseDeps, 'store' | 'clock' | 'dueShards'> & {
   owners: Owners;
   dispatcher: Pick<Dispatcher, 'offer'>;
 };
@@ -208,7 +216,7 @@ type LeaseDeps = Pick<BaseDeps, 'store' | 'clock'> & {
 // lease, so everything that becomes due within a lease's time is read. That happens when a process starts, and when
 // another one has died.
 async function takeOverDeadLeases(deps: LeaseDeps): Promise<void> {
-  await Promise.all(dueShards.map(shard => takeOverShard(deps, shard)));
+  await Promise.all(deps.dueShards.all().map(shard => takeOverShard(deps, shard)));
 }
 
 async function takeOverShard(deps: LeaseDeps, dueIn: string): Promise<void> {
@@ -226,7 +234,7 @@ async function takeOverShard(deps: LeaseDeps, dueIn: string): Promise<void> {
 // On the condition that the dead owner still holds it: other processes do the same. A delivery is claimed by the
 // dispatcher if it has room for it; everything else is made due.
 async function takeOver(
-  { store, owners, dispatcher }: LeaseDeps,
+  { store, owners, dispatcher, dueShards }: LeaseDeps,
   found: DueWork,
   dueAt: number,
 ): Promise<void> {
@@ -237,7 +245,7 @@ async function takeOver(
     if (leased?.owner === undefined || !(await owners.isGone(leased.owner))) return;
     await unlessLost(write(leased.owner));
   };
-  const change = (id: string) => ({ set: { dueIn: dueShardOf(id), dueAt }, remove: ['owner'] as const });
+  const change = (id: string) => ({ set: { dueIn: dueShards.of(id), dueAt }, remove: ['owner'] as const });
   const read = { consistent: true, pattern: 'work to take over' };
   const pattern = 'take over work';
   if (found.entity === 'delivery') {

@@ -33,7 +33,7 @@ export async function claimAndAttempt(
   onClaimed: () => void,
 ): Promise<Report> {
   const { store, clock } = deps;
-  const due = await claimDelivery(store, ref, owner, clock.now());
+  const due = await claimDelivery(deps, ref, owner, clock.now());
   const claimed = due && (await extendClaimed(deps, due));
   if (!claimed || !(await isOwed(deps, claimed))) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
@@ -78,7 +78,7 @@ async function attemptClaimed(
   if (connection.ratePerSecond !== undefined) {
     const waitMs = await takeRate(deps, connection.connectionId, connection.ratePerSecond);
     if (waitMs > 0) {
-      await postponeDelivery(store, claimed, clock.now() + waitMs);
+      await postponeDelivery(deps, claimed, clock.now() + waitMs);
       return { waitMs };
     }
   }
@@ -98,7 +98,7 @@ async function isOwed(deps: WorkerDeps, claimed: Delivery): Promise<boolean> {
   const ageMs = nowMs - claimed.receivedAt;
   if (of) await finishAsDelivered(deps, claimed);
   else if (ageMs < limits.unwrittenMostMs)
-    await postponeDelivery(store, claimed, nowMs + Math.max(limits.unwrittenMs, Math.round(ageMs / 4)));
+    await postponeDelivery(deps, claimed, nowMs + Math.max(limits.unwrittenMs, Math.round(ageMs / 4)));
   else await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version }));
   return false;
 }

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { Connection } from '../main-table.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
-import { dueShardOf, type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
+import { type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
 import { type EventCursor, walkEvents } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
 
@@ -22,7 +22,7 @@ export type Jobs = {
 };
 
 export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): void }): Jobs {
-  const { store, clock, ids, sourceCache } = deps;
+  const { store, clock, ids, sourceCache, dueShards } = deps;
 
   const get = async (jobId: string, userId: string): Promise<Job> => {
     const found = await store.get(job, { userId, jobId }, { consistent: true });
@@ -63,7 +63,7 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
         deliveries: 0,
         failures: 0,
         createdAt: nowMs,
-        dueIn: dueShardOf(jobId),
+        dueIn: dueShards.of(jobId),
         dueAt: nowMs,
         expiresAt: inSeconds(nowMs) + limits.jobS,
       };
@@ -152,18 +152,27 @@ async function* eventsOf(deps: JobDeps, current: Job): AsyncGenerator<Event> {
   }
 }
 
-function claimJob({ store, clock }: BaseDeps, key: { userId: string; jobId: string }, owner: string) {
+function claimJob(
+  { store, clock, dueShards }: BaseDeps,
+  key: { userId: string; jobId: string },
+  owner: string,
+) {
   const { userId, jobId } = key;
   const nowMs = clock.now();
-  const set = { owner, dueIn: dueShardOf(jobId), dueAt: nowMs + limits.leaseMs };
+  const set = { owner, dueIn: dueShards.of(jobId), dueAt: nowMs + limits.leaseMs };
   const options = { if: { state: 'running' as const, dueAt: is.atMost(nowMs) }, pattern: 'claim job' };
   return unlessLost(store.update(job, { userId, jobId }, { set, add: { failures: 1 } }, options));
 }
 
-function writeCheckpoint({ store, clock }: BaseDeps, current: Job, cursor: EventCursor, done: Done) {
+function writeCheckpoint(
+  { store, clock, dueShards }: BaseDeps,
+  current: Job,
+  cursor: EventCursor,
+  done: Done,
+) {
   const { userId, jobId, version } = current;
   const dueAt = clock.now() + limits.leaseMs;
-  const set = { position: JSON.stringify(cursor), dueIn: dueShardOf(jobId), dueAt, failures: 0 };
+  const set = { position: JSON.stringify(cursor), dueIn: dueShards.of(jobId), dueAt, failures: 0 };
   const options = { ifVersion: version, pattern: 'checkpoint of a job' };
   return unlessLost(store.update(job, { userId, jobId }, { set, add: done }, options));
 }
@@ -187,7 +196,7 @@ function finishJob(
 // they store meanwhile have no delivery for it, or were filtered by the old rules. So the write that changes a connection
 // also writes jobs that look at those events a little later. A cache may delay a delivery, but never lose one.
 export function catchUpSteps(
-  { ids, clock }: Pick<BaseDeps, 'ids' | 'clock'>,
+  { ids, clock, dueShards }: Pick<BaseDeps, 'ids' | 'clock' | 'dueShards'>,
   { userId, sourceId, connectionId }: Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>,
 ): Record<string, WriteStep> {
   const nowMs = clock.now();
@@ -206,7 +215,7 @@ export function catchUpSteps(
       deliveries: 0,
       failures: 0,
       createdAt: nowMs,
-      dueIn: dueShardOf(jobId),
+      dueIn: dueShards.of(jobId),
       dueAt: nowMs + delayMs,
       expiresAt: inSeconds(nowMs) + limits.catchUpS,
       version: 1,

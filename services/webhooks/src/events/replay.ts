@@ -12,7 +12,6 @@ import {
   type DeliverySummary,
   deliveriesOfEvent,
   delivery,
-  dueShardOf,
   type Event,
   event,
   eventKey,
@@ -55,7 +54,7 @@ async function planReplay(
   connections: readonly Connection[],
   jobId: string | undefined,
 ) {
-  const { store, clock, ids } = deps;
+  const { clock, ids } = deps;
   const nowMs = clock.now();
   const expiresAt = extendForAttempt(nowMs, found.expiresAt);
   const steps: (readonly [string, WriteStep])[] = [];
@@ -65,7 +64,7 @@ async function planReplay(
     const latest = found.deliveries[connectionId];
     if (jobId !== undefined && latest?.jobId === jobId) continue; // the same job did it before it was interrupted
     if (latest && !isFinished(latest.state)) {
-      const sooner = await makeDueStep(store, found, connectionId, latest.run, nowMs);
+      const sooner = await makeDueStep(deps, found, connectionId, latest.run, nowMs);
       if (sooner) {
         steps.push([`delivery to ${connectionId}`, sooner.step]);
         refs.push(sooner.delivery);
@@ -81,7 +80,7 @@ async function planReplay(
       receivedAt: found.receivedAt,
       state: 'pending',
       attempts: 0,
-      dueIn: dueShardOf(found.eventId),
+      dueIn: deps.dueShards.of(found.eventId),
       dueAt: nowMs,
       version: 1,
       expiresAt,
@@ -105,7 +104,7 @@ async function planReplay(
 
 // Due now instead of later. Undefined for a delivery that is leased, held in a backlog, or due already.
 async function makeDueStep(
-  store: BaseDeps['store'],
+  { store, dueShards }: BaseDeps,
   { eventId }: Event,
   connectionId: string,
   run: number,
@@ -113,9 +112,9 @@ async function makeDueStep(
 ): Promise<{ step: WriteStep; delivery: Delivery } | undefined> {
   const key = { eventId, connectionId, run };
   const waiting = await store.get(delivery, key, { consistent: true });
-  const shard = dueShardOf(eventId);
-  if (!waiting || waiting.owner || waiting.dueIn !== shard || waiting.dueAt! <= nowMs) return undefined;
-  const change = { set: { dueIn: shard, dueAt: nowMs } };
+  if (!waiting || waiting.owner || waiting.dueIn === connectionId || waiting.dueAt! <= nowMs)
+    return undefined;
+  const change = { set: { dueIn: dueShards.of(eventId), dueAt: nowMs } };
   return { step: write.update(delivery, key, change, { ifVersion: waiting.version }), delivery: waiting };
 }
 

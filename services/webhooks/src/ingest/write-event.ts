@@ -12,7 +12,6 @@ import {
   type DeliverySummary,
   dedupe,
   delivery,
-  dueShardOf,
   type EventStatus,
   event,
   eventShardOf,
@@ -113,7 +112,7 @@ const assignmentOf = (
   isHeld || connection.status !== 'active' ? { how: 'backlog' } : dispatcher.assign(connection, request);
 
 function planDelivery(
-  { ids, clock }: WriteDeps,
+  { ids, clock, dueShards }: WriteDeps,
   connection: Connection,
   assignment: Assignment,
   stamp: Stamp,
@@ -130,7 +129,7 @@ function planDelivery(
     userId,
     state: 'pending',
     attempts: 0,
-    dueIn: assignment.how === 'backlog' ? connectionId : dueShardOf(eventId),
+    dueIn: assignment.how === 'backlog' ? connectionId : dueShards.of(eventId),
     dueAt: receivedAt,
     version: 1,
   };

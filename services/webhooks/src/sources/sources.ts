@@ -74,7 +74,7 @@ export function createSources(deps: SourcesDeps): Sources {
   const scheduleBacklogs = async (sourceId: string) => {
     const known = await sourceCache.getFresh(sourceId);
     return (known?.connections ?? []).map(
-      one => [`backlog of ${one.connectionId}`, scheduleBacklog(one, clock.now())] as const,
+      one => [`backlog of ${one.connectionId}`, scheduleBacklog(deps, one, clock.now())] as const,
     );
   };
 
