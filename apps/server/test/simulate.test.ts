@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { planText, readLoad, tableOf } from '../src/commands/simulate-action.ts';
+import { planText, readDueShards, readLoad, tableOf } from '../src/commands/simulate-action.ts';
+import { withDueShards } from '../src/simulate/due-shards.ts';
 import { type Heat, heatOf, type KeyHeat } from '../src/simulate/heat.ts';
 import { planLoad } from '../src/simulate/load.ts';
 import measured from '../src/simulate/measured.json' with { type: 'json' };
@@ -111,4 +112,40 @@ test('a load is spread over the partitions that its keys make', () => {
     ['t#{tenant_key}', 10, 200, 0.2],
     ['t#{tenant_key}U#{uid}', 1000, 2, 0.002],
   ]);
+});
+
+describe('more shards of what is due', () => {
+  const events = { users: 1e6, tenants: 1000, rates: new Map([['events', 10_000]]) };
+  const isDue = ({ where, kind }: { where: string; kind: string }) =>
+    where === 'ferryhook-events/GSI2' && kind === 'write';
+  const shareWith = (webhooks: number) =>
+    planLoad(withDueShards(stored, { webhooks, agents: 4 }), events).keys.find(isDue)!.share;
+  const hottestWith = (webhooks: number) =>
+    withDueShards(stored, { webhooks, agents: 4 })[0]!.ways[0]!.heat.hottest;
+
+  test('change nothing that is not due, and nothing if there are as many as usual', () => {
+    expect(withDueShards(stored, readDueShards({}))).toEqual(stored);
+    const others = withDueShards(stored, { webhooks: 64, agents: 64 }).slice(1);
+    const hottest = (simulated: readonly Simulated[]) =>
+      simulated.flatMap(({ ways }) => ways.map(({ heat }) => heat.hottest));
+    expect(hottest(others)).toEqual(hottest(stored.slice(1)));
+  });
+
+  test('take a load that the usual ones cannot', () => {
+    expect(shareWith(8)).toBeGreaterThan(2);
+    expect(shareWith(64)).toBeCloseTo(shareWith(8) / 8);
+  });
+
+  test('raise what a source can take, until something else is the hottest', () => {
+    expect(isDue(hottestWith(8))).toBe(true);
+    expect(hottestWith(10).most).toBeCloseTo((hottestWith(8).most * 10) / 8, -1);
+    expect(isDue(hottestWith(256))).toBe(false);
+    expect(hottestWith(256).most).toBeGreaterThan(hottestWith(8).most);
+  });
+
+  test('are as many as servers take', () => {
+    const flags = { webhooksDueShards: 64, agentsDueShards: 16 };
+    expect(readDueShards(flags)).toEqual({ webhooks: 64, agents: 16 });
+    expect(() => readDueShards({ webhooksDueShards: 7 })).toThrow('from 8 to 256');
+  });
 });

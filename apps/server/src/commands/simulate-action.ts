@@ -1,10 +1,12 @@
+import { type DueShards, dueShardsMost, usualDueShards } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { note, printJson, printTable, tableText } from '../print.ts';
+import { withDueShards } from '../simulate/due-shards.ts';
 import type { Hottest } from '../simulate/heat.ts';
 import { type Load, type Plan, planLoad } from '../simulate/load.ts';
 import measured from '../simulate/measured.json' with { type: 'json' };
 import { type Simulated, simulate } from '../simulate/simulate.ts';
-import { readCount } from './flags.ts';
+import { readCount, readWhole } from './flags.ts';
 
 const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'tasks'] as const;
 type Rate = (typeof rates)[number];
@@ -13,6 +15,8 @@ export type SimulateFlags = {
   operations?: unknown;
   users?: unknown;
   tenants?: unknown;
+  webhooksDueShards?: unknown;
+  agentsDueShards?: unknown;
   json?: unknown;
 } & { [name in Rate]?: unknown };
 
@@ -23,7 +27,7 @@ const keysShown = 8;
 
 export async function simulateDesigns(flags: SimulateFlags): Promise<void> {
   const load = readLoad(flags);
-  const simulated = await readMeasured(flags);
+  const simulated = await readMeasured(flags, readDueShards(flags));
   if (flags.json) {
     printJson(load.rates.size > 0 ? planLoad(simulated, load) : simulated);
     return;
@@ -37,9 +41,20 @@ export async function simulateDesigns(flags: SimulateFlags): Promise<void> {
 }
 
 // What this version was measured with is stored beside it, so that it need not be measured each time.
-async function readMeasured(flags: SimulateFlags): Promise<readonly Simulated[]> {
-  if (!flags.measure && flags.operations === undefined) return measured as Simulated[];
-  return simulate(readCount('--operations', flags.operations, usualOperations), { note });
+async function readMeasured(flags: SimulateFlags, dueShards: DueShards): Promise<readonly Simulated[]> {
+  if (!flags.measure && flags.operations === undefined)
+    return withDueShards(measured as Simulated[], dueShards);
+  return simulate(readCount('--operations', flags.operations, usualOperations), { note, dueShards });
+}
+
+export function readDueShards({ webhooksDueShards, agentsDueShards }: SimulateFlags): DueShards {
+  const { webhooks, agents } = usualDueShards;
+  const read = (name: string, value: unknown, usual: number): number =>
+    value === undefined ? usual : readWhole(name, value, usual, dueShardsMost);
+  return {
+    webhooks: read('--webhooks-due-shards', webhooksDueShards, webhooks),
+    agents: read('--agents-due-shards', agentsDueShards, agents),
+  };
 }
 
 export const tableOf = (simulated: readonly Simulated[]): string[][] => [

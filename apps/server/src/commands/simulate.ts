@@ -9,6 +9,8 @@ export function registerSimulate(cli: CAC): void {
     )
     .option('--users <number>', 'The number of users, such as 1e9 (default: 1e6)')
     .option('--tenants <number>', 'The number of tenants (default: one per 1,000 users)')
+    .option('--webhooks-due-shards <number>', 'STAK_WEBHOOKS_DUE_SHARDS of the servers (default: 8)')
+    .option('--agents-due-shards <number>', 'STAK_AGENTS_DUE_SHARDS of the servers (default: 4)')
     .option('--events <rate>', 'Events received and delivered per second, such as 10000/s or 1e4')
     .option('--publishes <rate>', 'Messages published')
     .option('--feeds <rate>', 'Feeds read')

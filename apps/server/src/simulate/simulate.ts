@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@stak/client';
 import type { PartitionUsage } from '@stak/engine';
 import { createLogger } from '@stak/kit';
-import { readServerConfig } from '../config.ts';
+import { type DueShards, readServerConfig, usualDueShards } from '../config.ts';
 import { startServer } from '../server.ts';
 import { openFlows, type Way } from './flows.ts';
 import { type Heat, heatOf, isWork } from './heat.ts';
@@ -11,6 +11,7 @@ export type Simulated = { name: string; rate: string; ways: { place: string; hea
 
 export type SimulateOptions = {
   quietMs?: number; // nothing was written for so long: the consumers have done their part, and counted (once a second)
+  dueShards?: DueShards;
   note?: (line: string) => void;
 };
 
@@ -21,10 +22,11 @@ const atOnce = 16; // as under load, where counters of several operations are wr
 // times in each of its ways.
 export async function simulate(
   count: number,
-  { quietMs = 1_500, note = () => {} }: SimulateOptions = {},
+  { quietMs = 1_500, dueShards = usualDueShards, note = () => {} }: SimulateOptions = {},
 ): Promise<Simulated[]> {
   const meter = createMeter(count, quietMs);
-  const server = await startServer(simulatedConfig(), {
+  const config = { ...simulatedConfig(), dueShards };
+  const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
     onUsage: meter.note,

@@ -1,0 +1,45 @@
+import { type DueShards, usualDueShards } from '../config.ts';
+import { type Heat, type Hottest, type KeyHeat, perPartition } from './heat.ts';
+import type { Simulated } from './simulate.ts';
+
+// What was measured with the usual shards for what is due, with another number of them.
+
+const dueKeys: Readonly<Record<string, keyof DueShards>> = {
+  'ferryhook-events/GSI2 DUE#{dueIn}': 'webhooks',
+  'conversations/due DUE#{due_lane}': 'agents',
+  'conversations/due DUEMEMORY#{due_lane}': 'agents',
+};
+
+type Key = Pick<KeyHeat, 'where' | 'key' | 'kind'>;
+
+// Writes are spread over the shards. Every shard is read as often as before, however many there are.
+const shardedBy = ({ where, key, kind }: Key): keyof DueShards | undefined =>
+  kind === 'write' ? dueKeys[`${where} ${key}`] : undefined;
+
+export const withDueShards = (measured: readonly Simulated[], shards: DueShards): Simulated[] =>
+  measured.map(one => ({
+    ...one,
+    ways: one.ways.map(({ place, heat }) => ({ place, heat: spread(heat, shards) })),
+  }));
+
+function spread(heat: Heat, shards: DueShards): Heat {
+  const keys = heat.keys.map(key => {
+    const by = shardedBy(key);
+    return by === undefined ? key : { ...key, partitions: shards[by] };
+  });
+  const by = shardedBy(heat.hottest);
+  if (by === undefined || shards[by] === usualDueShards[by]) return { ...heat, keys };
+  const units = (heat.hottest.units * usualDueShards[by]) / shards[by];
+  const due: Hottest = { ...heat.hottest, units, most: perPartition.write / units };
+  const hottest = keys
+    .filter(key => shardedBy(key) === undefined)
+    .map(evenly)
+    .reduce((most, one) => (one.most < most.most ? one : most), due);
+  return { ...heat, keys, hottest };
+}
+
+// Of others, only the sum over their partitions was stored.
+function evenly({ where, key, kind, units, partitions }: KeyHeat): Hottest {
+  const each = units / partitions;
+  return { where, partition: key, key, kind, units: each, most: perPartition[kind] / each };
+}
