@@ -21,6 +21,7 @@ export const lookMs = 1_500; // how often a consumer looks for work that others 
 export const lookOfKnownMs = 15_000; // the same where the death of an owner is heard of, once it has got its share
 export const settlingMs = 30_000; // after its start others give back a share of theirs
 export const renewalsPerLease = 3; // two renewals may fail before the lease does
+export const absentLooks = 10; // that fail in a row: then a process does not count among those who share the work
 export const discoverMs = 60_000; // new shards are learnt from their parents' end; this finds new streams
 
 export const pollFirstMs = 250; // DynamoDB allows five reads a second and shard, shared with other readers

@@ -31,6 +31,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const tasks = new Map<string, Task>();
   let shards: readonly Shard[] = [];
   let listedAtMs: number | undefined;
+  let sharedAtMs = clock.now(); // when it last took its share
 
   function startTask(lease: Lease, work: (signal: AbortSignal) => Promise<boolean>): void {
     const stop = followSignal(signal);
@@ -108,7 +109,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
           write().finally(() => underWay.delete(what)),
         );
     };
-    begin('member', join);
+    // One that cannot see what there is to do would keep its share from others.
+    if (clock.now() - sharedAtMs < limits.absentLooks * lookMs()) begin('member', join);
     for (const task of tasks.values()) begin(task.lease, () => renew(task));
   }
 
@@ -154,14 +156,15 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
   await works.join();
   const begun = await beginConsumer(settings);
-  const beating = repeat(clock, signal, renewMs, beat);
-  const stopHearing = owners.onGone(wake.notify);
   const settledAtMs = clock.now() + limits.settlingMs;
   const lookMs = (): number =>
     owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
+  const beating = repeat(clock, signal, renewMs, beat);
+  const stopHearing = owners.onGone(wake.notify);
   while (!signal.aborted) {
     try {
       await shareWork();
+      sharedAtMs = clock.now();
     } catch (error) {
       counters.failures += 1;
       log.error({ err: error }, 'consumer could not share the work');

@@ -213,3 +213,16 @@ test('a renewal whose answer does not come costs one shard, not all of them', as
   release();
   await consumer.stop();
 });
+
+test('a process that cannot take its share leaves it to others', async () => {
+  house = await openHouse({ shards: 4 });
+  const sound = startConsumer(house, { subscription: mirroring(house) });
+  await until(house.clock, async () => (await shares(sound)).join() === '4');
+  const source: StreamSource = { ...house.source, listStreams: () => Promise.reject(new Error('denied')) };
+  const broken = startConsumer(house, { subscription: mirroring(house), source });
+  await until(house.clock, () => broken.counters().failures > 10);
+  await writeNotes(house, names);
+  await until(house.clock, () => isMirrored(house), { steps: 1200 }); // a minute
+  expect(await shares(sound)).toEqual([4]);
+  await everyone([sound, broken]);
+});
