@@ -105,7 +105,10 @@ export function createWindow(
       });
       return reading;
     },
-    take: (position: number, limit: number) => records.slice(position - first, position - first + limit),
+    take(position: number, limit: number) {
+      if (position < first) throw new WindowLostError(`the window of ${shard.shardId} begins later`);
+      return records.slice(position - first, position - first + limit);
+    },
     // Ends early when records have come.
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       const over = followSignal(signal);
