@@ -134,6 +134,11 @@ describe('more shards of what is due', () => {
   test('take a load that the usual ones cannot', () => {
     expect(shareWith(8)).toBeGreaterThan(2);
     expect(shareWith(64)).toBeCloseTo(shareWith(8) / 8);
+    const readsWith = (webhooks: number) =>
+      planLoad(withDueShards(stored, { webhooks, agents: 4 }), events).keys.find(
+        ({ where, kind }) => where === 'ferryhook-events/GSI2' && kind === 'read',
+      )!;
+    expect(readsWith(64)).toMatchObject({ partitions: 64, unitsEach: readsWith(8).unitsEach });
   });
 
   test('raise what a source can take, until something else is the hottest', () => {

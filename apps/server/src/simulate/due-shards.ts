@@ -10,11 +10,9 @@ const dueKeys: Readonly<Record<string, keyof DueShards>> = {
   'conversations/due DUEMEMORY#{due_lane}': 'agents',
 };
 
-type Key = Pick<KeyHeat, 'where' | 'key' | 'kind'>;
+type Key = Pick<KeyHeat, 'where' | 'key'>;
 
-// Writes are spread over the shards. Every shard is read as often as before, however many there are.
-const shardedBy = ({ where, key, kind }: Key): keyof DueShards | undefined =>
-  kind === 'write' ? dueKeys[`${where} ${key}`] : undefined;
+const shardedBy = ({ where, key }: Key): keyof DueShards | undefined => dueKeys[`${where} ${key}`];
 
 export const withDueShards = (measured: readonly Simulated[], shards: DueShards): Simulated[] =>
   measured.map(one => ({
@@ -25,14 +23,18 @@ export const withDueShards = (measured: readonly Simulated[], shards: DueShards)
 function spread(heat: Heat, shards: DueShards): Heat {
   const keys = heat.keys.map(key => {
     const by = shardedBy(key);
-    return by === undefined ? key : { ...key, partitions: shards[by] };
+    if (by === undefined) return key;
+    // Writes are spread over the shards. Every shard is read as often as before, however many there are.
+    const units = key.kind === 'write' ? key.units : (key.units * shards[by]) / usualDueShards[by];
+    return { ...key, units, partitions: shards[by] };
   });
   const by = shardedBy(heat.hottest);
-  if (by === undefined || shards[by] === usualDueShards[by]) return { ...heat, keys };
+  if (by === undefined || heat.hottest.kind === 'read' || shards[by] === usualDueShards[by])
+    return { ...heat, keys };
   const units = (heat.hottest.units * usualDueShards[by]) / shards[by];
   const due: Hottest = { ...heat.hottest, units, most: perPartition.write / units };
   const hottest = keys
-    .filter(key => shardedBy(key) === undefined)
+    .filter(key => key.kind === 'read' || shardedBy(key) === undefined)
     .map(evenly)
     .reduce((most, one) => (one.most < most.most ? one : most), due);
   return { ...heat, keys, hottest };
