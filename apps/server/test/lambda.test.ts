@@ -138,14 +138,12 @@ function environmentOf(name: string): Record<string, string> {
 
 async function openReceiver() {
   const received: string[] = [];
-  const state = { isAway: false };
   const server: Server = createServer((request, response) => {
-    if (state.isAway) return void request.socket.destroy();
     received.push(String(request.headers['webhook-id']));
     response.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { server, received, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  return { server, received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
 async function invokeAll(name: string): Promise<void> {
@@ -287,13 +285,16 @@ it('sets a poisoned record aside, handles the others, and a server handles it wh
   const poisoned = structuredClone(Records[0]!);
   poisoned.dynamodb!.SequenceNumber += '0';
   poisoned.dynamodb!.NewImage!.alertKind = { N: '1' };
-  alerts.state.isAway = true;
+  const TableName = 'ferryhook-main';
+  const Key = { PK: `USER#${house.accountId}`, SK: `SRC#${shop.sourceId}` };
+  const { Item: whole } = await tables.get({ TableName, Key });
+  await tables.put({ TableName, Item: { ...whole, alertSecret: 'of a key that is lost' } });
   expect(await house.invoke('ferryhookMain', { Records: [poisoned, ...Records] })).toEqual({
     batchItemFailures: [],
   });
   expect(await house.letters(consumer)).toHaveLength(3);
 
-  alerts.state.isAway = false;
+  await tables.put({ TableName, Item: whole! });
   const posted = alerts.received.length;
   await requestRedrive(store, systemClock, consumer);
   await expect.poll(async () => (await house.letters(consumer)).length).toBe(1);

@@ -46,7 +46,8 @@ const operations = 12;
 const bySecond = /^(COUNTS|USAGE|account|marks)#|^COUNTED$/; // the slower the machine, the more of them an operation
 const besideUnits = 1.5; // what the server does by the second falls into the time of some operation
 
-test('what was measured is what customers do now', { timeout: 120_000 }, async () => {
+// On a machine that is kept busy, more of that falls into one operation than another time.
+test('what was measured is what customers do now', { timeout: 120_000, retry: 2 }, async () => {
   const simulated = await simulate(operations, { quietMs: 100 });
   expect(simulated.map(({ name }) => name)).toEqual(stored.map(({ name }) => name));
   for (const [i, { name, rate, ways }] of simulated.entries())
