@@ -57,7 +57,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('This tenant is suspended').waitFor();
     await page.getByRole('link', { name: '← Agents' }).click();
-    await page.getByRole('row', { name: /Outlocks.*suspended/ }).waitFor();
+    await page.getByRole('row', { name: /Outlocks.*Suspended/ }).waitFor();
     await page.getByRole('link', { name: 'Outlocks' }).click();
     await page.getByRole('button', { name: 'Activate' }).click();
     await page.getByRole('navigation', { name: 'Conversations' }).getByText('Hello').click();
