@@ -271,6 +271,28 @@ describe('the limit', () => {
     expect(await uncounted.start().hasRoom('ann', 100)).toBe(true);
   });
 
+  it('reads what all accounts share once for many of them, and nothing where there is no limit', async () => {
+    for (const [limit, expected] of [
+      [10_000, { tables: 1, accounts: 20 }],
+      [null, { tables: 0, accounts: 0 }],
+    ] as const) {
+      const world = await open({ limit });
+      const read = { tables: 0, accounts: 0 };
+      const client: DynamoClient = {
+        ...world.engine.client,
+        query(input) {
+          const isOfAll = Object.values(input.ExpressionAttributeValues ?? {}).includes('tables');
+          read[isOfAll ? 'tables' : 'accounts'] += 1;
+          return world.engine.client.query(input);
+        },
+      };
+      await world.recount(world.start());
+      const storage = world.start(client);
+      for (let i = 0; i < 20; i++) await storage.admit(`account ${i}`, 100);
+      expect(read).toEqual(expected);
+    }
+  });
+
   it('tells the account at 80 % and when it is full, once each', async () => {
     const world = await open({ limit: 10_000 });
     const storage = world.start();

@@ -1,6 +1,6 @@
 import type { Clock } from '@stak/kit';
 import { type Attributes, type DynamoClient, type ItemOf, recognise, type Store, write } from '@stak/table';
-import { count, countsOfAccount, storageTable, tableStates } from './table.ts';
+import { count, countsOfAccount, storageTable, type TableState, tableStates } from './table.ts';
 
 export type StorageUse = {
   bytes: number;
@@ -18,18 +18,22 @@ export const nothingStored: StorageUse = {
   isBehind: false,
 };
 
+export async function readStates(store: Store): Promise<TableState[]> {
+  const states: TableState[] = [];
+  for await (const state of store.all(tableStates, {})) states.push(state);
+  return states;
+}
+
 // What an account has, a second or two ago.
 export async function readStorage(
   { store, clock }: { store: Store; clock: Clock },
   tables: readonly string[],
   account_id: string,
+  reading: Promise<readonly TableState[]> = readStates(store),
 ): Promise<StorageUse> {
-  const generations = new Map<string, number>();
-  let isBehind = false;
-  for await (const { table, generation, holder_until = 0 } of store.all(tableStates, {})) {
-    generations.set(table, generation);
-    isBehind ||= holder_until > clock.now();
-  }
+  const states = await reading;
+  const generations = new Map(states.map(({ table, generation }) => [table, generation]));
+  const isBehind = states.some(({ holder_until = 0 }) => holder_until > clock.now());
   const services = new Map<string, { service: string; bytes: number; items: number }>();
   for await (const one of store.all(countsOfAccount, { account_id })) {
     if (one.generation !== generations.get(one.table)) continue;
@@ -64,8 +68,7 @@ export async function listStorage({
   store: Store;
   client: DynamoClient;
 }): Promise<AccountStorage[]> {
-  const generations = new Map<string, number>();
-  for await (const { table, generation } of store.all(tableStates, {})) generations.set(table, generation);
+  const generations = new Map((await readStates(store)).map(({ table, generation }) => [table, generation]));
   const accounts = new Map<string, AccountStorage>();
   for await (const found of allCounts(client)) {
     if (found.generation !== generations.get(found.table)) continue;

@@ -1,7 +1,7 @@
 import { type Clock, createRecentMap, type Logger } from '@stak/kit';
 import { accountsErrors } from '../errors.ts';
 import { type PlanName, publicPlans } from '../plans.ts';
-import type { StorageUse } from './counts.ts';
+import { nothingStored, type StorageUse } from './counts.ts';
 import * as limits from './limits.ts';
 
 export type StorageNotice = {
@@ -49,13 +49,15 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
 
   async function read(accountId: string, known?: Entry): Promise<Entry> {
     const readAt = clock.now();
-    const [use, plan] = await Promise.all([deps.readUse(accountId), deps.planOf(accountId)]);
+    const plan = await deps.planOf(accountId);
+    const limit = deps.limitOf(plan);
+    const use = limit === null ? nothingStored : await deps.readUse(accountId); // nobody asks how much it is
     const used = use.isCounted ? use.bytes : 0;
     if (known) forgetCounted(known, used - known.used);
     const entry: Entry = {
       used,
       plan,
-      limit: deps.limitOf(plan),
+      limit,
       readAt,
       isBehind: use.isBehind,
       pending: known?.pending ?? [],

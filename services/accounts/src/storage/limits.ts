@@ -22,6 +22,7 @@ export const filterKeys = 290_000; // for which a megabyte errs once in a millio
 export const filterHashes = 20;
 
 export const readMs = 2_000; // how old the count may be that a request is measured by
+export const statesMs = 1_000; // how old the state of the tables may be for that
 export const rereadMs = 250; // how old it may be before somebody is refused
 export const pendingMs = 10_000; // how long what was let in is added to the count: longer than a count is behind
 export const pendingStepMs = 500; // what is let in within it is one entry of a list

@@ -1,13 +1,30 @@
-import { type Clock, type Ids, type Logger, type Owners, unknownOwners, type Worker } from '@stak/kit';
+import {
+  type Clock,
+  createTimedCache,
+  type Ids,
+  type Logger,
+  type Owners,
+  unknownOwners,
+  type Worker,
+} from '@stak/kit';
 import type { StreamSource, Subscription } from '@stak/streams';
 import { type AnyTable, createOwners, type DynamoClient, type Ownership, type Store } from '@stak/table';
 import type { PlanName } from '../plans.ts';
-import { type AccountStorage, eraseCounts, listStorage, readStorage, type StorageUse } from './counts.ts';
+import {
+  type AccountStorage,
+  eraseCounts,
+  listStorage,
+  readStates,
+  readStorage,
+  type StorageUse,
+} from './counts.ts';
 import { createStorageLimit, type StorageLimit, type StorageNotice } from './limit.ts';
+import * as limits from './limits.ts';
 import { meterTable } from './meter.ts';
 import { type AccountOf, createPayers } from './owners.ts';
 import { createRecounter, requestRecount } from './recount.ts';
 import { everyone, type Summing } from './sums.ts';
+import type { TableState } from './table.ts';
 
 export type ServiceOwners<Kind extends string> = { service: string; owners: readonly Ownership<Kind>[] };
 
@@ -61,10 +78,13 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
   const recounter = createRecounter({ ...deps, owners: deps.owners ?? unknownOwners(deps.ids) }, summing);
   const names = tables.map(({ name }) => name);
   const read = (accountId: string) => readStorage(deps, names, accountId);
+  // All accounts have the same, in one partition: thousands of them must not read it each for itself.
+  const states = createTimedCache<TableState[]>({ clock, most: 1, forMs: limits.statesMs });
+  const loadStates = () => states.load('', () => readStates(store));
   return {
     ...createStorageLimit({
       ...deps,
-      readUse: read,
+      readUse: accountId => readStorage(deps, names, accountId, loadStates()),
       planOf: async accountId => (await planOf(accountId)) ?? 'free',
     }),
     read,
