@@ -84,7 +84,7 @@ describe('an event stream', () => {
     await expect.poll(() => api.inFlight.usage().requests).toBe(0);
   });
 
-  it('is refused where its address has as many open as it may, whoever they are for', async () => {
+  it('is refused where its address has as many open as it may, for any users', async () => {
     const { follow, sinks } = openFeed({}, { inFlight: { requestsPerAddress: 2 } });
     const statuses = [(await follow()).status, (await follow()).status, (await follow()).status];
     expect(statuses).toEqual([200, 200, 429]);

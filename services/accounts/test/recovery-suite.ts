@@ -150,7 +150,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(mails.filter(({ subject }) => subject.startsWith('Reset'))).toHaveLength(1);
     });
 
-    it('lets an owner sign in where they reset their password, whoever else guesses at it', async () => {
+    it('lets an owner sign in where they reset their password, while strangers guess at it', async () => {
       const address = '192.0.2.44';
       const logIn = (tried: string, from: string) => house.logIn('ann@example.com', tried, { address: from });
       for (let i = 0; i < 21; i++) await logIn('a wrong guess', `198.51.100.${i + 100}`);

@@ -253,7 +253,7 @@ describe('alerts', () => {
     expect(await stored()).toBe(secret);
   });
 
-  // Its owner has to mend the address. Operators are told of what they can mend.
+  // Only its owner can correct the address, so operators get no alarm.
   it('that their address does not take are no dead letters', async () => {
     const hooks = await openWebhooks();
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];

@@ -1,11 +1,11 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import { isoTime } from '../deps.ts';
-import { accountsErrors, userNotFound } from '../errors.ts';
+import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { greeted } from '../mail/texts.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, profile, session } from '../table.ts';
-import type { UserChange } from '../users/users.ts';
+import { readUser, type UserChange } from '../users/users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from './codes.ts';
 import { explainFactor, factorSteps, type Shown } from './second-factor.ts';
 import { authenticator, hasFactor } from './table.ts';
@@ -52,7 +52,7 @@ export async function confirmAuthenticator(
 ): Promise<string[]> {
   const { clock, codes, throttle } = deps;
   const { userId, sessionId } = signed;
-  const user = await readUser(deps, userId);
+  const user = await readUser(deps.users, userId);
   if (user.secondFactor !== undefined) throw alreadyThere();
   const attempt = await throttle.tryPassword({ account: user.email, address: signed.address });
   const found = await codes.read(userId);
@@ -102,7 +102,7 @@ export async function removeAuthenticator(
 
 export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Promise<string[]> {
   const { userId } = signed;
-  const user = await readUser(deps, userId);
+  const user = await readUser(deps.users, userId);
   if (!hasFactor(user)) throw noFactor();
   await requireFresh(deps, signed, user);
   const found = await deps.codes.read(userId);
@@ -121,7 +121,7 @@ export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Prom
 export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Promise<void> {
   const { store, clock, throttle } = deps;
   const { userId, sessionId, address } = signed;
-  const user = await readUser(deps, userId);
+  const user = await readUser(deps.users, userId);
   if (!hasFactor(user)) throw noFactor();
   const attempt = await throttle.tryPassword({ account: user.email, address });
   const steps = {
@@ -190,9 +190,3 @@ const notThere = () =>
   accountsErrors.create('accounts.factor_missing', 'Your account has no authenticator app.');
 export const noFactor = () =>
   accountsErrors.create('accounts.factor_missing', 'Your account has no second factor.');
-
-export async function readUser({ users }: SignInDeps, userId: string): Promise<Profile> {
-  const user = await users.readProfile(userId);
-  if (!user) throw userNotFound();
-  return user;
-}

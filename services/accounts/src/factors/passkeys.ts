@@ -4,8 +4,9 @@ import * as limits from '../limits.ts';
 import { refuse } from '../oauth/errors.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, session } from '../table.ts';
+import { readUser } from '../users/users.ts';
 import { newRecoveryCodes, recoveryHash } from './codes.ts';
-import { changeFactor, type FactorDeps, noFactor, readUser, requireFresh } from './factors.ts';
+import { changeFactor, type FactorDeps, noFactor, requireFresh } from './factors.ts';
 import type { NewPasskeyAnswer } from './passkey-check.ts';
 import { authenticator, hasFactor, type Passkey, passkey } from './table.ts';
 
@@ -33,7 +34,7 @@ export async function addPasskey(
   const { userId, sessionId } = signed;
   const made = await passkeys.checkNew(answer, { purpose: 'register', userId, sessionId });
   const added = { ...made, name };
-  const user = await readUser(deps, userId);
+  const user = await readUser(deps.users, userId);
   checkRoom(user);
   const recoveryCodes = hasFactor(user) ? undefined : newRecoveryCodes();
   const nowMs = clock.now();

@@ -1,12 +1,12 @@
 import type { Ids } from '@stak/kit';
 import type { Audit } from '../audit.ts';
 import type { Origin } from '../deps.ts';
-import { accountsErrors, userNotFound } from '../errors.ts';
+import { accountsErrors } from '../errors.ts';
 import { hasFactor } from '../factors/table.ts';
 import { nameChars } from '../limits.ts';
 import { emailSchema, nameSchema } from '../schema.ts';
 import type { Profile } from '../table.ts';
-import type { Users } from '../users/users.ts';
+import { readUser, type Users } from '../users/users.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import { type Identity, type ProviderName, providerTitles } from './provider.ts';
@@ -140,12 +140,6 @@ export function unlinkIdentity(
       { ifVersion: user.version, also: { audit: step } },
     );
   });
-}
-
-async function readUser(users: Users, userId: string): Promise<Profile> {
-  const user = await users.readProfile(userId);
-  if (!user) throw userNotFound();
-  return user;
 }
 
 function verifiedEmail({ provider, identity }: Known): string {

@@ -1,9 +1,9 @@
 import { failedStep, is, tableErrors, write } from '@stak/table';
 import { inSeconds, isoTime } from '../deps.ts';
-import { accountsErrors, userNotFound } from '../errors.ts';
+import { accountsErrors, isRace } from '../errors.ts';
 import { greeted } from '../mail/texts.ts';
 import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
-import type { Profile } from '../table.ts';
+import { readUser } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { RecoveryDeps } from './routes.ts';
 import { type EmailChange, emailChange } from './table.ts';
@@ -24,7 +24,7 @@ const needMail = ({ outbox }: RecoveryDeps): void => {
 
 export async function sendVerification(deps: RecoveryDeps, { userId, address }: Signed): Promise<void> {
   needMail(deps);
-  const user = await readUser(deps, userId);
+  const user = await readUser(deps.users, userId);
   if (user.emailVerified)
     throw accountsErrors.create('accounts.already_verified', 'Your address is already verified.');
   await deps.throttle.tryMail({ email: user.email, address, purpose: 'verification' });
@@ -42,7 +42,7 @@ export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: stri
   const { email } = await findToken(deps, token, 'verify');
   const entry = { action: 'email.verified', via: 'session', credentialId: sessionId, address, requestId };
   for (let left = limits.settleAttempts; ; left--) {
-    const user = await readUser(deps, userId);
+    const user = await readUser(deps.users, userId);
     if (user.email !== email) throw tokenRefused();
     try {
       const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, entry) };
@@ -189,13 +189,4 @@ function ownToken(text: string, userId: string): MailedToken {
   const token = parseToken(text);
   if (token.userId !== userId) throw tokenRefused();
   return token;
-}
-
-const isRace = (error: unknown): boolean =>
-  accountsErrors.includes(error) && error.code === 'accounts.changed';
-
-async function readUser({ users }: RecoveryDeps, userId: string): Promise<Profile> {
-  const user = await users.readProfile(userId);
-  if (!user) throw userNotFound();
-  return user;
 }

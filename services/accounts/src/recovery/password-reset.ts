@@ -1,6 +1,6 @@
 import { failedStep, type WriteStep } from '@stak/table';
 import { isoTime, type Origin } from '../deps.ts';
-import { accountsErrors } from '../errors.ts';
+import { accountsErrors, isRace } from '../errors.ts';
 import { factorErasure } from '../factors/table.ts';
 import { endApiKeys } from '../keys/api-keys.ts';
 import type { OutgoingMail } from '../mail/table.ts';
@@ -83,8 +83,7 @@ export async function finishReset(
       break;
     } catch (error) {
       if (failedStep(error)?.step === 'the token') throw tokenRefused();
-      const isRace = accountsErrors.includes(error) && error.code === 'accounts.changed';
-      if (!isRace || left === 1) throw error;
+      if (!isRace(error) || left === 1) throw error;
     }
   }
   deps.outbox.ring();

@@ -2,7 +2,7 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import type { Audit } from '../audit.ts';
 import type { Background } from '../background.ts';
 import { type Base, isoTime, type Origin } from '../deps.ts';
-import { accountsErrors, userNotFound } from '../errors.ts';
+import { accountsErrors, isRace, userNotFound } from '../errors.ts';
 import type { Codes } from '../factors/codes.ts';
 import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../factors/passkey-check.ts';
 import { explainFactor, factorSteps, type Shown } from '../factors/second-factor.ts';
@@ -14,7 +14,7 @@ import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { type Profile, profile } from '../table.ts';
 import { disabledError } from '../users/operators.ts';
-import type { Users } from '../users/users.ts';
+import { readUser, type Users } from '../users/users.ts';
 import { deviceSteps } from './devices.ts';
 import { checkPassword } from './password-policy.ts';
 import type { Passwords } from './passwords.ts';
@@ -161,15 +161,13 @@ export async function changePassword(
   const passwordHash = await passwords.hash(newPassword);
   // Hashing takes long, and a thief who switches meanwhile changes the account: that must not keep its owner from this.
   for (let left = recovery.settleAttempts; ; left--) {
-    const user = await users.readProfile(userId);
-    if (!user) throw userNotFound();
+    const user = await readUser(users, userId);
     if (user.passwordHash !== proven.passwordHash) throw passwordChanged();
     try {
       await writePassword(deps, signed, user, passwordHash);
       break;
     } catch (error) {
-      const isRace = accountsErrors.includes(error) && error.code === 'accounts.changed';
-      if (!isRace || left === 1) throw error;
+      if (!isRace(error) || left === 1) throw error;
     }
   }
   outbox.ring();

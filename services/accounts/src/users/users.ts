@@ -161,3 +161,9 @@ function explainUpdate(error: unknown, ifVersion: number | undefined): unknown {
     ifVersion,
   });
 }
+
+export async function readUser(users: Pick<Users, 'readProfile'>, userId: string): Promise<Profile> {
+  const user = await users.readProfile(userId);
+  if (!user) throw userNotFound();
+  return user;
+}

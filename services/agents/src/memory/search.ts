@@ -107,8 +107,9 @@ const idOfTurn = ({
 
 // The rarer a word, the more it counts; all words in a row count most. Newer texts come first among equals.
 function rankByWords(query: string, texts: readonly Text[]): Found[] {
-  const wanted = [...new Set(wordsOf(query))];
-  const words = texts.map(({ text }) => new Set(wordsOf(text).filter(word => wanted.includes(word))));
+  const asked = new Set(wordsOf(query));
+  const wanted = [...asked];
+  const words = texts.map(({ text }) => new Set(wordsOf(text).filter(word => asked.has(word))));
   const weights = new Map(
     wanted.map(word => [word, Math.log(1 + texts.length / (1 + words.filter(set => set.has(word)).length))]),
   );
