@@ -71,9 +71,9 @@ async function measureSmall(users: number, fanOutTo: number) {
 const nameOf = (i: number): string => `user-${i}`;
 
 // One user joins by itself; the others are copies of it.
-async function addUsers({ client, counts }: OpenInbox, users: number): Promise<void> {
+async function addUsers({ client, join }: OpenInbox, users: number): Promise<void> {
   const first = nameOf(0);
-  await counts(userOf(first));
+  await join(userOf(first));
   const members = { TableName: tableName, KeyConditionExpression: 'pk = :pk' };
   const ofInbox = `t#${inboxId.tenant_key}R#${inboxId.inbox_key}`;
   const found = await client.query({ ...members, ExpressionAttributeValues: { ':pk': ofInbox } });
