@@ -10,8 +10,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { startTracing } from '../src/tracing.ts';
+import { startModel } from './model-server.ts';
 
-type Attribute = { key: string; value: { stringValue?: string; intValue?: number; doubleValue?: number } };
+type Attribute = {
+  key: string;
+  value: { stringValue?: string; intValue?: number; doubleValue?: number; arrayValue?: unknown };
+};
 type Span = {
   name: string;
   traceId: string;
@@ -80,7 +84,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const open = async () => {
+const open = async (settings: Record<string, string> = {}) => {
   const lines: string[] = [];
   const config = readServerConfig(
     { port: 0, path: join(folder, 'data'), demo: false },
@@ -91,6 +95,7 @@ const open = async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%3Db',
       OTEL_SERVICE_NAME: 'shop',
+      ...settings,
     },
   );
   const stopTracing = await startTracing(config.tracing!);
@@ -215,6 +220,87 @@ test('the message about a failed delivery is in the trace, and the collector has
   expect(calls.dataPoints.some(({ asDouble }) => asDouble! > 0)).toBe(true);
   expect(named('stak_processes').gauge!.dataPoints).toMatchObject([{ asDouble: 1 }]);
 });
+
+// A question to an agent that may use one skill, as part of the caller's trace.
+async function askAgent(modelUrl: string): Promise<{ reply: string; found: Span[] }> {
+  const server = await open({ STAK_OPENAI_URL: modelUrl, STAK_MODEL: 'openai-compatible/local' });
+  let reply: string;
+  try {
+    const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
+      body: { email: 'you@example.com', password: 'a long enough password', name: 'You', cookie: false },
+    });
+    const client = createClient({ baseUrl: server.url, token: data.access_token });
+    const tenant_id = 'shop';
+    await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
+    const settings = { enabled_skills: ['usage'] };
+    await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
+    const { conversation_id } = (await client.agents.createConversation({ tenant_id, body: {} })).data;
+    const path = `/v1/tenants/${tenant_id}/conversations/${conversation_id}/messages`;
+    const answer = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: {
+        traceparent,
+        authorization: `Bearer ${data.access_token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ content: 'a SECRET question' }),
+    });
+    reply = await answer.text();
+  } finally {
+    await server.stop();
+  }
+  return { reply, found: spans.filter(span => span.traceId === traceId) };
+}
+
+const attributesOf = ({ attributes }: Span) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+test('requests to models and calls of skills are in the trace of their turn, without what was said', async () => {
+  const model = await startModel(messages =>
+    messages.at(-1)!.role === 'tool' ? { text: 'a SECRET reply' } : { call: 'usage', input: {} },
+  );
+  const { reply, found } = await askAgent(model.url).finally(model.close);
+  expect(reply).toContain('a SECRET reply');
+  const turn = found.find(({ name }) => name === 'agent turn')!;
+  expect(found.find(({ spanId }) => spanId === turn.parentSpanId)?.name).toMatch(/^POST .*messages$/);
+  const within = found.filter(({ parentSpanId }) => parentSpanId === turn.spanId);
+  const requests = within.filter(({ name }) => name === 'chat local');
+  const shared = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai-compatible',
+    'gen_ai.request.model': 'local',
+    'gen_ai.response.model': 'local',
+    'gen_ai.usage.input_tokens': 30,
+    'gen_ai.usage.output_tokens': 8,
+  };
+  const finishedBy = (reason: string) => ({
+    'gen_ai.response.finish_reasons': { values: [{ stringValue: reason }] },
+  });
+  expect(requests.map(attributesOf)).toMatchObject([
+    { ...shared, ...finishedBy('tool-calls') },
+    { ...shared, ...finishedBy('stop') },
+  ]);
+  const skill = found.find(({ name }) => name === 'execute_tool usage')!;
+  expect(attributesOf(skill)).toMatchObject({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'usage',
+  });
+  expect(JSON.stringify(spans)).not.toContain('SECRET');
+}, 30_000);
+
+test('a request to a model that fails says so in its span, without what the provider quotes', async () => {
+  const model = createServer(async (request, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message: await readBody(request) } }));
+  }).listen(0, '127.0.0.1');
+  await once(model, 'listening');
+  const { found } = await askAgent(`http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`).finally(
+    () => model.close().closeAllConnections(),
+  );
+  const request = found.find(({ name }) => name === 'chat local')!;
+  expect(attributesOf(request)).toMatchObject({ 'error.type': 'AI_APICallError' });
+  expect(JSON.stringify(spans)).not.toContain('SECRET');
+}, 30_000);
 
 test('a collector that is away keeps nobody waiting', async () => {
   collector.close();

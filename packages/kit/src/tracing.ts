@@ -29,6 +29,7 @@ export type SpanOptions = {
   // Where the trace comes from: a `traceparent`, of a request or of what was stored with an item. What runs now, if
   // there is none.
   traceparent?: string | undefined;
+  quietErrors?: boolean; // messages of its errors may quote what must not leave: only their names are noted
 };
 /** A span, as far as the work inside it may describe it. */
 export type TracedSpan = Pick<Span, 'setAttribute' | 'setAttributes'>;
@@ -41,7 +42,7 @@ const nothing: TracedSpan = {
 /** Runs work as a span. An error ends it as failed, and goes on. */
 export async function inSpan<T>(
   name: string,
-  { kind = 'internal', attributes = {}, traceparent }: SpanOptions,
+  { kind = 'internal', attributes = {}, traceparent, quietErrors = false }: SpanOptions,
   work: (span: TracedSpan) => T | Promise<T>,
 ): Promise<T> {
   if (!isOn) return work(nothing);
@@ -51,7 +52,8 @@ export async function inSpan<T>(
   try {
     return await context.with(trace.setSpan(parent, span), () => work(span));
   } catch (error) {
-    span.recordException(error instanceof Error ? error : String(error));
+    span.setAttribute('error.type', error instanceof Error ? error.name : '_OTHER');
+    if (!quietErrors) span.recordException(error instanceof Error ? error : String(error));
     span.setStatus({ code: SpanStatusCode.ERROR });
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-import { cutText } from '@stak/kit';
+import { cutText, inSpan } from '@stak/kit';
 import {
   failedCondition,
   type ItemOf,
@@ -126,7 +126,8 @@ export async function runMemoryJob(service: Service, key: ConversationKey): Prom
     () => {},
   );
   try {
-    await remember(service, job, late.signal);
+    const attributes = { 'gen_ai.conversation.id': key.conversation_id };
+    await inSpan('summarise conversation', { attributes }, () => remember(service, job, late.signal));
   } catch (error) {
     service.log.warn({ err: error, ...key }, 'a conversation was not summarised');
     const retryMs = service.clock.now() + limits.memoryRetryMs * job.attempts;

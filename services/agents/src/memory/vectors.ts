@@ -3,7 +3,8 @@ import type { EmbeddingModel } from 'ai';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { Budget } from '../models/budget.ts';
-import { modelText } from '../models/models.ts';
+import { inModelSpan } from '../models/model-span.ts';
+import { type ModelName, modelText } from '../models/models.ts';
 import { tokensOf } from '../turns/context-window.ts';
 import type { ConversationKey, StateItem } from '../turns/lease.ts';
 import type { Person } from './memory.ts';
@@ -23,7 +24,9 @@ export async function embedTexts(
   for (let from = 0; from < texts.length; from += limits.embeddedTogether) {
     const values = texts.slice(from, from + limits.embeddedTogether);
     await budget.reserve(name, Buffer.byteLength(values.join('')), 0);
-    const { embeddings, usage } = await withDeadline(clock, signal, late => callModel(model, values, late));
+    const { embeddings, usage } = await withDeadline(clock, signal, late =>
+      callModel(name, model, values, late),
+    );
     const told =
       Number.isInteger(usage.tokens) && usage.tokens > 0 ? usage.tokens : tokensOf(values.join(''));
     budget.spend(name, Math.min(told, limits.tokensTold), 0);
@@ -32,12 +35,14 @@ export async function embedTexts(
   return vectors;
 }
 
-async function callModel(model: EmbeddingModel, values: string[], abortSignal: AbortSignal) {
-  const { embedMany } = await import('ai');
-  const result = await embedMany({ model, values, abortSignal, maxRetries: 1 });
-  if (result.embeddings.length !== values.length) throw new Error('the embedding model left something out');
-  return result;
-}
+const callModel = (name: ModelName, model: EmbeddingModel, values: string[], abortSignal: AbortSignal) =>
+  inModelSpan('embeddings', name, async span => {
+    const { embedMany } = await import('ai');
+    const result = await embedMany({ model, values, abortSignal, maxRetries: 1 });
+    if (result.embeddings.length !== values.length) throw new Error('the embedding model left something out');
+    span.setAttribute('gen_ai.usage.input_tokens', result.usage.tokens);
+    return result;
+  });
 
 async function withDeadline<T>(
   clock: Service['clock'],

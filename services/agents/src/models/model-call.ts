@@ -1,9 +1,10 @@
-import { type Clock, isTraced } from '@stak/kit';
+import type { Clock } from '@stak/kit';
 import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 import { tokensOf } from '../turns/context-window.ts';
 import type { Budget } from './budget.ts';
+import { traceModel } from './model-span.ts';
 import type { ModelName } from './models.ts';
 
 export type Prompt = { system: string; messages: readonly Message[]; maxOutputTokens: number };
@@ -99,13 +100,13 @@ type Spending = ReturnType<typeof createSpending>;
 type Watch = ReturnType<typeof createWatch>;
 
 async function startStream(
-  { model, prompt, tools, stepsLeft }: Attempt,
+  { name, model, prompt, tools, stepsLeft }: Attempt,
   signal: AbortSignal,
   spending: Spending,
 ) {
   const { streamText, stepCountIs } = await import('ai');
   return streamText({
-    model,
+    model: await traceModel(model, name),
     system: prompt.system,
     messages: prompt.messages as ModelMessage[],
     tools,
@@ -118,10 +119,6 @@ async function startStream(
       stepCountIs(Math.max(1, stepsLeft)),
       ({ steps }) => spending.isOver(steps.at(-1)?.response.messages),
     ],
-    // Spans by the conventions for models, without what was said.
-    ...(isTraced() && {
-      experimental_telemetry: { isEnabled: true, recordInputs: false, recordOutputs: false },
-    }),
     onError: () => {}, // it comes with the stream
   });
 }

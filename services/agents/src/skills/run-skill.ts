@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, inSpan } from '@stak/kit';
 import { cleanText, cutBytes } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 import type { Skill, SkillResult, SkillScope } from './skill.ts';
@@ -29,8 +29,11 @@ export async function executeSkill(
     },
     () => new Promise<never>(() => {}), // the skill was faster
   );
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': skill.name };
   try {
-    const result = await Promise.race([skill.run(parsed.data, { ...scope, signal }), timeout]);
+    const result = await inSpan(`execute_tool ${skill.name}`, { attributes, quietErrors: true }, () =>
+      Promise.race([skill.run(parsed.data, { ...scope, signal }), timeout]),
+    );
     return { ok: true, result: bounded(result) };
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? error.message.slice(0, 500) : 'it failed' };

@@ -1,4 +1,5 @@
 import type { Principal } from '@stak/http';
+import { inSpan } from '@stak/kit';
 import { type ApprovalItem, type Progress, pauseTurn } from '../approvals/paused-turn.ts';
 import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
@@ -41,7 +42,10 @@ export async function runTurn(service: Service, run: TurnRun): Promise<TurnItem 
   const live = service.hub.open(waiting, { isResumed: paused !== undefined });
   if (paused) for (const event of replayEvents(paused.progress, paused.approvals)) live.push(event);
   try {
-    const committed = await withDeadline(service, held, signal => answerAll(service, run, live, signal));
+    const attributes = { 'gen_ai.conversation.id': held.key.conversation_id };
+    const committed = await inSpan('agent turn', { attributes }, () =>
+      withDeadline(service, held, signal => answerAll(service, run, live, signal)),
+    );
     if (committed) live.push({ event: 'reply', data: showReply(committed, committed.message_ids[0]!) });
     return committed;
   } finally {
