@@ -123,6 +123,17 @@ describe('Slack', () => {
     expect(replies()).toHaveLength(1);
   });
 
+  it('shows buttons, also if a request of the host comes to the question', async () => {
+    const event = slackMessage('usage', '1.0');
+    await deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event));
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=ann');
+    const path = `/v1/tenants/acme/conversations/${body.data[0].conversation_id}/messages`;
+    expect((await fixture.call('POST', path, { send: { content: 'usage' } })).status).toBe(202);
+    await work();
+    expect(providers.sent).toHaveLength(1);
+    expect(blocksOf(providers.sent[0]!).at(-1)).toMatchObject({ type: 'actions' });
+  });
+
   it('lets nobody decide who may not, and says so to them alone', async () => {
     const { conversation_id, value } = await ask();
     await press({ value, user: 'U2' });

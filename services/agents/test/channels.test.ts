@@ -54,6 +54,34 @@ describe('Slack', () => {
     expect(body.data[0]).toMatchObject({ channel: 'slack', user_id: 'ann', turns: 1 });
   });
 
+  const conversationOfAnn = async (): Promise<string> =>
+    (await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=ann')).body.data[0].conversation_id;
+
+  it('is answered there, also if a request of the host answers it', async () => {
+    await send(slackMessage('usage', '1.0'));
+    const path = `/v1/tenants/acme/conversations/${await conversationOfAnn()}/messages`;
+    const answer = await fixture.call('POST', path, { send: { content: 'usage' } });
+    expect(answer).toMatchObject({ status: 200, body: { merged: 2 } });
+    await work();
+    expect(providers.sent).toHaveLength(1);
+    expect(providers.sent[0]!.body).toMatchObject({ channel: 'D1', text: answer.body.reply.content });
+  });
+
+  it('gets every answer, also if one is still on its way when the host asks', async () => {
+    await send(slackMessage('hello', '1.0'));
+    await fixture.clock.advance(1_000);
+    await fixture.agents.runDue(); // answered, and not yet sent
+    await send(slackMessage('usage', '2.0'));
+    const path = `/v1/tenants/acme/conversations/${await conversationOfAnn()}/messages`;
+    const answering = fixture.call('POST', path, { send: { content: 'usage' } });
+    await until(async () => {
+      await settle(fixture);
+      return providers.sent.length === 2;
+    });
+    expect((await answering).body).toMatchObject({ seq: 2, merged: 2 });
+    expect(providers.sent.map(({ body }) => String(body.text).slice(0, 5))).toEqual(['Hello', 'You, ']);
+  });
+
   it('has duplicates dropped, also after they were answered, and counted once', async () => {
     const event = slackMessage('hello', '1.0');
     await Promise.all([send(event), send(event), send({ ...event, event_id: 'Ev-as-mention' })]);

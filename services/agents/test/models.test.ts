@@ -2,7 +2,16 @@ import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill, type Models, type ModelsConfig } from '../src/index.ts';
-import { advanceUntil, conversationPath, type Options, openFixture, say, until } from './agents-fixture.ts';
+import {
+  advanceUntil,
+  conversationPath,
+  isKept,
+  type Options,
+  openFixture,
+  say,
+  settle,
+  until,
+} from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -206,6 +215,33 @@ describe('a model', () => {
     const { total } = (await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body;
     expect(total).toMatchObject({ messages: 0, refunded: 1, cost_usd: 0 });
     expect((await say(fixture, 'c', 'What now?', { key: 'k' })).body.code).toBe('agents.message_dropped');
+  });
+
+  it('that fails in a request loses no message that waited before it', async () => {
+    let finish = () => {};
+    const { fixture, stub } = await open([
+      (_, stream) => {
+        finish = () => answering('One.')(undefined, stream);
+      },
+      (_, stream) => stream.refuse(401),
+      answering('Two.'),
+    ]);
+    const first = say(fixture, 'c', 'What is first?');
+    await until(() => stub.asked.length === 1);
+    const waited = say(fixture, 'c', 'What is second?');
+    await until(() => isKept(fixture, 'What is second?'));
+    finish();
+    expect((await first).body.reply.content).toBe('One.');
+    const failed = await say(fixture, 'c', 'What is third?', { key: 'k' });
+    expect(failed).toMatchObject({ status: 502, body: { code: 'agents.model_failed' } });
+    expect((await say(fixture, 'c', 'What is third?', { key: 'k' })).body.code).toBe(
+      'agents.message_dropped',
+    );
+    await fixture.clock.advance(15_000);
+    await settle(fixture);
+    expect((await waited).body).toMatchObject({ seq: 2, merged: 1, reply: { content: 'Two.' } });
+    const { total } = (await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body;
+    expect(total).toMatchObject({ messages: 2, refunded: 1 });
   });
 
   it('that fails is logged, and nothing of what was said', async () => {

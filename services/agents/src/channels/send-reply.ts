@@ -37,6 +37,12 @@ export const writeReply = (to: ReplyAddress, text: string, asks?: string): strin
     ...(asks !== undefined && { asks }),
   } satisfies Reply);
 
+// What the state says of an answer to these messages, if one of them came by a channel.
+export function replyTo(waiting: readonly MessageItem[], text: string, asks?: string): string | undefined {
+  const to = replyAddress(waiting);
+  return to && writeReply(to, text, asks);
+}
+
 // Undefined when it is sent, or given up. A crash right after sending sends it twice: no channel has a way to ask.
 export async function sendReply(
   service: Service,

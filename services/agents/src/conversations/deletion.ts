@@ -146,7 +146,7 @@ export async function dropMessages(
   held: Held,
   dropped: readonly MessageItem[],
   reason: string,
-  reply?: string,
+  { reply, retryMs }: { reply?: string; retryMs?: number } = {}, // when what failed with them is tried again
 ): Promise<void> {
   await retryOnConflict(service, async () => {
     const known = await readState(service, held.key);
@@ -157,9 +157,20 @@ export async function dropMessages(
       state,
       held.key,
       {
-        set: { waiting_count: left, reply, ...dueAt(service, held.key, nowMs) },
+        set: {
+          waiting_count: left,
+          reply,
+          ...(retryMs !== undefined && { attempts: 1 }),
+          ...dueAt(service, held.key, retryMs ?? nowMs),
+        },
         deleteFrom: { waiting: new Set(dropped.map(one => one.message_id)) },
-        remove: ['fence', 'leased_until', 'attempts', 'paused', 'paused_until'],
+        remove: [
+          'fence',
+          'leased_until',
+          'paused',
+          'paused_until',
+          ...(retryMs === undefined ? (['attempts'] as const) : []),
+        ],
       },
       { if: { fence: held.fence, waiting_count: known.waiting_count } },
     );

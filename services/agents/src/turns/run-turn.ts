@@ -3,6 +3,7 @@ import { inSpan } from '@stak/kit';
 import { type ApprovalItem, type Progress, pauseTurn } from '../approvals/paused-turn.ts';
 import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
+import { replyTo } from '../channels/send-reply.ts';
 import { readCurrentHead, restartConversation, type Settled } from '../conversations/external-writes.ts';
 import type { Message } from '../conversations/message-format.ts';
 import { answerOf, showReply } from '../conversations/views.ts';
@@ -21,8 +22,6 @@ export type TurnRun = {
   held: Held;
   waiting: readonly MessageItem[];
   tenant: Entered;
-  // How the state says that a channel has to be told, or asked about a turn.
-  replyFor?: (text: string, asks?: string) => string | undefined;
   paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it goes on
   isLast?: boolean; // there is no other attempt
 };
@@ -59,7 +58,7 @@ async function answerAll(
   live: Live,
   signal: AbortSignal,
 ): Promise<TurnItem | undefined> {
-  const { held, waiting, tenant, replyFor, isLast } = run;
+  const { held, waiting, tenant, isLast } = run;
   const { max_conversation_history: mostMessages } = tenant.settings;
   const { approval_hours: hours } = readAgentSettings(tenant.settings);
   let { progress, approvals = [] } = run.paused ?? {};
@@ -76,7 +75,7 @@ async function answerAll(
     const made = await makeReply(service, asked);
     if ('messages' in made) return commit(service, run, settled, made, progress);
     progress = made.progress;
-    const reply = replyFor?.(sayWaiting(progress.calls), progress.turn_id);
+    const reply = replyTo(waiting, sayWaiting(progress.calls), progress.turn_id);
     const needsApproval = progress.calls.some(({ approval_id }) => approval_id !== undefined);
     approvals = await pauseTurn(service, held, progress, { hours, ...(needsApproval && { reply }) });
     if (needsApproval) {
@@ -100,7 +99,7 @@ async function settleHead(
 
 async function commit(
   service: Service,
-  { held, waiting, tenant, replyFor }: TurnRun,
+  { held, waiting, tenant }: TurnRun,
   begun: Settled,
   made: Made,
   paused: Progress | undefined,
@@ -111,7 +110,7 @@ async function commit(
   let settled = begun;
   for (let moved = 0; ; moved++) {
     try {
-      const reply = replyFor?.(answerOf(turn));
+      const reply = replyTo(waiting, answerOf(turn));
       const written = {
         ...settled,
         turns: [turn],

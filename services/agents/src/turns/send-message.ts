@@ -1,5 +1,6 @@
 import { hashParts, httpErrors } from '@stak/http';
 import { ref } from '@stak/table';
+import { replyAddress } from '../channels/send-reply.ts';
 import type { Caller } from '../conversations/access.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { dropMessages } from '../conversations/deletion.ts';
@@ -127,23 +128,31 @@ async function answerNow(
 ): Promise<TurnItem | undefined> {
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) throw cleared();
-  const isAnswered = waiting.some(({ message_id }) => message_id === address.message_id);
+  if (held.state.reply !== undefined && replyAddress(waiting)) {
+    // An answer is still on its way to the channel, and the state has room for one: ours comes after it.
+    const { attempts } = held.state;
+    await release(service, held, () => service.clock.now(), { attempts });
+    return awaitAnswer(service, address);
+  }
+  const own = waiting.filter(({ message_id }) => message_id === address.message_id);
+  const isAnswered = own.length > 0;
   try {
     const turn = await runTurn(service, { held, waiting, tenant });
     if (isAnswered) return turn;
   } catch (error) {
-    // It may have done something by now: a worker makes an answer of it.
-    if (held.state.paused !== undefined) await retryLater(service, held);
-    else await dropMessages(service, held, waiting, reasonOf(error));
+    // Only its sender hears that it failed. A worker tries again what waited before, and a turn that may have done
+    // something by now.
+    const retryMs = service.clock.now() + limits.turnRetryMs;
+    if (held.state.paused !== undefined || !isAnswered)
+      await release(service, held, () => retryMs, { attempts: 1 });
+    else
+      await dropMessages(service, held, own, reasonOf(error), {
+        ...(waiting.length > own.length && { retryMs }),
+      });
     if (isAnswered) throw error;
   }
   return awaitAnswer(service, address);
 }
-
-const retryLater = (service: Service, held: Held): Promise<void> => {
-  const retryMs = service.clock.now() + limits.turnRetryMs;
-  return release(service, held, () => retryMs, { attempts: 1 });
-};
 
 export const reasonOf = (error: unknown): string =>
   agentErrors.includes(error) ? error.code : 'agents.turn_failed';

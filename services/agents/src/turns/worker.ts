@@ -3,7 +3,7 @@ import { is, isRefused, isUnavailable } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { showDecisions } from '../approvals/channel-question.ts';
 import { readPaused, settleApprovals } from '../approvals/paused-turn.ts';
-import { replyAddress, sayUnavailable, sendReply, writeReply } from '../channels/send-reply.ts';
+import { replyTo, sayUnavailable, sendReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
 import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
@@ -179,7 +179,6 @@ async function attempt(
   waiting: readonly MessageItem[],
   paused?: TurnRun['paused'],
 ): Promise<void> {
-  const to = replyAddress(waiting);
   let tenant: Entered;
   try {
     tenant = await service.enterTenant(
@@ -191,15 +190,14 @@ async function attempt(
     return giveUp(service, held, waiting, error, undefined); // suspended or deleted since
   }
   try {
-    const replyFor = to && ((text: string, asks?: string) => writeReply(to, text, asks));
     const isLast = (held.state.attempts ?? 0) + 1 >= limits.turnAttempts;
-    await runTurn(service, { held, waiting, tenant, replyFor, paused, isLast });
+    await runTurn(service, { held, waiting, tenant, paused, isLast });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
     // A store that throttles or is unavailable is not the turn's fault.
     const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
     if (attempts >= limits.turnAttempts)
-      return giveUp(service, held, waiting, error, to && writeReply(to, sayUnavailable));
+      return giveUp(service, held, waiting, error, replyTo(waiting, sayUnavailable));
     const retryMs = service.clock.now() + limits.turnRetryMs * Math.max(1, attempts);
     await release(service, held, () => retryMs, { attempts });
   }
@@ -211,7 +209,7 @@ const giveUp = (
   waiting: readonly MessageItem[],
   error: unknown,
   reply: string | undefined,
-): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), reply);
+): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), { reply });
 
 // What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
 async function tidy(service: Service, held: Held): Promise<void> {
