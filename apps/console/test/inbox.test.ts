@@ -42,6 +42,7 @@ async function sendToEveryone(page: Page, title: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Title' }).fill(title);
   await page.getByRole('textbox', { name: 'Text' }).fill('All chairs');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Send to' }).click();
 }
 
 async function openSecondWindow(page: Page): Promise<Page> {
@@ -84,6 +85,32 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Archived', exact: true }).click();
     await inboxOf(page).getByRole('button', { name: 'Move to inbox: Order 1 is paid' }).click();
     await messageIn(other, 'Order 1 is paid').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('names how many people get it, when in which zone, and shows it as on a phone', async () => {
+    const { page, client, failures } = await openInbox({ timezoneId: 'Asia/Tokyo' });
+    const inbox = { tenant_id: `shop-${tenants}`, inbox_key: 'news' };
+    for (const uid of ['ann', 'bob']) await client.inbox.join({ ...inbox, uid });
+    await page.getByText('Everyone', { exact: true }).click();
+    await page.getByText('2 people.').waitFor();
+    await page.getByText('Your time zone: Asia/Tokyo (GMT+9)').waitFor();
+    await page.getByRole('textbox', { name: 'Title' }).fill('Sale');
+    await page.getByText('Phone', { exact: true }).click();
+    const preview = page.locator('[data-screen="phone"]');
+    expect(await preview.textContent()).toContain('Sale');
+    await expectUsable(page, 'composing');
+
+    await page.getByLabel('Send later').fill('2030-01-02T09:00');
+    await page.getByRole('button', { name: 'Schedule', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Schedule for 2 people?' });
+    await dialog.getByText('Asia/Tokyo').waitFor();
+    await expectUsable(page, 'the question before a message to everyone');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Send later').fill('');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send to 2 people' }).click();
+    await messageIn(page, 'Sale').waitFor();
     expect(failures).toEqual([]);
   });
 

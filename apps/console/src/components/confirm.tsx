@@ -6,6 +6,7 @@ export type Question = {
   title: string;
   text: ReactNode; // what will be gone
   button: string;
+  color?: string; // of the button, where it does not destroy anything
   keep?: string; // the way out, where "Cancel" would be taken for the deed
 };
 
@@ -15,6 +16,7 @@ export function ConfirmDialog({
   title,
   text,
   button,
+  color = 'red',
   keep = 'Cancel',
   isOpen,
   onConfirm,
@@ -33,7 +35,7 @@ export function ConfirmDialog({
         <Button variant="default" onClick={onClose} data-autofocus>
           {keep}
         </Button>
-        <Button color="red" onClick={confirm}>
+        <Button color={color} onClick={confirm}>
           {button}
         </Button>
       </Group>

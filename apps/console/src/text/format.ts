@@ -24,6 +24,14 @@ export function formatLag(ms: number): string {
 export const formatDuration = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : formatLag(ms);
 
+/** The reader's time zone as it is at that time: "Europe/Berlin (GMT+1)". */
+export function nameZone(time: string | number = Date.now()): string {
+  const format = new Intl.DateTimeFormat(undefined, { timeZoneName: 'shortOffset' });
+  const offset = format.formatToParts(new Date(time)).find(({ type }) => type === 'timeZoneName')?.value;
+  const { timeZone } = format.resolvedOptions();
+  return offset === undefined || timeZone === 'UTC' ? timeZone : `${timeZone} (${offset})`;
+}
+
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 
 export function formatAgo(time: string | number, nowMs = Date.now()): string {

@@ -13,28 +13,30 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
+import { ConfirmDialog, type Question } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
-import { formatTime } from '../../text/format.ts';
+import { formatNumber, formatTime, nameZone } from '../../text/format.ts';
 import { type Draft, emptyDraft, sendBody } from './draft.ts';
 import { MessagePreview } from './message-preview.tsx';
-import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
+import {
+  type Inbox,
+  type InboxPath,
+  nameAudience,
+  nameMembers,
+  publicCountsQuery,
+  sendsKey,
+} from './queries.ts';
 
-export function Compose({
-  inboxPath,
-  hasSchema,
-  categories,
-}: {
-  inboxPath: InboxPath;
-  hasSchema: boolean;
-  categories: string[];
-}) {
+export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inbox }) {
+  const categories = Object.keys(inbox.ttl ?? {}).filter(name => name !== 'default');
   const [draft, setDraft] = useState(emptyDraft);
   const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
   const users = useUsers(inboxPath.tenant_id);
@@ -57,10 +59,14 @@ export function Compose({
       await queries.invalidateQueries({ queryKey: sendsKey(inboxPath) });
     },
   });
+  const isToEveryone = draft.audience === 'everyone';
+  const members = useQuery({ ...publicCountsQuery(inboxPath), enabled: isToEveryone }).data?.members;
+  const [isConfirming, { open: ask, close }] = useDisclosure(false);
   const complaints = fieldComplaints(send.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    send.mutate();
+    if (isToEveryone) ask();
+    else send.mutate();
   };
 
   return (
@@ -80,7 +86,7 @@ export function Compose({
               value={draft.audience}
               onChange={value => edit({ audience: value as Draft['audience'] })}
             />
-            {draft.audience === 'users' ? (
+            {!isToEveryone ? (
               <TagsInput
                 label="Users"
                 error={complaints.uids}
@@ -95,8 +101,12 @@ export function Compose({
               />
             ) : (
               <Text size="sm" c="dimmed">
-                Everyone in this inbox, including users who join later. It is one write, however many there
-                are.
+                {members !== undefined && (
+                  <Text span inherit fw={600} c="var(--mantine-color-text)">
+                    {members === 0 ? 'Nobody has joined this inbox yet' : nameMembers(members)}.{' '}
+                  </Text>
+                )}
+                {tellLateJoiners(inbox)}
               </Text>
             )}
             <TextInput
@@ -114,7 +124,7 @@ export function Compose({
               value={draft.body}
               onChange={event => edit({ body: event.currentTarget.value })}
             />
-            {hasSchema && (
+            {inbox.schema !== undefined && (
               <Switch
                 label="The text is JSON"
                 description="This inbox checks message bodies against a schema."
@@ -152,18 +162,18 @@ export function Compose({
                 label="Send later"
                 error={complaints.send_at}
                 type="datetime-local"
-                description="Leave empty to send now"
+                description={`Empty: now. Your time zone: ${nameZone(draft.sendAt || undefined)}`}
                 value={draft.sendAt}
                 onChange={event => edit({ sendAt: event.currentTarget.value })}
               />
             </SimpleGrid>
-            <MessagePreview draft={draft} />
+            <MessagePreview draft={draft} inboxTitle={inbox.title || inbox.inbox_key} />
             {send.error && <Failure error={send.error} />}
             <Group justify="end">
               <Button
                 type="submit"
                 loading={send.isPending}
-                disabled={draft.audience === 'users' && draft.uids.length === 0}
+                disabled={!isToEveryone && draft.uids.length === 0}
               >
                 {draft.sendAt ? 'Schedule' : 'Send'}
               </Button>
@@ -171,6 +181,38 @@ export function Compose({
           </Stack>
         </PermittedFields>
       </form>
+      <ConfirmDialog
+        {...questionOf(draft, inbox, members)}
+        isOpen={isConfirming}
+        onConfirm={() => send.mutate()}
+        onClose={close}
+      />
     </Card>
   );
+}
+
+// Only those who have joined are counted.
+function tellLateJoiners({ late_joiners = 'all' }: Inbox): string {
+  if (late_joiners === 'all') return 'Users who join later get it too.';
+  if (late_joiners === 'none') return 'Users who join later do not get it.';
+  const last = formatNumber(late_joiners.last);
+  return `Users who join later get the last ${last} of the messages to everyone.`;
+}
+
+function questionOf(draft: Draft, inbox: Inbox, members: number | undefined): Question {
+  const whom = members ? nameMembers(members) : 'everyone';
+  const { title, sendAt } = draft;
+  return {
+    title: `${sendAt ? 'Schedule for' : 'Send to'} ${whom}?`,
+    text: (
+      <>
+        <Text fw={600}>{title}</Text>
+        {sendAt && <Text size="sm">{`At ${formatTime(sendAt)}, ${nameZone(sendAt)}.`}</Text>}
+        {members === 0 && 'Nobody has joined this inbox yet. '}
+        {tellLateJoiners(inbox)}
+      </>
+    ),
+    button: `${sendAt ? 'Schedule for' : 'Send to'} ${whom}`,
+    color: 'teal',
+  };
 }

@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber, formatTime } from '../../text/format.ts';
-import { categoriesKey, type InboxPath, inboxesKey, publicCountsKey, sendsKey } from './queries.ts';
+import { categoriesKey, type InboxPath, inboxesKey, publicCountsQuery, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed
 
@@ -24,7 +24,7 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
       client.inbox.deleteCategory({ ...inboxPath, category, messages: 'delete' }),
     onSuccess: () =>
       Promise.all(
-        [categoriesKey(inboxPath), sendsKey(inboxPath), publicCountsKey(inboxPath)].map(queryKey =>
+        [categoriesKey(inboxPath), sendsKey(inboxPath), publicCountsQuery(inboxPath).queryKey].map(queryKey =>
           queries.invalidateQueries({ queryKey }),
         ),
       ),

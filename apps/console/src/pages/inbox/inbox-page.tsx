@@ -13,7 +13,7 @@ import { Categories, DeleteInbox, InboxProgress } from './deletions.tsx';
 import { NewTenant } from './first-steps.tsx';
 import { InboxSettings } from './inbox-settings.tsx';
 import { NewInbox } from './new-inbox.tsx';
-import { type InboxPath, type InboxSearch, useInboxes } from './queries.ts';
+import { type Inbox, type InboxSearch, useInboxes } from './queries.ts';
 import { Sends } from './sends.tsx';
 import { TenantSettings } from './tenant-settings.tsx';
 import { UserInbox } from './user-inbox.tsx';
@@ -108,7 +108,6 @@ function TenantInboxes({
               </Permitted>
             </>
           );
-        const inboxPath = { tenant_id, inbox_key: inbox.inbox_key };
         return (
           <>
             {progress}
@@ -132,10 +131,8 @@ function TenantInboxes({
             </Group>
             <InboxTabs
               key={`${tenant_id}/${inbox.inbox_key}`}
-              inboxPath={inboxPath}
-              title={inbox.title || inbox.inbox_key}
-              hasSchema={inbox.schema !== undefined}
-              categories={Object.keys(inbox.ttl ?? {}).filter(name => name !== 'default')}
+              tenant_id={tenant_id}
+              inbox={inbox}
               search={{ ...search, tenant: tenant_id, inbox: inbox.inbox_key }}
               go={go}
             />
@@ -147,21 +144,18 @@ function TenantInboxes({
 }
 
 function InboxTabs({
-  inboxPath,
-  title,
-  hasSchema,
-  categories,
+  tenant_id,
+  inbox,
   search,
   go,
 }: {
-  inboxPath: InboxPath;
-  title: string;
-  hasSchema: boolean;
-  categories: string[];
+  tenant_id: string;
+  inbox: Inbox;
   search: InboxSearch;
   go: (to: InboxSearch) => void;
 }) {
   const tab = search.tab ?? 'messages';
+  const inboxPath = { tenant_id, inbox_key: inbox.inbox_key };
   return (
     <Tabs value={tab} onChange={value => go({ ...search, tab: value ?? 'messages' })} keepMounted={false}>
       <TabList chosen={tab}>
@@ -171,7 +165,7 @@ function InboxTabs({
       </TabList>
       <Tabs.Panel value="messages" pt="md">
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-          <Compose inboxPath={inboxPath} hasSchema={hasSchema} categories={categories} />
+          <Compose inboxPath={inboxPath} inbox={inbox} />
           <UserInbox inboxPath={inboxPath} user={search.user} onUser={user => go({ ...search, user })} />
         </SimpleGrid>
       </Tabs.Panel>
@@ -183,13 +177,13 @@ function InboxTabs({
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
             <InboxSettings inboxPath={inboxPath} />
             <Stack>
-              <TenantSettings tenant_id={inboxPath.tenant_id} />
+              <TenantSettings tenant_id={tenant_id} />
               <Categories inboxPath={inboxPath} />
               <Permitted to="inbox.deleteInbox">
                 <DeleteInbox
                   inboxPath={inboxPath}
-                  title={title}
-                  onDeleted={() => go({ tenant: inboxPath.tenant_id, deleted: inboxPath.inbox_key })}
+                  title={inbox.title || inbox.inbox_key}
+                  onDeleted={() => go({ tenant: tenant_id, deleted: inboxPath.inbox_key })}
                 />
               </Permitted>
             </Stack>

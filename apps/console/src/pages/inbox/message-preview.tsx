@@ -1,17 +1,36 @@
-import { Text } from '@mantine/core';
+import { Group, SegmentedControl, Text } from '@mantine/core';
 import { MessageItem } from '@stak/inbox-react';
+import { useState } from 'react';
 import type { Draft } from './draft.ts';
 
+type Screen = 'web' | 'phone';
+
 // As the user will see it, by the same component; nothing in it can be pressed.
-export function MessagePreview({ draft }: { draft: Draft }) {
+export function MessagePreview({ draft, inboxTitle }: { draft: Draft; inboxTitle: string }) {
+  const [screen, setScreen] = useState<Screen>('web');
   const nowS = Math.floor(Date.now() / 1000);
   return (
     <div>
-      <Text size="sm" fw={500} mb={4}>
-        Preview
-      </Text>
-      <div className="stak-inbox console-inbox" inert>
-        <ul className="stak-inbox-list console-preview">
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={500}>
+          Preview
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Preview for"
+          data={[
+            { value: 'web', label: 'Web' },
+            { value: 'phone', label: 'Phone' },
+          ]}
+          value={screen}
+          onChange={value => setScreen(value as Screen)}
+        />
+      </Group>
+      <div className="stak-inbox console-inbox console-preview" data-screen={screen} inert>
+        <div className="stak-inbox-bar">
+          <strong>{inboxTitle}</strong>
+        </div>
+        <ul className="stak-inbox-list">
           <MessageItem
             startsOpen
             onMark={() => {}}

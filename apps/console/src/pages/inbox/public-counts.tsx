@@ -2,19 +2,12 @@ import { Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../../components/loaded.tsx';
 import { Stat } from '../../components/stat.tsx';
-import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
-import { type InboxPath, publicCountsKey } from './queries.ts';
-
-const refreshMs = 4_000; // members join, and messages expire
+import { type InboxPath, publicCountsQuery } from './queries.ts';
 
 // What is live for everyone, and who everyone is.
 export function PublicCounts({ inboxPath }: { inboxPath: InboxPath }) {
-  const counts = useQuery({
-    queryKey: publicCountsKey(inboxPath),
-    queryFn: async () => (await client.inbox.publicCounts(inboxPath)).data,
-    refetchInterval: refreshMs,
-  });
+  const counts = useQuery(publicCountsQuery(inboxPath));
   return (
     <section aria-label="To everyone">
       <Loaded query={counts}>

@@ -1,5 +1,5 @@
-import type { InboxBroadcastData } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
+import type { ApiTypes, InboxBroadcastData } from '@stak/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 
@@ -24,8 +24,18 @@ export const sendsKey = ({ tenant_id, inbox_key }: InboxPath) => ['sends', tenan
 
 export const categoriesKey = ({ tenant_id, inbox_key }: InboxPath) =>
   ['categories', tenant_id, inbox_key] as const;
-export const publicCountsKey = ({ tenant_id, inbox_key }: InboxPath) =>
-  ['public counts', tenant_id, inbox_key] as const;
+
+const membersRefreshMs = 4_000; // members join, and messages expire
+
+/** What is live for everyone, and how many people that is. */
+export const publicCountsQuery = (inboxPath: InboxPath) =>
+  queryOptions({
+    queryKey: ['public counts', inboxPath.tenant_id, inboxPath.inbox_key],
+    queryFn: async () => (await client.inbox.publicCounts(inboxPath)).data,
+    refetchInterval: membersRefreshMs,
+  });
+
+export type Inbox = ApiTypes['inbox.listInboxes']['data']['data'][number];
 
 export const useInboxes = (tenant_id: string) =>
   useQuery({
@@ -37,3 +47,6 @@ export function nameAudience({ audiences, recipients }: InboxBroadcastData): str
   if (audiences.kind === 'everyone') return 'Everyone';
   return recipients === 1 ? '1 user' : `${formatNumber(recipients ?? 0)} users`;
 }
+
+export const nameMembers = (members: number): string =>
+  members === 1 ? '1 person' : `${formatNumber(members)} people`;
