@@ -138,6 +138,7 @@ function createOwnEndpoints(
       isOperator: caller => explorer?.isOperator(caller) ?? false,
     }),
     ...(explorer?.api ?? []),
+    ...(explorer && lake ? lake.operatorApi(explorer.enter) : []),
     permissionsEndpoint(() => [...ownEndpoints, ...all.flatMap(service => service.api)]),
   ];
   return ownEndpoints;

@@ -76,7 +76,16 @@ export type ComposeDeps = {
 
 type Lake = Pick<
   ReturnType<typeof createLakeReader>,
-  'api' | 'errors' | 'tables' | 'subscriptions' | 'workers' | 'consumers' | 'eraser' | 'query' | 'close'
+  | 'api'
+  | 'operatorApi'
+  | 'errors'
+  | 'tables'
+  | 'subscriptions'
+  | 'workers'
+  | 'consumers'
+  | 'eraser'
+  | 'query'
+  | 'close'
 > & { onAlarm(alarm: Alarm): void };
 
 // The services know each other by the functions they are given here, and by nothing else.

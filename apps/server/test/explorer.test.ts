@@ -101,6 +101,35 @@ describe.each([
     }
   });
 
+  it('opens a catalog of all rows of the lake to the operator, and to nobody else', async () => {
+    // A store on AWS has no lake unless somebody says where it lies.
+    const hasLake = server.routes.some(({ operationId }) => operationId === 'lake.operatorIcebergTable');
+    expect(hasLake).toBe(_name === 'the embedded engine');
+    if (!hasLake) return;
+    const { data: made } = await operator.client.accounts.createKey({
+      body: { name: 'k', permissions: 'admin' },
+    });
+    const get = (path: string, token: string) =>
+      fetch(`${server.localUrl}/v1/lake/iceberg/operator/v1/${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    for (const path of ['config', 'namespaces', 'namespaces/silver/tables/accounts'])
+      for (const token of [other.token, made.key]) expect((await get(path, token)).status).toBe(404);
+    const { identifiers } = (await (await get('namespaces/silver/tables', operator.token)).json()) as {
+      identifiers: { name: string }[];
+    };
+    expect(identifiers.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['accounts', 'audit', 'tasks']),
+    );
+    const loaded = await get('namespaces/silver/tables/accounts', operator.token);
+    expect(await loaded.json()).toMatchObject({
+      metadata: {
+        schemas: [{ fields: expect.arrayContaining([expect.objectContaining({ name: '_account' })]) }],
+      },
+      config: { 's3.endpoint': expect.stringContaining('/v1/lake/iceberg/files') },
+    });
+  });
+
   it('tells every table of the designs, and its design', async () => {
     const { data: tables } = await operator.client.tables.list();
     expect(tables.data.map(({ name }) => name)).toContain('stak-inbox');

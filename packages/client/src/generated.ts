@@ -325,6 +325,18 @@ export type InboxReadSettingsData = {
   version: number;
 };
 
+export type LakeIcebergConfigData = {
+  defaults: { [name: string]: string };
+  overrides: { [name: string]: string };
+  endpoints: Array<string>;
+};
+
+export type LakeIcebergTableData = {
+  'metadata-location': string;
+  metadata: Record<string, never>;
+  config: { [name: string]: string };
+};
+
 export type Problem = {
   type: string;
   title: string;
@@ -2019,14 +2031,7 @@ export type ApiTypes = {
     data: string;
   };
   /** Get the settings for Iceberg clients. For: account, scope read. */
-  'lake.icebergConfig': {
-    args: { warehouse?: string };
-    data: {
-      defaults: { [name: string]: string };
-      overrides: { [name: string]: string };
-      endpoints: Array<string>;
-    };
-  };
+  'lake.icebergConfig': { args: { warehouse?: string }; data: LakeIcebergConfigData };
   /** Get a file of a table, for S3 clients. For: provider. */
   'lake.icebergFile': {
     args: { bucket: 'stak'; table: string; kind: 'metadata' | 'data'; file: string };
@@ -2045,14 +2050,32 @@ export type ApiTypes = {
   /** Load a table with your rows. For: account, scope read. */
   'lake.icebergTable': {
     args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
-    data: {
-      'metadata-location': string;
-      metadata: Record<string, never>;
-      config: { [name: string]: string };
-    };
+    data: LakeIcebergTableData;
   };
   /** List the tables of a namespace. For: account, scope read. */
   'lake.icebergTables': {
+    args: { namespace: string; pageToken?: string; pageSize?: string };
+    data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
+  };
+  /** Get the settings for Iceberg clients of an operator. For: user, scope read. */
+  'lake.operatorIcebergConfig': { args: { warehouse?: string }; data: LakeIcebergConfigData };
+  /** Get a namespace of the operator’s Iceberg catalog. For: user, scope read. */
+  'lake.operatorIcebergNamespace': {
+    args: { namespace: string };
+    data: { namespace: Array<string>; properties: { [name: string]: string } };
+  };
+  /** List the namespaces of the operator’s Iceberg catalog. For: user, scope read. */
+  'lake.operatorIcebergNamespaces': {
+    args: { parent?: string; pageToken?: string; pageSize?: string };
+    data: { namespaces: Array<Array<string>>; 'next-page-token': null };
+  };
+  /** Load a table with the rows of all accounts. For: user, scope read. */
+  'lake.operatorIcebergTable': {
+    args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
+    data: LakeIcebergTableData;
+  };
+  /** List the tables of a namespace, for an operator. For: user, scope read. */
+  'lake.operatorIcebergTables': {
     args: { namespace: string; pageToken?: string; pageSize?: string };
     data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
   };
@@ -3716,6 +3739,20 @@ export const operations = {
   'lake.icebergNamespaces': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces' },
   'lake.icebergTable': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}/tables/{table}' },
   'lake.icebergTables': { method: 'GET', path: '/v1/lake/iceberg/v1/namespaces/{namespace}/tables' },
+  'lake.operatorIcebergConfig': { method: 'GET', path: '/v1/lake/iceberg/operator/v1/config' },
+  'lake.operatorIcebergNamespace': {
+    method: 'GET',
+    path: '/v1/lake/iceberg/operator/v1/namespaces/{namespace}',
+  },
+  'lake.operatorIcebergNamespaces': { method: 'GET', path: '/v1/lake/iceberg/operator/v1/namespaces' },
+  'lake.operatorIcebergTable': {
+    method: 'GET',
+    path: '/v1/lake/iceberg/operator/v1/namespaces/{namespace}/tables/{table}',
+  },
+  'lake.operatorIcebergTables': {
+    method: 'GET',
+    path: '/v1/lake/iceberg/operator/v1/namespaces/{namespace}/tables',
+  },
   'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
   'system.permissions': { method: 'GET', path: '/v1/permissions' },

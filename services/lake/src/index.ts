@@ -7,7 +7,7 @@ import type { LakeDeps, ReaderDeps } from './deps.ts';
 import { createDucks, createReaderDucks } from './duckdb/duck.ts';
 import { createRequestingEraser } from './erasure/eraser.ts';
 import { lakeErrors } from './errors.ts';
-import { createCatalogRoutes } from './iceberg/routes.ts';
+import { createCatalogRoutes, createOperatorRoutes } from './iceberg/routes.ts';
 import { createMaintenance } from './maintenance/maintenance.ts';
 import { createRequests } from './maintenance/requests.ts';
 import { createReader } from './query/reader.ts';
@@ -68,6 +68,9 @@ function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], onMissin
   });
   return {
     api: [...createLakeRoutes(reader), ...createCatalogRoutes(reader.catalog, deps.objects)] as const,
+    // The catalog of all accounts' rows, for a server that has operators.
+    operatorApi: (assertOperator: Parameters<typeof createOperatorRoutes>[1]) =>
+      createOperatorRoutes(reader.catalog, assertOperator),
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
     // The consumers that capture, in whichever process they run.

@@ -1,5 +1,5 @@
 import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { createApi, createMemoryRateLimits, type Principal } from '@stak/http';
+import { createApi, createMemoryRateLimits, httpErrors, type Principal } from '@stak/http';
 import { expect, test } from 'vitest';
 import type { Metadata } from '../src/iceberg/metadata.ts';
 import { fileKeyMs } from '../src/limits.ts';
@@ -20,23 +20,32 @@ import { chore, newChore } from './test-table.ts';
 
 type Loaded = { 'metadata-location': string; metadata: Metadata; config: Record<string, string> };
 
+const operator: Principal = { ...bob, accountId: 'usr_operator' };
+function assertOperator(c: { get(name: 'principal'): Principal }): void {
+  if (c.get('principal') !== operator) throw httpErrors.create('http.not_found', 'There is nothing here.');
+}
+
 // The API as an Iceberg client meets it: JSON for the catalog, S3 for the files.
 function openCatalog(backend: Backend) {
   const lake = openLake(backend);
-  const principals: Record<string, Principal> = { ann, bob, endUser };
+  const principals: Record<string, Principal> = { ann, bob, endUser, operator };
   const { app } = createApi({
     info: { title: 'Lake', version: '1' },
-    endpoints: lake.api,
-    errors: [lake.errors],
+    endpoints: [...lake.api, ...lake.operatorApi(assertOperator)],
+    errors: [lake.errors, httpErrors],
     authenticate: async ({ token }) => principals[token],
     clock: backend.clock,
     log: silent,
     rateLimits: { store: createMemoryRateLimits() },
   });
   const get = async (path: string, as: string) => {
-    const answer = await app.request(`http://lake.test/v1/lake/iceberg/v1/${path}`, {
-      headers: { Authorization: `Bearer ${as}` },
-    });
+    const base = as === 'operator' || path.startsWith('operator/') ? 'operator/v1' : 'v1';
+    const answer = await app.request(
+      `http://lake.test/v1/lake/iceberg/${base}/${path.replace('operator/', '')}`,
+      {
+        headers: { Authorization: `Bearer ${as}` },
+      },
+    );
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
   const load = async (table: string, as: string): Promise<Loaded> => {
@@ -102,7 +111,7 @@ async function readTasks(catalog: ReturnType<typeof openCatalog>, loaded: Loaded
   ];
   const manifest = Buffer.from(await catalog.read(loaded, names[0]![0])).toString('latin1');
   const file = /s3:[\w:/.-]+\.parquet/.exec(manifest)![0];
-  return readParquet<{ user_id: string; task_id: string }>(await catalog.read(loaded, file));
+  return readParquet<Record<string, unknown>>(await catalog.read(loaded, file));
 }
 
 async function begin() {
@@ -244,6 +253,66 @@ test('copies that hold somebody who is erased are gone at once, those of others 
   const loaded = await catalog.load('bronze.tasks', 'ann');
   expect(loaded.metadata.snapshots).toHaveLength(1);
   expect(JSON.stringify(await readTasks(catalog, loaded))).not.toContain('"u1"');
+});
+
+test.each(['bronze', 'silver', 'gold'])(
+  'an operator’s table of %s holds everybody’s rows, and says whose they are',
+  async layer => {
+    const { catalog } = await begin();
+    const name = layer === 'gold' ? 'gold.tasks_by_status' : `${layer}.tasks`;
+    const rows = await readTasks(catalog, await catalog.load(name, 'operator'));
+    if (layer === 'bronze')
+      expect(rows.map(row => [row.account_id, row.tenant_id, row.user_id])).toEqual(
+        expect.arrayContaining([
+          ['usr_ann', null, null],
+          ['usr_bob', null, null],
+          [null, 't2', 'u9'],
+        ]),
+      );
+    else
+      expect(rows.map(row => [row._account, row._tenant, row._user]).sort()).toEqual(
+        [
+          ['usr_ann', null, null],
+          ['usr_bob', null, null],
+          [null, 't1', 'u1'],
+          [null, 't1', 'u2'],
+          [null, 't2', 'u9'],
+        ].sort(),
+      );
+    if (layer === 'silver') expect(rows.map(row => row.task_id).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(JSON.stringify(rows, asText)).not.toContain('secret');
+  },
+);
+
+test('nobody but an operator finds the operator’s catalog, nor reads its files', async () => {
+  const { catalog } = await begin();
+  expect((await catalog.get('namespaces', 'operator')).body).toMatchObject({
+    namespaces: [['bronze'], ['silver'], ['gold']],
+  });
+  const paths = ['config', 'namespaces', 'namespaces/silver', 'namespaces/silver/tables'];
+  for (const path of [...paths, 'namespaces/silver/tables/tasks']) {
+    for (const as of ['ann', 'bob', 'endUser'])
+      expect([path, as, (await catalog.get(`operator/${path}`, as)).status]).toEqual([path, as, 404]);
+    expect((await catalog.get(`operator/${path}`, 'nobody')).status).toBe(401);
+  }
+  const [all, hers] = [
+    await catalog.load('silver.tasks', 'operator'),
+    await catalog.load('silver.tasks', 'ann'),
+  ];
+  const list = all.metadata.snapshots[0]!['manifest-list'];
+  await expect(catalog.read(hers, list)).rejects.toMatchObject({ $metadata: { httpStatusCode: 404 } });
+});
+
+test('an erasure removes an operator’s copies, whoever is erased', async () => {
+  const { backend, catalog } = await begin();
+  await catalog.load('bronze.tasks', 'operator');
+  while ((await catalog.lake.eraser.eraseUser('t2', 'u9')) !== 'done');
+  expect(await readObjects(backend.objects, 'copies/')).toEqual([]);
+  const rows = await readTasks(catalog, await catalog.load('bronze.tasks', 'operator'));
+  expect(new Set(rows.map(row => row.account_id ?? row.user_id))).toEqual(
+    new Set(['usr_ann', 'usr_bob', 'u1', 'u2']),
+  );
+  expect(JSON.stringify(rows, asText)).not.toContain('u9');
 });
 
 const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

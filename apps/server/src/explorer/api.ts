@@ -70,9 +70,10 @@ const changes = route({
   responses: { 200: events(changeSchema) },
 });
 
-type Called = {
+export type Called = {
   get(name: 'principal'): Principal;
   env?: { incoming?: Received };
+  req?: { path: string };
 };
 
 export function explorerEndpoints(deps: ApiDeps) {

@@ -4,7 +4,7 @@ import type { StreamSource } from '@stak/streams';
 import type { ControlPlane, Cursors, DynamoClient, Ledger } from '@stak/table';
 import { measureDesign } from '../costs.ts';
 import { designs } from '../designs.ts';
-import { explorerEndpoints } from './api.ts';
+import { type Called, explorerEndpoints } from './api.ts';
 import { createChanges } from './changes.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createTablesView } from './tables.ts';
@@ -26,6 +26,8 @@ export type Explorer = {
   // Lets the account of a demo in, from this machine, until this process ends.
   admitFromHere(accountId: string): void;
   isOperator: Operators['isOperator'];
+  // For other routes over every customer's data: the answer to anybody else is a 404, and every look is logged.
+  enter(c: Called): void;
   close(): Promise<void>;
 };
 
@@ -38,6 +40,14 @@ export function createExplorer(deps: ExplorerDeps): Explorer {
     api: explorerEndpoints({ ...deps, operators, tables, changes }),
     admitFromHere: operators.admitFromHere,
     isOperator: operators.isOperator,
+    enter(c) {
+      const principal = c.get('principal');
+      operators.assertOperator({ principal, request: c.env?.incoming });
+      deps.log.info(
+        { operator: principal.kind === 'account' && principal.accountId, path: c.req?.path },
+        'an operator looks',
+      );
+    },
     close: changes.close,
   };
 }

@@ -3,7 +3,7 @@ import { quoteName, readFiles } from '../duckdb/sql-text.ts';
 import type { Column } from './columns.ts';
 import { type CurrentSources, changeRows, currentRows, flatten, isPresent } from './current-sql.ts';
 
-const owners = ['_account', '_tenant', '_user'] as const;
+export const owners = ['_account', '_tenant', '_user'] as const;
 
 const groupNames = ({ groups }: Insight): string[] => Object.keys(groups).map(quoteName);
 const sumNames = ({ sums }: Insight): string[] => Object.keys(sums).map(quoteName);
@@ -64,15 +64,16 @@ export function sumChanges(insight: Insight, paths: readonly string[], columns: 
 
 export const readGold = (path: string): string => `from ${readFiles([path])}`;
 
-// The answer's own rows: no owners any more, nothing that adds up to nothing.
+// The answer's own rows: nothing that adds up to nothing, and no owners any more unless they are asked for.
 export function finish(
   insight: Insight,
   parts: readonly string[],
   scope: string,
   since: string | undefined,
+  by: readonly string[] = [],
 ): string {
   const sums = sumNames(insight).map(name => `sum(${name}) as ${name}`);
-  const groups = groupNames(insight);
+  const groups = [...by, ...groupNames(insight)];
   const isRecent =
     insight.day !== undefined && since !== undefined ? `${quoteName(insight.day)} >= '${since}'` : 'true';
   const isSomething = sumNames(insight).map(name => `sum(${name}) <> 0`);

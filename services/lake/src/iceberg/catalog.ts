@@ -4,14 +4,14 @@ import type { Insight } from '@stak/table';
 import { goldNames } from '../compaction/gold.ts';
 import { lakeErrors } from '../errors.ts';
 import { listViews } from '../query/query.ts';
-import { scopeOf, type TenantsOf } from '../query/scope.ts';
+import { everyone, scopeOf, type TenantsOf } from '../query/scope.ts';
 import type { LakeTable } from '../storage/lake-table.ts';
 import { type CopyTable, copyFolder, type createCopies, type Namespace } from './copies.ts';
 import { tableName } from './iceberg-tables.ts';
 import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
 
-// What an Iceberg client asks of a REST catalog, for one account: which tables there are, and one of them with its
-// metadata and credentials for its files.
+// What an Iceberg client asks of a REST catalog, for one account or for the operator: which tables there are, and one
+// of them with its metadata and credentials for its files.
 
 export const namespaces: readonly Namespace[] = ['bronze', 'silver', 'gold'];
 
@@ -27,6 +27,7 @@ export type CatalogDeps = {
   runFairly<T>(payer: string, work: () => Promise<T>): Promise<T>;
 };
 
+export type CatalogReader = AccountPrincipal | 'operator';
 export type Catalog = ReturnType<typeof createCatalog>;
 
 export function createCatalog(deps: CatalogDeps) {
@@ -39,23 +40,23 @@ export function createCatalog(deps: CatalogDeps) {
     return [{ namespace: 'gold' as const, name, lakeTable, entity: insight.entity.name, insight }];
   });
 
-  function tablesOf({ scope }: AccountPrincipal, namespace: string): CopyTable[] {
+  function tablesOf(reader: CatalogReader, namespace: string): CopyTable[] {
     if (namespace === 'gold') return sums;
     if (namespace !== 'bronze' && namespace !== 'silver')
       throw lakeErrors.create('lake.table_not_found', `There is no namespace called ${namespace}.`);
     return views
-      .filter(view => view.scope === undefined || view.scope === scope)
+      .filter(view => view.scope === undefined || reader === 'operator' || view.scope === reader.scope)
       .map(({ name, lakeTable, entity }) => ({ namespace, name: tableName(name), lakeTable, entity }));
   }
 
   return {
-    list: (caller: AccountPrincipal, namespace: string): string[] =>
-      tablesOf(caller, namespace).map(({ name }) => name),
-    async load(caller: AccountPrincipal, namespace: string, name: string) {
-      const table = tablesOf(caller, namespace).find(one => one.name === name);
+    list: (reader: CatalogReader, namespace: string): string[] =>
+      tablesOf(reader, namespace).map(({ name }) => name),
+    async load(reader: CatalogReader, namespace: string, name: string) {
+      const table = tablesOf(reader, namespace).find(one => one.name === name);
       if (!table) throw lakeErrors.create('lake.table_not_found', `There is no table ${namespace}.${name}.`);
-      const scope = await scopeOf(caller, deps);
-      if (scope.kind !== 'account') throw new TypeError('a catalog is an account’s');
+      const scope = reader === 'operator' ? everyone : await scopeOf(reader, deps);
+      if (scope.kind === 'endUser') throw new TypeError('a catalog is an account’s');
       const { location, metadata } = await runFairly(scope.payer, () => copies.load(table, scope));
       const key = grantFiles(sealer, clock, `${copyFolder(scope)}/${namespace}.${name}`);
       return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, createRecentMap } from '@stak/kit';
 import type { Insight } from '@stak/table';
 import { currentRows, isPresent } from '../compaction/current-sql.ts';
-import { finish } from '../compaction/gold-sql.ts';
+import { finish, owners } from '../compaction/gold-sql.ts';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteName, quoteText, readFiles } from '../duckdb/sql-text.ts';
 import { partsOf } from '../insights/answer.ts';
@@ -20,7 +20,7 @@ import {
 import type { State } from '../storage/manifest-state.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
-import { bronzeColumns, entityColumns, goldColumns } from './iceberg-tables.ts';
+import { bronzeColumns, entityColumns, goldColumns, ownerColumns } from './iceberg-tables.ts';
 import { digestOf, type Metadata } from './metadata.ts';
 import { createPublisher } from './publisher.ts';
 import type { IcebergColumn } from './schema.ts';
@@ -38,19 +38,24 @@ export type CopyTable = {
   entity: string;
   insight?: Insight;
 };
-type ScopeNote = { accountId: string; tenantIds: readonly string[] };
-type AccountScope = Extract<Scope, { kind: 'account' }>;
+type ScopeNote = { accountId: string; tenantIds: readonly string[] } | null; // null: everybody's rows
+type CopyScope = Exclude<Scope, { kind: 'endUser' }>;
 
 // Callers who see the same rows share a folder.
-export const copyFolder = (scope: AccountScope): string =>
+export const copyFolder = (scope: CopyScope): string =>
   `${root}/${createHash('sha256').update(scopeCondition(scope)).digest('hex').slice(0, 40)}`;
 
 const noteKey = (folder: string): string => `${folder}/scope.json`;
 const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // of use to the lake alone
 
-function columnsOf({ namespace, lakeTable, entity, insight }: CopyTable): IcebergColumn[] {
+// An account knows whose rows it has. An operator is told.
+function columnsOf(
+  { namespace, lakeTable, entity, insight }: CopyTable,
+  { kind }: CopyScope,
+): IcebergColumn[] {
   if (namespace === 'bronze') return bronzeColumns.filter(({ name }) => !hidden.has(name));
-  return namespace === 'silver' ? entityColumns(columnsFor(lakeTable, entity)) : goldColumns(insight!);
+  const own = namespace === 'silver' ? entityColumns(columnsFor(lakeTable, entity)) : goldColumns(insight!);
+  return kind === 'everyone' ? [...ownerColumns, ...own] : own;
 }
 
 // The files that the rows come from: the same files, the same rows.
@@ -64,22 +69,24 @@ function inputsOf({ namespace, lakeTable, entity, insight }: CopyTable, state: S
   return [...files, silver, ...gold, String(completeGeneration), ...columns];
 }
 
-async function rowsOf(table: CopyTable, state: State, condition: string): Promise<string> {
+async function rowsOf(table: CopyTable, state: State, scope: CopyScope): Promise<string> {
   const { namespace, lakeTable, entity, insight } = table;
-  const names = columnsOf(table).map(({ name }) => quoteName(name));
+  const condition = scopeCondition(scope);
+  const whose = scope.kind === 'everyone' ? owners : [];
   if (namespace === 'gold')
-    return finish(insight!, await partsOf(lakeTable, state, insight!), condition, undefined);
+    return finish(insight!, await partsOf(lakeTable, state, insight!), condition, undefined, whose);
   if (namespace === 'silver') {
     const texts = columnsFor(lakeTable, entity).map(({ name, type }) =>
       type === 'JSON' ? `${quoteName(name)}::varchar as ${quoteName(name)}` : quoteName(name),
     );
     const sources = await locateCurrent(lakeTable, state, entity);
-    return `select ${texts.join(', ')} from (${currentRows(sources, condition)}) where ${isPresent} order by all`;
+    return `select ${[...whose, ...texts].join(', ')} from (${currentRows(sources, condition)}) where ${isPresent} order by all`;
   }
   const paths = inputsOf(table, state);
-  if (paths.length === 0) return emptyRows(columnsOf(table));
+  const columns = columnsOf(table, scope);
+  if (paths.length === 0) return emptyRows(columns);
   const files = readFiles(await locateAll(lakeTable.objects, paths));
-  return `select ${names.join(', ')} from (
+  return `select ${columns.map(({ name }) => quoteName(name)).join(', ')} from (
     select *, account_id as _account, tenant_id as _tenant, user_id as _user from ${files}
   ) where (${condition}) order by "at", length(sequence), sequence, key, kind`;
 }
@@ -95,16 +102,17 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
   const notedAt = createRecentMap<string, number>(limits.copyNotes);
 
   // A folder that is in use is younger than the sweep looks for, and says whose rows it holds before it has any.
-  async function note(folder: string, { accountId, tenantIds }: AccountScope): Promise<void> {
+  async function note(folder: string, scope: CopyScope): Promise<void> {
     if (clock.now() - (notedAt.get(folder) ?? Number.NEGATIVE_INFINITY) < limits.copyNoteMs) return;
-    const about: ScopeNote = { accountId, tenantIds };
+    const about: ScopeNote =
+      scope.kind === 'everyone' ? null : { accountId: scope.accountId, tenantIds: scope.tenantIds };
     await objects.put(noteKey(folder), Buffer.from(JSON.stringify(about)));
     notedAt.set(folder, clock.now());
   }
 
   async function build(
     table: CopyTable,
-    scope: AccountScope,
+    scope: CopyScope,
   ): Promise<{ location: string; metadata: Metadata }> {
     const top = copyFolder(scope);
     const folder = `${top}/${table.namespace}.${table.name}`;
@@ -112,7 +120,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     await note(top, scope);
     for (;;) {
       const { erasures } = await table.lakeTable.manifest.read();
-      const { number, metadata } = await copy(table, scopeCondition(scope), folder, publisher);
+      const { number, metadata } = await copy(table, scope, folder, publisher);
       // The copy may hold rows that were erased while it was written.
       if ((await table.lakeTable.manifest.read()).erasures === erasures)
         return { location: await locationIn(top)(publisher.metadataKey(folder, number)), metadata };
@@ -122,7 +130,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
 
   async function copy(
     table: CopyTable,
-    condition: string,
+    scope: CopyScope,
     folder: string,
     publisher: ReturnType<typeof createPublisher>,
   ) {
@@ -136,12 +144,12 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
       if (await areThere([path, publisher.listKey(folder, last)])) return known!;
       await removeAll(objects, `${folder}/`); // an erasure met a copy that was being made
     }
-    const source = { folder, columns: columnsOf(table), isByDay: false, version, at };
+    const source = { folder, columns: columnsOf(table, scope), isByDay: false, version, at };
     // Nothing was captured yet: a table without a snapshot. Clients take a snapshot 0 for the newest one.
     const files =
       version === 0
         ? []
-        : [{ path, bytes: await writeRows(await rowsOf(table, state, condition), path), commit: version }];
+        : [{ path, bytes: await writeRows(await rowsOf(table, state, scope), path), commit: version }];
     // Rows were replaced, but the files before stay for as long as their snapshots do.
     const options = {
       cutoffMs: Number.NEGATIVE_INFINITY,
@@ -181,7 +189,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
 
   return {
     // One at a time for each table of a caller: those who ask at once get the same.
-    async load(table: CopyTable, scope: AccountScope): Promise<{ location: string; metadata: Metadata }> {
+    async load(table: CopyTable, scope: CopyScope): Promise<{ location: string; metadata: Metadata }> {
       const key = `${copyFolder(scope)} ${table.namespace} ${table.name}`;
       const last = underWay.get(key) ?? Promise.resolve();
       const next = last.then(() => whileFilesLast(() => build(table, scope)));

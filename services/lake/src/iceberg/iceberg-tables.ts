@@ -37,12 +37,15 @@ const types: Record<Column['type'], IcebergType> = {
 export const entityColumns = (columns: readonly Column[]): IcebergColumn[] =>
   columns.map(({ name, type }) => ({ name, type: types[type] }));
 
+export const ownerColumns: readonly IcebergColumn[] = text('_account', '_tenant', '_user');
+
 const silverColumns = (columns: readonly Column[]): IcebergColumn[] => [
   ...text('_key', '_kind'),
   { name: '_generation', type: 'int' },
   ...text('_sequence'),
   { name: '_at', type: 'timestamp' },
-  ...text('_account', '_tenant', '_user', '_image'),
+  ...ownerColumns,
+  ...text('_image'),
   ...entityColumns(columns),
 ];
 
@@ -98,7 +101,7 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
         // After an erasure they have no signature, and are whole until they are made anew.
         const isStale = bytes === undefined || (signature !== '' && signature !== insightSignature(insight));
         add('gold', name, `insight=${keyPart(name)}`, {
-          columns: [...text('_account', '_tenant', '_user'), ...goldColumns(insight)],
+          columns: [...ownerColumns, ...goldColumns(insight)],
           files: isStale ? [] : [{ path: path!, bytes, commit: through! }],
           isStale,
         });

@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { endpoint, json, raw, route } from '@stak/http';
+import { type AnyEndpoint, endpoint, json, type Principal, raw, route } from '@stak/http';
 import { z } from 'zod';
 import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
-import { type Catalog, namespaces } from './catalog.ts';
+import { type Catalog, type CatalogReader, namespaces } from './catalog.ts';
 import type { Metadata } from './metadata.ts';
 
 // The read-only part of Iceberg's REST catalog, and the files of its tables as an S3 client reads them.
@@ -17,6 +17,7 @@ const namespace = { namespace: name };
 const tags = ['lake'];
 const read = { auth: 'account', scope: 'read', method: 'get' } as const;
 const base = '/v1/lake/iceberg/v1';
+const operatorBase = '/v1/lake/iceberg/operator/v1';
 const pages = { pageToken: text.optional(), pageSize: text.optional() };
 const identifier = z.strictObject({ namespace: z.array(z.string()), name: z.string() });
 const token = { 'next-page-token': z.null() };
@@ -123,10 +124,13 @@ const routes = {
   }),
 };
 
-export const createCatalogRoutes = (catalog: Catalog, objects: ObjectStore) =>
+type Asked = { get(name: 'principal'): Principal };
+
+const catalogEndpoints = (catalog: Catalog, enter: (c: Asked) => CatalogReader) =>
   [
-    endpoint(routes.config, c =>
-      c.json(
+    endpoint(routes.config, c => {
+      enter(c);
+      return c.json(
         {
           defaults: {},
           overrides: {},
@@ -138,27 +142,69 @@ export const createCatalogRoutes = (catalog: Catalog, objects: ObjectStore) =>
           ],
         },
         200,
-      ),
-    ),
+      );
+    }),
     endpoint(routes.namespaces, c => {
+      enter(c);
       const isTop = c.req.valid('query').parent === undefined;
       return c.json({ namespaces: isTop ? namespaces.map(one => [one]) : [], 'next-page-token': null }, 200);
     }),
     endpoint(routes.namespace, c => {
       const { namespace } = c.req.valid('param');
-      catalog.list(c.get('principal'), namespace);
+      catalog.list(enter(c), namespace);
       return c.json({ namespace: [namespace], properties: {} }, 200);
     }),
     endpoint(routes.tables, c => {
       const { namespace } = c.req.valid('param');
-      const names = catalog.list(c.get('principal'), namespace);
+      const names = catalog.list(enter(c), namespace);
       const identifiers = names.map(name => ({ namespace: [namespace], name }));
       return c.json({ identifiers, 'next-page-token': null }, 200);
     }),
     endpoint(routes.table, async c => {
       const { namespace, table } = c.req.valid('param');
-      return c.json(await catalog.load(c.get('principal'), namespace, table), 200);
+      return c.json(await catalog.load(enter(c), namespace, table), 200);
     }),
+  ] as const;
+
+// Of the operator's catalog, in the order of the others.
+const operatorTexts = [
+  ['Config', 'Get the settings for Iceberg clients of an operator'],
+  ['Namespaces', 'List the namespaces of the operator’s Iceberg catalog'],
+  ['Namespace', 'Get a namespace of the operator’s Iceberg catalog'],
+  ['Tables', 'List the tables of a namespace, for an operator'],
+  ['Table', 'Load a table with the rows of all accounts'],
+] as const;
+
+// The same catalog over everybody's rows. `assertOperator` throws for anybody else; any caller gets as far as that, so
+// that they find nothing rather than something that is refused to them.
+export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked) => void): AnyEndpoint[] =>
+  catalogEndpoints(catalog, c => {
+    assertOperator(c);
+    return 'operator';
+  }).map(({ route, ...one }, i) => ({
+    ...(one as Pick<AnyEndpoint, 'handler'>),
+    route: {
+      ...route,
+      auth: 'user',
+      endUserScope: 'any',
+      path: route.path.replace(base, operatorBase) as `/${string}`,
+      operationId: `lake.operatorIceberg${operatorTexts[i]![0]}`,
+      summary: operatorTexts[i]![1],
+      description:
+        'For operators of this server, signed in; for anybody else it is not there. `_account`, `_tenant` and `_user` (in `bronze` `account_id`, `tenant_id` and `user_id`) say whose a row is.',
+      problems: [...('problems' in route ? route.problems : []), 'http.not_found'],
+    },
+  }));
+
+const ownReader = (c: Asked): CatalogReader => {
+  const principal = c.get('principal');
+  if (principal.kind !== 'account') throw new TypeError('a catalog is an account’s');
+  return principal;
+};
+
+export const createCatalogRoutes = (catalog: Catalog, objects: ObjectStore) =>
+  [
+    ...catalogEndpoints(catalog, ownReader),
     endpoint(
       routes.file,
       async c => {

@@ -9,7 +9,13 @@ export type Scope = {
 } & (
   | { readonly kind: 'account'; readonly accountId: string; readonly tenantIds: readonly string[] }
   | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string }
+  | { readonly kind: 'everyone' }
 );
+
+// An operator's: every row, also those that nobody owns. No principal leads here, only an operator's own routes do.
+export const everyone = { kind: 'everyone', payer: 'the operator' } as const;
+
+type PrincipalScope = Exclude<Scope, { kind: 'everyone' }>;
 
 export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
 
@@ -22,7 +28,7 @@ export type EnterTenant = (
 export async function scopeOf(
   principal: AccountPrincipal | EndUserPrincipal,
   { tenantsOf, enterTenant }: { tenantsOf: TenantsOf; enterTenant?: EnterTenant },
-): Promise<Scope> {
+): Promise<PrincipalScope> {
   if (principal.kind === 'endUser') {
     const { tenantId, userId } = principal;
     const entered = await enterTenant?.(principal, tenantId);
@@ -32,12 +38,13 @@ export async function scopeOf(
   return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId), payer: accountId };
 }
 
-export function whoseOf(scope: Scope): 'user' | 'account' | 'account_and_tenants' {
+export function whoseOf(scope: PrincipalScope): 'user' | 'account' | 'account_and_tenants' {
   if (scope.kind === 'endUser') return 'user';
   return scope.tenantIds.length > 0 ? 'account_and_tenants' : 'account';
 }
 
 export function scopeCondition(scope: Scope): string {
+  if (scope.kind === 'everyone') return 'true';
   if (scope.kind === 'endUser')
     return `_tenant = ${quoteText(scope.tenantId)} and _user = ${quoteText(scope.userId)}`;
   const own = `_account = ${quoteText(scope.accountId)}`;
