@@ -264,4 +264,113 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await expect.poll(() => transform.inputValue()).toBe('JavaScript');
     expect(failures).toEqual([]);
   });
+
+  it('keeps what is typed and a new secret while a source is read again', async () => {
+    const { page, client, failures } = await enter({ path: undefined });
+    const { path } = await sampleSource(client);
+    const sourceId = path.split('/').at(-1)!;
+    await page.goto(`${server.url}${path}?tab=settings`);
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('Shop in town');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    expect(await name.inputValue()).toBe('Shop in town');
+    await page.getByRole('textbox', { name: 'Alert address' }).fill(`${server.url}/alerts`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const secret = page.getByRole('alert').filter({ hasText: 'Alerts are signed with this secret' });
+    await secret.getByText(/^whsec_/).waitFor();
+    const first = await secret.getByText(/^whsec_/).innerText();
+    await page.getByRole('heading', { name: 'Shop in town' }).waitFor();
+    await name.fill('Shop at sea');
+    await page.getByRole('button', { name: 'Rotate alert secret' }).click();
+    await expect.poll(() => secret.getByText(/^whsec_/).innerText()).not.toBe(first);
+    expect(await name.inputValue()).toBe('Shop at sea');
+
+    // Pauses and new secrets are no changes of what the form shows; another name is.
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Shop at sea' }).waitFor();
+    await name.fill('Mine');
+    await client.webhooks.editSource({ sourceId, body: { name: 'Theirs' } });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody else has saved these settings').waitFor();
+    expect((await client.webhooks.readSource({ sourceId })).data.name).toBe('Theirs');
+    expect(await name.inputValue()).toBe('Mine');
+    await page.getByRole('button', { name: 'Show what was saved' }).click();
+    await expect.poll(() => name.inputValue()).toBe('Theirs');
+
+    // Another source of the same page has neither its secret nor its name.
+    const other = (await client.webhooks.createSource({ body: { name: 'Other' } })).data;
+    await follow(page, `/console/webhooks/${other.sourceId}?tab=settings`);
+    await expect.poll(() => name.inputValue()).toBe('Other');
+    expect(await secret.count()).toBe(0);
+    expect(failures).toEqual([]);
+  });
+
+  it('overwrites nobody’s connection, and shows a secret with its own', async () => {
+    const { page, client, failures } = await enter({ path: undefined });
+    const { path } = await sampleSource(client);
+    const sourceId = path.split('/').at(-1)!;
+    const made = async (name: string) => {
+      const body = { name, destinationUrl: `${server.url}/nowhere`, maxConcurrency: 3 };
+      return (await client.webhooks.createConnection({ sourceId, body })).data.connectionId;
+    };
+    const billing = await made('Billing');
+    await made('Stock');
+    await page.goto(`${server.url}${path}?tab=connections`);
+    await page.getByRole('button', { name: 'Edit and test Stock' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Edit and test Billing' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByText('it is not shown again').waitFor();
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('dialog', { name: 'Stock' }).waitFor();
+    expect(await page.getByText('it is not shown again').count()).toBe(0);
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    // A pause in between is no conflict; another destination is.
+    await page.getByRole('button', { name: 'Edit and test Billing' }).click();
+    const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' });
+    await name.fill('Invoices');
+    await client.webhooks.editConnection({ connectionId: billing, body: { status: 'paused' } });
+    await page.getByRole('button', { name: 'Retries, rate and order' }).click();
+    await page.getByRole('textbox', { name: 'Deliveries at once' }).fill('');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The connection is saved.').waitFor();
+    const saved = async () => (await client.webhooks.readConnection({ connectionId: billing })).data;
+    expect(await saved()).toMatchObject({ name: 'Invoices', status: 'paused', maxConcurrency: 16 });
+    await name.fill('Mine');
+    const elsewhere = { destinationUrl: `${server.url}/elsewhere` };
+    await client.webhooks.editConnection({ connectionId: billing, body: elsewhere });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Somebody else has saved these settings').waitFor();
+    expect(await saved()).toMatchObject({ ...elsewhere, name: 'Invoices' });
+    await page.getByRole('button', { name: 'Show what was saved' }).click();
+    const destination = page.getByRole('textbox', { name: 'Destination' });
+    await expect.poll(() => destination.inputValue()).toBe(elsewhere.destinationUrl);
+    await name.fill('Mine');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(async () => (await saved()).name).toBe('Mine');
+    expect(failures).toEqual([]);
+  });
+
+  it('leaves a list of events alone while its updates are paused', async () => {
+    const { page, client, failures } = await enter({ path: undefined });
+    const { path } = await sampleSource(client);
+    await page.goto(server.url + path);
+    await page.getByText('No events yet').waitFor();
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    let reads = 0;
+    page.on('request', request => {
+      if (new URL(request.url()).pathname.endsWith('/events')) reads += 1;
+    });
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText('The test event has arrived').waitFor();
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await page.getByText('No events yet').waitFor();
+    await page.getByRole('button', { name: 'Resume updates' }).click();
+    await page.getByRole('link', { name: /^evt_/ }).waitFor();
+    expect(reads).toBe(1);
+    expect(failures).toEqual([]);
+  });
 });

@@ -3029,9 +3029,9 @@ export type ApiTypes = {
           | WebhooksCreateConnectionDataTransform
           | { type: 'javascript'; code: string };
         retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
-        maxConcurrency?: number;
-        ordered?: boolean;
+        maxConcurrency?: number | null;
         ratePerSecond?: number | null;
+        ordered?: boolean;
         status?: 'active' | 'paused';
       };
     };

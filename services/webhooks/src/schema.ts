@@ -113,7 +113,8 @@ export const newConnectionSchema = z
 export type NewConnection = z.input<typeof newConnectionSchema>;
 
 export const connectionChangeSchema = z.strictObject({
-  ...z.strictObject(connectionFields).partial().omit({ ratePerSecond: true }).shape,
+  ...z.strictObject(connectionFields).partial().shape,
+  maxConcurrency: connectionFields.maxConcurrency.nullable().optional(),
   ratePerSecond: connectionFields.ratePerSecond.nullable().optional(),
   status: z.enum(['active', 'paused']).optional(),
 });

@@ -36,6 +36,17 @@ describe('sources', () => {
     expect((await hooks.read('/v1/sources')).data).toEqual([]);
   });
 
+  it('take back the limits of a connection', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const limited = { maxConcurrency: 3, ratePerSecond: 5 };
+    const path = `/v1/connections/${await hooks.connect(sourceId, destination.url, limited)}`;
+    const send = { maxConcurrency: null, ratePerSecond: null };
+    const [status, edited] = await json(await hooks.call(path, { method: 'PATCH', send }));
+    expect([status, edited.maxConcurrency, edited.ratePerSecond]).toEqual([200, 16, undefined]);
+  });
+
   it('keep their secrets sealed', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source({ signingSecret: 'plain secret', verifyToken: 'plain token' });

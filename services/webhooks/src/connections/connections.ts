@@ -177,7 +177,7 @@ function newConnectionItem(
 }
 
 function connectionEdit(
-  { filters, transform, retryConfig, ratePerSecond, ...plain }: ConnectionChange,
+  { filters, transform, retryConfig, maxConcurrency, ratePerSecond, ...plain }: ConnectionChange,
   isActivated: boolean,
   nowMs: number,
 ): ConnectionEdit {
@@ -189,6 +189,7 @@ function connectionEdit(
     ...(filters !== undefined && { filters: JSON.stringify(filters) }),
     ...(transform !== undefined && { transform: JSON.stringify(transform) }),
     ...(retryConfig !== undefined && { retryConfig: JSON.stringify(retryConfig) }),
+    ...(maxConcurrency !== undefined && { maxConcurrency: maxConcurrency ?? limits.concurrency }),
     ...(ratePerSecond != null && { ratePerSecond }),
     // Activating it means that the destination is expected to work again.
     ...(isActivated && { breaker: 'closed' as const, breakerTrips: 0 }),

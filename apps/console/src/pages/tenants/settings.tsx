@@ -1,11 +1,9 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { StakError } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { SaveFailure } from '../../components/save-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { settingsKey, useSettings } from '../../queries/tenants.ts';
 import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -56,7 +54,6 @@ function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
       onSaved();
     },
   });
-  const isOvertaken = save.error instanceof StakError && save.error.code === 'http.version_mismatch';
   return (
     <SettingsForm
       settings={settings}
@@ -64,19 +61,7 @@ function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
       complaints={fieldComplaints(save.error)}
       onSave={save.mutate}
     >
-      {isOvertaken && (
-        <Alert color="orange" title="Somebody else has saved these settings" role="alert">
-          <Group justify="space-between">
-            <Text size="sm">
-              Nothing was overwritten. Look at what they saved and make your change again.
-            </Text>
-            <Button size="xs" variant="light" color="orange" onClick={onReadAgain}>
-              Show what was saved
-            </Button>
-          </Group>
-        </Alert>
-      )}
-      {save.error && !isOvertaken && <Failure error={save.error} />}
+      {save.error && <SaveFailure error={save.error} onReadAgain={onReadAgain} />}
     </SettingsForm>
   );
 }

@@ -1,23 +1,28 @@
-import { Button, Select, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type {
   ApiTypes,
   WebhooksEditConnectionData as Connection,
   WebhooksCreateConnectionData as Created,
 } from '@stak/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useState } from 'react';
 import { CodeField } from '../../components/code-field.tsx';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { Loaded } from '../../components/loaded.tsx';
+import { isMissing } from '../../components/nothing-here.tsx';
 import { Permitted, PermittedFields } from '../../components/permitted.tsx';
+import { SaveFailure } from '../../components/save-failure.tsx';
 import { client } from '../../queries/api.ts';
+import { saveOver, useFilling, type Versioned } from '../../queries/save-over.ts';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
 import { useEventBody } from './event-payload.tsx';
 import { FilterBuilder } from './filter-builder.tsx';
+import { connectionQuery } from './queries.ts';
 import { RulesTrial, type Sample, useSample } from './rules-trial.tsx';
 
-type Draft = ApiTypes['webhooks.createConnection']['args']['body'];
+type NewBody = ApiTypes['webhooks.createConnection']['args']['body'];
+type Body = ApiTypes['webhooks.editConnection']['args']['body'];
 type Kind = Connection['transform']['type'];
 
 const kinds = [
@@ -37,14 +42,68 @@ const exampleCode = `function transform(event) {
   return { body: { kind: event.body.type } };
 }`;
 
-type Props = {
-  sourceId: string;
-  connection: Connection | undefined; // none for a new one
-  onCreated: (created: Created) => void;
+type NewProps = { sourceId: string; onCreated: (created: Created) => void };
+
+export function NewConnection({ sourceId, onCreated }: NewProps) {
+  const queries = useQueryClient();
+  const create = async (body: Body) => {
+    const { data } = await client.webhooks.createConnection({ sourceId, body: body as NewBody });
+    await queries.invalidateQueries({ queryKey: ['connections', sourceId] });
+    onCreated(data);
+  };
+  return <ConnectionForm sourceId={sourceId} onSave={create} />;
+}
+
+export function EditConnection({ connectionId }: { connectionId: string }) {
+  const query = useQuery({
+    ...connectionQuery(connectionId),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (isMissing(query.error)) return <Text>There is no such connection.</Text>;
+  return <Loaded query={query}>{read => <SavedConnection read={read} />}</Loaded>;
+}
+
+// What the form shows of it.
+const fieldsOf = ({ name, destinationUrl, filters, transform, ...connection }: Connection) => {
+  const { retryConfig, maxConcurrency, ratePerSecond, ordered } = connection;
+  return { name, destinationUrl, filters, transform, retryConfig, maxConcurrency, ratePerSecond, ordered };
 };
 
-export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
+function SavedConnection({ read }: { read: Versioned<Connection> }) {
   const queries = useQueryClient();
+  const { connectionId, sourceId } = read.data;
+  const { round, filledWith, refill, goOn } = useFilling(read);
+  const readNow = () => client.webhooks.readConnection({ connectionId });
+  const save = async (body: Body) => {
+    const saved = await saveOver(filledWith, {
+      read: readNow,
+      fieldsOf,
+      save: ifMatch => client.webhooks.editConnection({ connectionId, body }, { ifMatch }),
+    });
+    goOn(saved);
+    await queries.invalidateQueries({ queryKey: ['connections', sourceId] });
+    notifications.show({ message: 'The connection is saved.' });
+  };
+  return (
+    <ConnectionForm
+      key={round}
+      sourceId={sourceId}
+      connection={filledWith.data}
+      onSave={save}
+      onReadAgain={() => readNow().then(refill, complain)}
+    />
+  );
+}
+
+type FormProps = {
+  sourceId: string;
+  connection?: Connection; // none for a new one
+  onSave: (body: Body) => Promise<void>;
+  onReadAgain?: () => void;
+};
+
+function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps) {
   const given = connection?.transform;
   const [kind, setKind] = useState<Kind>(given?.type ?? 'passthrough');
   const [filters, setFilters] = useState(JSON.stringify(connection?.filters ?? [], null, 2));
@@ -56,25 +115,13 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
   const [code, setCode] = useState(given?.type === 'javascript' ? given.code : exampleCode);
 
   const save = useMutation({
-    mutationFn: async (names: { name: string; destinationUrl: string }) => {
-      const body = {
+    mutationFn: async (names: { name: string; destinationUrl: string }) =>
+      onSave({
         ...names,
         filters: parse('filter', filters),
         transform: transformOf(),
         ...deliveryOf(delivery, connection === undefined),
-      } as Draft;
-      if (connection) {
-        const { connectionId } = connection;
-        await client.webhooks.editConnection({ connectionId, body });
-        return undefined;
-      }
-      return (await client.webhooks.createConnection({ sourceId, body })).data;
-    },
-    onSuccess: async created => {
-      await queries.invalidateQueries({ queryKey: ['connections', sourceId] });
-      if (created) onCreated(created);
-      else notifications.show({ message: 'The connection is saved.' });
-    },
+      } as Body),
   });
   const transformOf = (): unknown => {
     if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep };
@@ -83,7 +130,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
   const rulesOf = () => {
     try {
       return { filters: parse('filter', filters), transform: transformOf() } as Pick<
-        Draft,
+        NewBody,
         'filters' | 'transform'
       >;
     } catch {
@@ -104,7 +151,7 @@ export function ConnectionForm({ sourceId, connection, onCreated }: Props) {
     <form onSubmit={submit}>
       <PermittedFields to={connection ? 'webhooks.editConnection' : 'webhooks.createConnection'}>
         <Stack>
-          {save.error && !hasField && <Failure error={save.error} />}
+          {save.error && !hasField && <SaveFailure error={save.error} onReadAgain={onReadAgain} />}
           <TextInput
             name="name"
             label="Name"

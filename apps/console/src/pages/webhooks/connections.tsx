@@ -13,7 +13,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatNumber } from '../../text/format.ts';
-import { ConnectionForm } from './connection-form.tsx';
+import { EditConnection, NewConnection } from './connection-form.tsx';
 import { statusOf } from './connection-status.ts';
 import { ConnectionTrial } from './connection-test.tsx';
 import { useConnections } from './queries.ts';
@@ -25,12 +25,13 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
   const navigate = route.useNavigate();
   const setEdited = (connection: string | undefined) =>
     void navigate({ search: before => ({ ...before, connection }) });
-  const [secret, setSecret] = useState<string>();
+  // A secret is shown with the connection that it signs for, and no other that the address leads to.
+  const [made, setMade] = useState<{ connectionId: string; signingSecret: string }>();
   const connections = useConnections(sourceId);
   const current = connections.data?.find(one => one.connectionId === edited);
   const close = () => {
     setEdited(undefined);
-    setSecret(undefined);
+    setMade(undefined);
   };
   return (
     <Stack gap="sm">
@@ -68,27 +69,23 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
-          {secret !== undefined && (
-            <OneTimeSecret use="Deliveries are signed with this secret." value={secret} />
+          {made !== undefined && made.connectionId === edited && (
+            <OneTimeSecret use="Deliveries are signed with this secret." value={made.signingSecret} />
           )}
-          {/* A form takes what it shows when it is made, so it waits for what it is to show. */}
-          {edited === 'new' || current ? (
-            <ConnectionForm
-              key={edited}
+          {edited === 'new' && (
+            <NewConnection
               sourceId={sourceId}
-              connection={current}
-              onCreated={({ connectionId, signingSecret }) => {
-                setEdited(connectionId);
-                setSecret(signingSecret);
+              onCreated={created => {
+                setEdited(created.connectionId);
+                setMade(created);
               }}
             />
-          ) : (
-            <Loaded query={connections}>{() => <Text>There is no such connection.</Text>}</Loaded>
           )}
+          {edited !== 'new' && edited !== undefined && <EditConnection key={edited} connectionId={edited} />}
           {current && (
             <>
               <Permitted to="webhooks.rotateSecret">
-                <RotateSecret connectionId={current.connectionId} onRotated={setSecret} />
+                <RotateSecret connectionId={current.connectionId} onRotated={setMade} />
               </Permitted>
               <Permitted to="webhooks.testConnection">
                 <ConnectionTrial connectionId={current.connectionId} />
@@ -101,11 +98,14 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
   );
 }
 
-type RotateProps = { connectionId: string; onRotated: (secret: string) => void };
+type RotateProps = {
+  connectionId: string;
+  onRotated: (made: { connectionId: string; signingSecret: string }) => void;
+};
 
 function RotateSecret({ connectionId, onRotated }: RotateProps) {
   const rotate = useMutation({
-    mutationFn: async () => (await client.webhooks.rotateSecret({ connectionId })).data.signingSecret,
+    mutationFn: async () => (await client.webhooks.rotateSecret({ connectionId })).data,
     onSuccess: onRotated,
     onError: complain,
   });

@@ -23,17 +23,15 @@ export const draftOf = (connection: Connection | undefined): DeliveryDraft => ({
 export function deliveryOf(draft: DeliveryDraft, isNew: boolean) {
   const delaysS = readDelays(draft.delays);
   const { maxAttempts, maxConcurrency, ratePerSecond, ordered } = draft;
+  const limitOf = (name: string, value: number | string) =>
+    value !== '' ? { [name]: Number(value) } : isNew ? {} : { [name]: null };
   return {
     retryConfig: {
       ...(delaysS.length > 0 && { delaysS }),
       ...(maxAttempts !== '' && { maxAttempts: Number(maxAttempts) }),
     },
-    ...(maxConcurrency !== '' && { maxConcurrency: Number(maxConcurrency) }),
-    ...(ratePerSecond !== ''
-      ? { ratePerSecond: Number(ratePerSecond) }
-      : isNew
-        ? {}
-        : { ratePerSecond: null }),
+    ...limitOf('maxConcurrency', maxConcurrency),
+    ...limitOf('ratePerSecond', ratePerSecond),
     ordered,
   };
 }

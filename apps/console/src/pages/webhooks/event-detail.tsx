@@ -19,7 +19,7 @@ import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
 import { type EventTab, eventTabs } from './address.ts';
 import { WebhookPayload } from './event-payload.tsx';
 import { SentRequest } from './event-sent.tsx';
-import { useConnectionsOf } from './queries.ts';
+import { sourceQuery, useConnectionsOf } from './queries.ts';
 
 export type Event = ApiTypes['webhooks.readEvent']['data'];
 type Attempt = Event['attempts'][number];
@@ -60,11 +60,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
   const sourceId = given ?? event.data?.sourceId;
   const connections = useConnectionsOf(sourceId === undefined ? [] : [sourceId]).data;
   const names = new Map(connections.map(one => [one.connectionId, one.name]));
-  const source = useQuery({
-    queryKey: ['source', sourceId],
-    queryFn: async () => (await client.webhooks.readSource({ sourceId: sourceId! })).data,
-    enabled: sourceId !== undefined,
-  });
+  const source = useQuery({ ...sourceQuery(sourceId ?? ''), enabled: sourceId !== undefined });
   if (isMissing(event.error))
     return (
       <Missing
@@ -89,7 +85,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
                 ))}
               </TabList>
               <Tabs.Panel value="received" pt="sm">
-                <WebhookPayload event={data} url={source.data?.ingestUrl} />
+                <WebhookPayload event={data} url={source.data?.data.ingestUrl} />
               </Tabs.Panel>
               <Tabs.Panel value="headers" pt="sm">
                 <DataTable

@@ -68,16 +68,18 @@ function useEvents(sourceId: string | undefined, filters: EventsSearch) {
     queryFn: ({ pageParam }) => readPage(sourceId, filters, pageParam, 50),
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    // Also what a focus or a replay would bring waits; but other filters ask for another list.
+    enabled: ({ state }) => !isPaused || state.data === undefined,
     // The stream announces arrivals, but not one before it was open; what becomes of them is asked for until it is
     // settled.
     refetchInterval: ({ state }) =>
-      isPaused ? false : state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : 10_000,
+      state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : 10_000,
   });
   useLive(
     sourceId === undefined ? undefined : `tail ${sourceId}`,
     options => client.webhooks.tailEvents({ sourceId: sourceId! }, options),
     () => {
-      if (!isPaused) void queries.invalidateQueries({ queryKey: key });
+      void queries.invalidateQueries({ queryKey: key });
       void queries.invalidateQueries({ queryKey: ['webhook-analytics'] });
     },
   );

@@ -1,6 +1,7 @@
 import type { ApiTypes } from '@stak/client';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
+import { versioned } from '../../queries/save-over.ts';
 
 export type Source = ApiTypes['webhooks.readSource']['data'];
 export type Connection = ApiTypes['webhooks.readConnection']['data'];
@@ -11,6 +12,19 @@ export const useSources = () =>
     queryKey: ['sources'],
     queryFn: async () => (await client.webhooks.listSources()).data.data,
     refetchInterval: 10_000, // events come all the time
+  });
+
+// With its version, for those who change it.
+export const sourceQuery = (sourceId: string) =>
+  queryOptions({
+    queryKey: ['source', sourceId],
+    queryFn: async () => versioned(await client.webhooks.readSource({ sourceId })),
+  });
+
+export const connectionQuery = (connectionId: string) =>
+  queryOptions({
+    queryKey: ['connection', connectionId],
+    queryFn: async () => versioned(await client.webhooks.readConnection({ connectionId })),
   });
 
 const connectionsQuery = (sourceId: string) => ({

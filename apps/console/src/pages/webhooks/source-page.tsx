@@ -13,6 +13,7 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
+import type { Versioned } from '../../queries/save-over.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { curlOf } from '../../text/curl.ts';
 import type { SourceSearch, SourceTab } from './address.ts';
@@ -20,7 +21,7 @@ import { WebhookAnalytics } from './analytics.tsx';
 import { WebhookConnections } from './connections.tsx';
 import { EventList } from './event-list.tsx';
 import { providerNames } from './providers.ts';
-import type { Source } from './queries.ts';
+import { type Source, sourceQuery } from './queries.ts';
 import { SourceSettings } from './source-settings.tsx';
 
 const route = getRouteApi('/inside/webhooks/$source');
@@ -34,11 +35,8 @@ const tabNames: Readonly<Record<SourceTab, string>> = {
 export function WebhookSourcePage() {
   const { source: sourceId } = route.useParams();
   const { tab = 'events' } = route.useSearch();
-  const source = useQuery({
-    queryKey: ['source', sourceId],
-    queryFn: async () => (await client.webhooks.readSource({ sourceId })).data,
-  });
-  usePageTitle(tabNames[tab], source.data?.name ?? 'Source');
+  const source = useQuery(sourceQuery(sourceId));
+  usePageTitle(tabNames[tab], source.data?.data.name ?? 'Source');
   if (isMissing(source.error))
     return (
       <Missing
@@ -56,8 +54,8 @@ export function WebhookSourcePage() {
       <Loaded query={source}>
         {found => (
           <>
-            <SourceHead source={found} />
-            <SourceTabs source={found} />
+            <SourceHead source={found.data} />
+            <SourceTabs read={found} />
           </>
         )}
       </Loaded>
@@ -71,7 +69,7 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
   const edit = useMutation({
     mutationFn: (next: 'active' | 'paused') =>
       client.webhooks.editSource({ sourceId, body: { status: next } }),
-    onSuccess: ({ data }) => queries.setQueryData(['source', sourceId], data),
+    onSuccess: ({ data, etag }) => queries.setQueryData(sourceQuery(sourceId).queryKey, { data, etag }),
     onError: complain,
   });
   const remove = useMutation({
@@ -124,8 +122,8 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
   );
 }
 
-function SourceTabs({ source }: { source: Source }) {
-  const { sourceId } = source;
+function SourceTabs({ read }: { read: Versioned<Source> }) {
+  const { sourceId } = read.data;
   const search = route.useSearch();
   const { tab = 'events', days } = search;
   const navigate = route.useNavigate();
@@ -159,7 +157,7 @@ function SourceTabs({ source }: { source: Source }) {
         <WebhookAnalytics sourceId={sourceId} days={days} onDays={count => go({ days: count })} />
       </Tabs.Panel>
       <Tabs.Panel value="settings" pt="md">
-        <SourceSettings key={source.updatedAt} source={source} />
+        <SourceSettings key={sourceId} read={read} />
       </Tabs.Panel>
     </Tabs>
   );

@@ -4,14 +4,15 @@ import type { ApiTypes } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
 import { JsonField } from '../../components/json-field.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { PermittedFields } from '../../components/permitted.tsx';
+import { SaveFailure } from '../../components/save-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
+import { saveOver, useFilling, type Versioned } from '../../queries/save-over.ts';
 import { providerNames } from './providers.ts';
-import type { Source } from './queries.ts';
+import { type Source, sourceQuery } from './queries.ts';
 
 type Change = ApiTypes['webhooks.editSource']['args']['body'];
 type Signatures = Source['signatures'];
@@ -71,26 +72,65 @@ function changeOf(draft: Draft, source: Source, fields: FormData): Change {
   return auditTrail === source.auditTrail ? ofSource : { ...ofSource, auditTrail };
 }
 
-// Everything about a source that can be changed.
-export function SourceSettings({ source }: { source: Source }) {
-  const { sourceId, provider } = source;
+// What the form shows of it.
+const fieldsOf = (source: Source) => {
+  const { name, dedupeHeader, alertUrl } = source;
+  return { name, dedupeHeader, alertUrl, ...draftOf(source) };
+};
+
+type Written = Versioned<Source & { alertSecret?: string | undefined }>;
+
+/** Everything about a source that can be changed. */
+export function SourceSettings({ read }: { read: Versioned<Source> }) {
+  const { sourceId } = read.data;
   const queries = useQueryClient();
+  const { round, filledWith, refill } = useFilling(read);
+  const [alertSecret, setAlertSecret] = useState<string>();
+  // The secret stays here: what is in the cache is shown again.
+  const take = ({ data: { alertSecret: made, ...data }, etag }: Written) => {
+    if (made !== undefined) setAlertSecret(made);
+    void queries.invalidateQueries({ queryKey: ['sources'] });
+    return queries.setQueryData(sourceQuery(sourceId).queryKey, { data, etag })!;
+  };
+  return (
+    <SourceForm
+      key={round}
+      filledWith={filledWith}
+      alertSecret={alertSecret}
+      onSaved={saved => refill(take(saved))}
+      onRotated={take}
+      onReadAgain={() =>
+        queries.fetchQuery({ ...sourceQuery(sourceId), staleTime: 0 }).then(refill, complain)
+      }
+    />
+  );
+}
+
+type FormProps = {
+  filledWith: Versioned<Source>;
+  alertSecret: string | undefined;
+  onSaved: (saved: Written) => void;
+  onRotated: (written: Written) => void;
+  onReadAgain: () => void;
+};
+
+function SourceForm({ filledWith, alertSecret, onSaved, onRotated, onReadAgain }: FormProps) {
+  const source = filledWith.data;
+  const { sourceId, provider } = source;
   const [draft, setDraft] = useState(() => draftOf(source));
   const edit = (part: Partial<Draft>) => setDraft(before => ({ ...before, ...part }));
-  const [alertSecret, setAlertSecret] = useState<string>();
-  const take = (data: Source & { alertSecret?: string | undefined }) => {
-    if (data.alertSecret !== undefined) setAlertSecret(data.alertSecret);
-    void queries.invalidateQueries({ queryKey: ['sources'] });
-    queries.setQueryData(['source', sourceId], data);
-  };
   const save = useMutation({
     mutationFn: async (fields: FormData) => {
       const body = changeOf(draft, source, fields);
-      return (await client.webhooks.editSource({ sourceId, body })).data;
+      return saveOver(filledWith, {
+        read: () => client.webhooks.readSource({ sourceId }),
+        fieldsOf,
+        save: ifMatch => client.webhooks.editSource({ sourceId, body }, { ifMatch }),
+      });
     },
-    onSuccess: data => {
+    onSuccess: saved => {
       notifications.show({ message: 'The source is saved.' });
-      take(data);
+      onSaved(saved);
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -105,7 +145,7 @@ export function SourceSettings({ source }: { source: Source }) {
       <form onSubmit={submit}>
         <PermittedFields to="webhooks.editSource">
           <Stack>
-            {save.error && !hasField && <Failure error={save.error} />}
+            {save.error && !hasField && <SaveFailure error={save.error} onReadAgain={onReadAgain} />}
             <TextInput
               name="name"
               label="Name"
@@ -120,7 +160,9 @@ export function SourceSettings({ source }: { source: Source }) {
               <OneTimeSecret use="Alerts are signed with this secret." value={alertSecret} />
             )}
             <Group justify="end">
-              {source.alertUrl !== undefined && <RotateAlertSecret sourceId={sourceId} onRotated={take} />}
+              {source.alertUrl !== undefined && (
+                <RotateAlertSecret sourceId={sourceId} onRotated={onRotated} />
+              )}
               <Button type="submit" loading={save.isPending}>
                 Save
               </Button>
@@ -249,14 +291,14 @@ const AlertFields = ({ source, draft, edit, complaints }: FieldsProps) => (
   </>
 );
 
-type RotateProps = { sourceId: string; onRotated: (source: Source & { alertSecret?: string }) => void };
+type RotateProps = { sourceId: string; onRotated: (written: Written) => void };
 
 function RotateAlertSecret({ sourceId, onRotated }: RotateProps) {
   const rotate = useMutation({
-    mutationFn: async () => (await client.webhooks.rotateAlertSecret({ sourceId })).data,
-    onSuccess: data => {
+    mutationFn: () => client.webhooks.rotateAlertSecret({ sourceId }),
+    onSuccess: written => {
       notifications.show({ message: 'For 24 hours, alerts carry signatures of both secrets.' });
-      onRotated(data);
+      onRotated(written);
     },
     onError: complain,
   });
