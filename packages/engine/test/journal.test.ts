@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,8 +62,7 @@ function copyOf(from: Engine): Copy {
   const parts: Buffer[] = [];
   for (let part = snapshot.read(64 * 1024); part; part = snapshot.read(64 * 1024))
     parts.push(part.operations);
-  snapshot.close();
-  return { parts, ...snapshot.position! };
+  return { parts, ...snapshot.from! };
 }
 
 async function readAll(from?: JournalCursor, most = mb): Promise<{ log: Log; next: JournalCursor }> {
@@ -139,6 +138,43 @@ describe('the journal', () => {
       expect(restored.check().problems).toEqual([]);
       await restored.close();
     }
+  });
+
+  it('is copied while it is written to: pieces of many moments and the commits between them are the store', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    for (let n = 0; n < 60; n++) await put(n, 'x'.repeat(200));
+    const random = createRandom('snapshot', 2);
+    const snapshot = engine.snapshot();
+    const parts: Buffer[] = [];
+    for (let part = snapshot.read(1500), n = 0; part; part = snapshot.read(1500), n++) {
+      parts.push(part.operations);
+      await execute(engine.client, planOperation(random, `during.${n}`, n % 4, true));
+      if (n === 2) await createScratchTable(engine, 'scratch');
+      if (n === 6) await dropTable(engine, 'scratch');
+      await engine.client.delete({ TableName: tableName, Key: { pk: 'p', sk: String(n) } });
+    }
+    expect(parts.length).toBeGreaterThan(10);
+    await engine.settled();
+    const { log } = await readAll();
+    const restored = await restore({ parts, ...snapshot.from! }, log);
+    expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
+    expect(restored.check().problems).toEqual([]);
+    await restored.close();
+  });
+
+  it('lets the file stay as large as it is while a copy is read', async () => {
+    await createTables(engine);
+    await engine.journal.begin({ limitBytes });
+    const changes = async (round: number) => {
+      for (let n = 0; n < 150; n++) await put(n % 10, `${round}.${n} ${'x'.repeat(1000)}`);
+      return statSync(join(store, 'stak.mdb')).size;
+    };
+    await changes(1);
+    const before = await changes(2);
+    const snapshot = engine.snapshot();
+    expect(snapshot.read(1000)).toBeDefined();
+    expect((await changes(3)) - before).toBeLessThan(2 * mb);
   });
 
   it('has the commits of every process, each once and in order, also of one that was killed', async () => {

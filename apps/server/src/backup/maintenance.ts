@@ -16,6 +16,8 @@ import {
   manifestKey,
   partKey,
   putObject,
+  readObject,
+  type SnapshotFolder,
   snapshotFolder,
   type Target,
 } from './target.ts';
@@ -24,27 +26,32 @@ import {
 
 export type Taken = { history: string; commit: number; at: number; bytes: number; entries: number };
 
+// How far the log in the target goes.
+export type Shipped = { history: string; commit: number; at: number };
+
 type Deps = {
   source: BackupSource;
   target: Target;
   clock: Clock;
   settings: ShipperSettings;
   after: number; // the segment before it
+  ship(): Promise<Shipped | undefined>; // everything committed until now; undefined if a new history has begun
 };
 
-// All of the store at one moment. It rests after each piece, because somebody waits for the same disk and processor.
+// A copy of all of the store. It rests after each piece, because somebody waits for the same disk and processor. Pieces
+// are of different moments: with the log from the beginning of the copy, it is the store as of its end and later.
 export async function takeSnapshot(
-  { source, target, clock, settings, after }: Deps,
+  { source, target, clock, settings, after, ship }: Deps,
   signal: AbortSignal,
 ): Promise<Taken> {
   const snapshot = source.snapshot();
-  const { position } = snapshot;
+  const { from } = snapshot;
   const written: string[] = [];
   try {
-    if (!position) throw new Error('the store keeps no journal');
-    const { history, commit, at } = position;
+    if (!from) throw new Error('the store keeps no journal');
+    const { history, commit } = from;
     const [key] = target.keys;
-    const folder = snapshotFolder(history, commit, at, after);
+    const folder = snapshotFolder(history, commit, from.at, after);
     let previous = '';
     let parts = 0;
     let entries = 0;
@@ -64,21 +71,23 @@ export async function takeSnapshot(
       await putObject(target, partKey(folder, parts), sealed.bytes);
       await clock.sleep((performance.now() - startedAt) * limits.snapshotRest, signal);
     }
+    // Before it counts: what is missing in the copy is in the target.
+    const end = await ship();
+    if (end?.history !== history) throw new Error('the journal has begun anew while a snapshot was taken');
     const secretKeyIds = [...settings.secretKeyIds];
     const counts = { parts, last: previous, entries, bytes };
+    const moments = { from: commit, commit: end.commit, at: Math.max(from.at, end.at) };
     const manifest = sealObject(
-      { kind: 'manifest', history, commit, at, after, ...counts, secretKeyIds },
+      { kind: 'manifest', history, ...moments, after, ...counts, secretKeyIds },
       Buffer.alloc(0),
       key,
     );
     await putObject(target, manifestKey(folder), manifest.bytes);
-    return { history, commit, at, bytes, entries };
+    return { history, commit, at: from.at, bytes, entries };
   } catch (error) {
     // In a place that is full, each attempt would take a little more.
     for (const one of written) await remove(target, one).catch(() => {});
     throw error;
-  } finally {
-    snapshot.close();
   }
 
   async function readPart(): Promise<{ operations: Buffer; entries: number } | undefined> {
@@ -169,7 +178,10 @@ export async function pruneTarget(
     const isIdle = isOwn || history.changedAt < now - limits.abandonedMs;
     const keys = isOver
       ? keysOf(history)
-      : [...superfluous(history, cutoff), ...(isIdle ? unfinished(history) : [])];
+      : [
+          ...superfluous(history, await findBase(target, history, cutoff)),
+          ...(isIdle ? unfinished(history) : []),
+        ];
     for (const key of keys) await remove(target, key);
   }
   return foreign;
@@ -185,10 +197,24 @@ const keysOf = ({ id, log, bundled, snapshots }: History): string[] => [
 const unfinished = ({ snapshots }: History): string[] =>
   snapshots.filter(({ isComplete }) => !isComplete).flatMap(({ parts }) => parts);
 
-function superfluous({ log, snapshots }: History, cutoff: number): string[] {
-  const complete = snapshots.filter(({ isComplete }) => isComplete);
-  const base = complete.filter(({ at }) => at <= cutoff).at(-1);
+// The newest snapshot that was complete by then.
+async function findBase(
+  target: Target,
+  { snapshots }: History,
+  cutoff: number,
+): Promise<SnapshotFolder | undefined> {
+  const begun = snapshots.filter(({ isComplete, at }) => isComplete && at <= cutoff);
+  for (const one of begun.reverse()) {
+    // One that cannot be read is nothing to restore from.
+    const manifest = await readObject(target, 'manifest', manifestKey(one.folder)).catch(() => undefined);
+    if (manifest && manifest.facts.at <= cutoff) return one;
+  }
+  return undefined;
+}
+
+function superfluous({ log, snapshots }: History, base: SnapshotFolder | undefined): string[] {
   if (!base) return [];
+  const complete = snapshots.filter(({ isComplete }) => isComplete);
   const old = complete.slice(0, complete.indexOf(base));
   return [
     ...old.flatMap(({ folder, parts }) => [manifestKey(folder), ...parts]),

@@ -47,31 +47,45 @@ export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFI
   const histories = await listHistories(target.objects);
   const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
   if (snapshots.length === 0) throw new BackupError('there is no complete snapshot here to restore from');
-  const [snapshot] = snapshots
-    .filter(({ at }) => at <= untilMs)
-    .sort((a, b) => b.at - a.at || b.commit - a.commit);
-  if (!snapshot)
-    throw new BackupError(
-      `the backup begins at ${time(Math.min(...snapshots.map(({ at }) => at)))}; ${time(untilMs)} is before that`,
-    );
+  const { snapshot, manifest } = await findSnapshot(target, snapshots, untilMs);
   const history = histories.find(({ id }) => id === snapshot.history)!;
-  const { facts: manifest } = await readObject(target, 'manifest', manifestKey(snapshot.folder));
-  requireManifest(manifest, snapshot);
   const head = await findHead(target, history.id);
   const log = history.log.filter(({ to }) => to > snapshot.after);
   if (Number.isFinite(untilMs))
-    await requireCovered(target, { histories, history, log, head, snapshot, untilMs });
+    await requireCovered(target, { histories, history, log, head, manifest, untilMs });
   return { history: history.id, snapshot, manifest, log, head, untilMs };
 }
+
+// The newest that was complete at that time. A folder is named for the time at which it was begun.
+async function findSnapshot(
+  target: Target,
+  snapshots: readonly SnapshotFolder[],
+  untilMs: number,
+): Promise<Pick<Plan, 'snapshot' | 'manifest'>> {
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const snapshot of snapshots.toSorted((a, b) => b.at - a.at || b.commit - a.commit)) {
+    if (snapshot.at > untilMs) {
+      earliest = snapshot.at;
+      continue;
+    }
+    const { facts: manifest } = await readObject(target, 'manifest', manifestKey(snapshot.folder));
+    requireManifest(manifest, snapshot);
+    if (manifest.at <= untilMs) return { snapshot, manifest };
+    earliest = manifest.at;
+  }
+  throw new BackupError(`the backup begins at ${time(earliest)}; ${time(untilMs)} is before that`);
+}
+
+const fromOf = ({ from, commit }: FactsOf<'manifest'>): number => from ?? commit;
 
 function requireManifest(
   manifest: FactsOf<'manifest'>,
   { folder, history, commit, at, after }: SnapshotFolder,
-) {
+): void {
   const isSame =
     manifest.history === history &&
-    manifest.commit === commit &&
-    Math.floor(manifest.at) === at &&
+    fromOf(manifest) === commit &&
+    Math.floor(manifest.at) >= at &&
     manifest.after === after;
   if (!isSame) throw new BackupError(`${manifestKey(folder)} belongs to another snapshot`);
 }
@@ -81,15 +95,15 @@ type Coverage = {
   history: History;
   log: readonly LogObject[];
   head: FactsOf<'head'> | undefined;
-  snapshot: SnapshotFolder;
+  manifest: FactsOf<'manifest'>;
   untilMs: number;
 };
 
 // The state at a moment is only known where the log goes that far.
 async function requireCovered(target: Target, coverage: Coverage): Promise<void> {
-  const { histories, history, log, head, snapshot, untilMs } = coverage;
+  const { histories, history, log, head, manifest, untilMs } = coverage;
   const last = log.at(-1);
-  const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : snapshot.at;
+  const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : manifest.at;
   const end = Math.max(lastAt, head?.coveredUntil ?? 0);
   if (untilMs <= end) return;
   const next = histories
@@ -133,13 +147,17 @@ export async function restoreBackup(
       progress.step();
     });
     const start = await restoring.loaded();
-    if (start.history !== plan.history || start.commit !== manifest.commit)
+    if (start.history !== plan.history || start.commit !== fromOf(manifest))
       throw new BackupError(`${snapshot.folder} is a snapshot of another store or moment`);
     progress.begin(
       'log',
       log.reduce((sum, { from, to }) => sum + to - from + 1, 0),
     );
-    const end = await applyLog(target, plan, restoring, progress);
+    const end = (await applyLog(target, plan, restoring, progress)) ?? start;
+    if (end.commit < manifest.commit)
+      throw new BackupError(
+        `the log ends at commit ${end.commit}; ${snapshot.folder} is whole only with commit ${manifest.commit}`,
+      );
     await restoring.finish();
     progress.begin('check', 1);
     await verify(draft);
@@ -147,7 +165,7 @@ export async function restoreBackup(
     renameSync(join(draft, storeName), join(path, storeName));
     rmSync(draft, { recursive: true });
     await syncFolder(path);
-    return { ...(end ?? start), entries: manifest.entries, secretKeyIds: manifest.secretKeyIds };
+    return { ...end, entries: manifest.entries, secretKeyIds: manifest.secretKeyIds };
   } catch (error) {
     await restoring.abandon().catch(() => {});
     rmSync(draft, { recursive: true, force: true });
@@ -165,7 +183,7 @@ async function loadSnapshot(
   let previous = '';
   for await (const { facts, content, checksum } of readAhead(numbers, read)) {
     const name = partKey(snapshot.folder, facts.part);
-    if (facts.history !== history || facts.commit !== manifest.commit)
+    if (facts.history !== history || facts.commit !== fromOf(manifest))
       throw new BackupError(`${name} belongs to another snapshot`);
     if (facts.previous !== previous) throw new BackupError(`${name} does not follow the part before it`);
     previous = checksum;

@@ -38,11 +38,14 @@ const factsSchema = z.discriminatedUnion('kind', [
     part: whole,
     previous: z.string(),
   }),
-  // Written when every part of a snapshot is there. `last` is the checksum of the last one.
+  // Written when every part of a snapshot is there, and the log as far as `commit`. `last` is the checksum of the last
+  // part. Parts are read one after the other while the store is written to: they have everything up to the commit `from`
+  // and some of what came later. Those of earlier versions are all of one moment and have no `from`.
   z.object({
     kind: z.literal('manifest'),
     history: z.string(),
-    commit: whole,
+    from: whole.optional(),
+    commit: whole, // with the log up to here, it is the store at `at`
     at: z.number(),
     after: whole, // the segment before it
     parts: whole,

@@ -1,8 +1,8 @@
 import { type JournalChunk, type JournalCursor, JournalDamage, journalStart } from '@stak/engine';
-import { type Backoff, backoffMs, type Clock, type Logger, systemRandom } from '@stak/kit';
+import { type Backoff, backoffMs, type Clock, createKeyedLock, type Logger, systemRandom } from '@stak/kit';
 import { withDeadline } from '@stak/table';
 import * as limits from './limits.ts';
-import { bundleSegments, pruneTarget, takeSnapshot } from './maintenance.ts';
+import { bundleSegments, pruneTarget, type Shipped, takeSnapshot } from './maintenance.ts';
 import { type Sealed, sealObject } from './sealed-object.ts';
 import type { BackupSource } from './source.ts';
 import {
@@ -69,8 +69,11 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   let headAt = 0;
   let unbundled = limits.bundledSegments; // looked at once after a start
 
-  // Everything that was committed until now.
-  async function ship(): Promise<void> {
+  // Everything that was committed until now. A snapshot asks for it, too, beside the loop.
+  const lock = createKeyedLock();
+  const ship = () => lock.run(['ship'], shipNow);
+
+  async function shipNow(): Promise<void> {
     const lookedAt = clock.now();
     const end = source.position() ?? (await source.begin());
     if (tail?.cursor.history !== end.history) tail = await findTail(end.history);
@@ -157,7 +160,8 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     if (!newest || clock.now() - newest.at >= settings.snapshotMs) {
       // Segments after this one have everything that the snapshot has not.
       const after = tail.number;
-      const taken = await takeSnapshot({ source, target, clock, settings, after }, signal);
+      const deps = { source, target, clock, settings, after, ship: shipped };
+      const taken = await takeSnapshot(deps, signal);
       noteSnapshot(taken);
       log.info({ ...taken }, 'a snapshot was backed up');
       noteForeign(await pruneTarget({ target, clock, settings, source }, taken));
@@ -165,6 +169,11 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     if (unbundled < limits.bundledSegments) return;
     unbundled = 0;
     await bundleSegments(target, history);
+  }
+
+  async function shipped(): Promise<Shipped | undefined> {
+    await ship();
+    return tail && { history: tail.cursor.history, commit: tail.cursor.commit, at: tail.lastAt };
   }
 
   function noteForeign(foreign: readonly History[]): void {

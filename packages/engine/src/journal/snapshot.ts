@@ -1,44 +1,56 @@
 import { after } from '../storage/keys.ts';
-import type { Store } from '../storage/store.ts';
+import { encodeJson, type Store } from '../storage/store.ts';
 import { createRecordBuilder } from './records.ts';
-import { type JournalPosition, readPosition } from './writer.ts';
+import { type JournalPosition, journalKey, readPosition } from './writer.ts';
 
-/** Everything in a store at one moment. Writers go on; the store's file grows by what they change meanwhile. */
+/**
+ * A copy of everything in a store, read piece by piece while writers go on. Each piece is read at a moment of its own, so
+ * the copy is a store only together with the journal, from `from` to where it ends after the last piece. One read of
+ * everything would need no journal, but LMDB reuses no page that was freed after a read began: in a store that is
+ * written to, the file would grow by gigabytes in a minute.
+ */
 export type Snapshot = {
-  // Where the journal ended at that moment.
-  position: JournalPosition | undefined;
+  // Where the journal ended before the first piece.
+  from: JournalPosition | undefined;
   // The next entries, about as many bytes as asked for; undefined at the end.
   read(mostBytes: number): { operations: Buffer; entries: number } | undefined;
-  close(): void;
 };
 
 // Keys are at most a few thousand bytes of these.
 const pastAll = Buffer.from([0xff, 0xff]);
 
 export function takeSnapshot(store: Store): Snapshot {
-  const view = store.openView();
+  const from = inView(store, readPosition);
   const builder = createRecordBuilder();
   let start: Buffer | undefined = Buffer.from([0]);
 
   function read(mostBytes: number): { operations: Buffer; entries: number } | undefined {
     if (!start) return undefined;
+    const range = { start, end: pastAll };
     builder.clear();
     let entries = 0;
     let last: Buffer | undefined;
-    view.each({ start, end: pastAll }, (key, value) => {
-      builder.put(key, value);
-      entries++;
-      last = key;
-      return builder.operations().length < mostBytes;
-    });
+    inView(store, view =>
+      view.each(range, (key, value) => {
+        // Commits are applied to the copy from where it begins, not from where the journal is by now.
+        builder.put(key, from && key.equals(journalKey) ? encodeJson(from) : value);
+        entries++;
+        last = key;
+        return builder.operations().length < mostBytes;
+      }),
+    );
     start = last && after(last);
     return last && { operations: Buffer.from(builder.operations()), entries };
   }
 
+  return { from, read };
+}
+
+function inView<T>(store: Store, read: (view: ReturnType<Store['openView']>) => T): T {
+  const view = store.openView();
   try {
-    return { position: readPosition(view), read, close: view.close };
-  } catch (error) {
+    return read(view);
+  } finally {
     view.close();
-    throw error;
   }
 }

@@ -29,7 +29,7 @@ export type JournalPosition = {
   stopped?: string;
 };
 
-const journalKey = metaKey('journal');
+export const journalKey = metaKey('journal');
 const fileBytes = 4 * 1024 * 1024;
 
 export const readPosition = (store: Pick<Store, 'get'>): JournalPosition | undefined =>
