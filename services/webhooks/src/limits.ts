@@ -64,6 +64,7 @@ export const drainMs = 8 * second; // container runtimes kill after ten
 
 export const quickSlots = 512; // requests that are expected to be short
 export const newSlots = 384; // of these, for connections that were not tried yet: the known ones keep the rest
+export const newSlotsKept = 64; // of these, which the known ones leave free: one in eight
 export const slowSlots = 1024; // requests to destinations known to be slow; a socket and a body each
 export const slowMs = 500; // a request that takes longer is counted as slow
 export const concurrency = 16; // of one connection, by default

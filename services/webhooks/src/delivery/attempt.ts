@@ -26,9 +26,15 @@ import { type DeliveryRef, postponeDelivery } from './queue.ts';
 import { type Result, writeResult } from './result.ts';
 import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from './retry.ts';
 
-// What the dispatcher learns from a delivery: how long the request took, how many the connection takes at a time, how
-// long to leave it alone, and the delivery that is first in its order now.
-export type Report = { latencyMs?: number; concurrency?: number; waitMs?: number; next?: DeliveryRef };
+// What the dispatcher learns from a delivery: how long the request took, whose the connection is, how many it takes at
+// a time, how long to leave it alone, and the delivery that is first in its order now.
+export type Report = {
+  latencyMs?: number;
+  userId?: string;
+  concurrency?: number;
+  waitMs?: number;
+  next?: DeliveryRef;
+};
 
 export type SendDeps = { clock: Clock; secrets: Secrets; rules: Rules; outbound: Outbound };
 export type AttemptDeps = BaseDeps &
@@ -87,7 +93,8 @@ async function attempt(
   const response = await send(deps, outgoing, signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
   const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal });
-  return { latencyMs: response.latencyMs, concurrency: concurrencyOf(connection), next };
+  const { userId } = connection;
+  return { latencyMs: response.latencyMs, userId, concurrency: concurrencyOf(connection), next };
 }
 
 // Undefined if the connection's filters do not match. `busy` if its rules cannot run now: the connection is not at

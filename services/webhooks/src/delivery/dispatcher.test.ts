@@ -45,7 +45,8 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
   };
   // The lease of a new delivery; undefined if it is written as due.
   const reserve = (connectionId: string, maxConcurrency: number, received = request) => {
-    const connection = { connectionId, maxConcurrency, breaker: 'closed', ordered: false };
+    const userId = `owner of ${connectionId}`;
+    const connection = { connectionId, userId, maxConcurrency, breaker: 'closed', ordered: false };
     const assignment = dispatcher.assign(connection as Connection, received);
     if (assignment.how !== 'leased') return undefined;
     const start = () => {
@@ -56,9 +57,10 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
     return { start, cancel: assignment.cancel };
   };
   // A connection that has answered quickly before.
-  const know = async (connectionId: string, latencyMs = 1, concurrency = 1) => {
+  const know = async (connectionId: string, latencyMs = 1, concurrency = 1, userId?: string) => {
     offer(connectionId);
-    await end(of(connectionId)[0]!, latencyMs, concurrency);
+    of(connectionId)[0]!.end({ latencyMs, concurrency, userId });
+    await setImmediate();
   };
   return { clock, cutOff, begun, released, dispatcher, offer, of, end, reserve, know };
 }
@@ -92,6 +94,51 @@ describe('the dispatcher', () => {
     for (const name of ['b', 'c', 'd']) expect(of(name)).toHaveLength(1);
     await end(of('many')[0]!, 1);
     expect(of('many')).toHaveLength(5);
+  });
+
+  it('lets the backlog of a quick connection delay new and slow ones by a few claims', async () => {
+    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    await know('slow', 2 * limits.slowMs);
+    await know('quick', 1, 1000);
+    for (let i = 0; i < 100; i++) offer('quick');
+    for (const name of ['fresh', 'slow']) offer(name);
+    for (let i = 0; i < 8; i++) begun.at(-1)!.onClaimed();
+    expect(of('fresh')).toHaveLength(1);
+    expect(of('slow')).toHaveLength(2);
+    for (let i = 0; i < 8; i++) begun.at(-1)!.onClaimed();
+    expect(of('quick').length).toBeGreaterThan(12);
+  });
+
+  it('keeps slots for new connections, however many requests of quick ones are in flight', async () => {
+    const { of, know, offer } = open();
+    for (const name of ['a', 'b']) {
+      await know(name, 1, 1000);
+      for (let i = 0; i < limits.quickSlots; i++) offer(name);
+    }
+    offer('fresh');
+    expect(of('fresh')).toHaveLength(1);
+  });
+
+  it('lets accounts take turns, however many connections each has', async () => {
+    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+    for (const name of many) await know(name, 1, 100, 'usr_many');
+    await know('one', 1, 100, 'usr_one');
+    for (const name of [...many, 'one']) for (let i = 0; i < 20; i++) offer(name);
+    for (let i = 0; i < 20; i++) begun.at(-1)!.onClaimed();
+    expect(of('one').length).toBeGreaterThan(9);
+    for (const name of many) expect(of(name).length).toBeGreaterThan(1); // its connections take turns, too
+  });
+
+  it('keeps the turn of a connection that gets more while it waits', async () => {
+    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    for (const name of ['a', 'b', 'c']) await know(name, 1, 100);
+    for (const name of ['a', 'b', 'c']) for (let i = 0; i < 20; i++) offer(name);
+    for (let i = 0; i < 10; i++) {
+      offer('b');
+      begun.at(-1)!.onClaimed();
+    }
+    expect(of('b').length).toBeGreaterThan(3);
   });
 
   it('does not let slow connections take the slots of quick ones', async () => {

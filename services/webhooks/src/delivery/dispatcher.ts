@@ -5,6 +5,7 @@ import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
 import { concurrencyOf, type Report } from './attempt.ts';
 import type { DeliveryRef, DueDelivery } from './queue.ts';
+import { createReady, createSlots, type Pace, type Slot } from './slots.ts';
 
 // How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which attempts
 // it at once or as soon as there is a slot. Exactly one of the two functions is called: `start` after the write,
@@ -56,6 +57,8 @@ type Waiting = { ref: DueDelivery; leased?: { delivery: Delivery; request: HookR
 
 type ConnectionState = {
   connectionId: string;
+  account: string; // the connection itself, until its owner is known: the queue does not tell
+  readyAs?: Pace; // the pace under which it waits for its turn
   waiting: Waiting[];
   leasedBytes: number; // of the leased ones that wait, or will when they are written
   isBehind: boolean; // some are due that did not fit into memory: new ones go behind them
@@ -66,20 +69,29 @@ type ConnectionState = {
   startedMs: number; // since when something is in flight
 };
 
-// Decides which delivery of this process is attempted next. Connections take turns, however many deliveries each has
-// waiting. All of it is a shortcut: a delivery that is lost here is found in the queue. Without a running scheduler,
-// everything is written as due and found by the scheduler of another process.
+// Who is asked first for each claim, in rotation: a backlog of quick connections delays the others by a few claims.
+const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
+const paces: readonly Pace[] = ['quick', 'new', 'slow'];
+
+// Decides which delivery of this process is attempted next. Accounts take turns, and so do the connections of each,
+// however many deliveries are waiting. All of it is a shortcut: a delivery that is lost here is found in the queue.
+// Without a running scheduler, everything is written as due and found by the scheduler of another process.
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { clock, log } = deps;
   const slots = createSlots();
   const states = new Map<string, ConnectionState>();
   const known = new Set<string>();
-  const ready: Record<Pace, Set<ConnectionState>> = { quick: new Set(), new: new Set(), slow: new Set() };
+  const ready = {
+    quick: createReady<ConnectionState>(),
+    new: createReady<ConnectionState>(),
+    slow: createReady<ConnectionState>(),
+  };
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
   let waiting = 0;
   let leasedBytes = 0;
   let claiming = 0;
+  let claims = 0; // so far
   let timer: { cancel: Cancel; atMs: number } | undefined;
 
   const stateOf = (connectionId: string): ConnectionState => {
@@ -88,6 +100,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     else
       state = {
         connectionId,
+        account: connectionId,
         waiting: [],
         leasedBytes: 0,
         isBehind: false,
@@ -115,23 +128,41 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return state.inFlight < most && state.blockedUntilMs <= clock.now();
   };
 
+  // Where it is ready already, it keeps its turn.
   const enqueue = (state: ConnectionState) => {
-    for (const set of Object.values(ready)) set.delete(state);
-    if (state.waiting.length > 0 && mayStart(state)) ready[paceOf(state)].add(state);
+    const pace = state.waiting.length > 0 && mayStart(state) ? paceOf(state) : undefined;
+    if (pace !== state.readyAs) moveTo(pace, state);
+  };
+  const moveTo = (pace: Pace | undefined, state: ConnectionState) => {
+    if (state.readyAs !== undefined) ready[state.readyAs].delete(state);
+    if (pace !== undefined) ready[pace].add(state);
+    state.readyAs = pace;
+  };
+  const setAccount = (state: ConnectionState, account: string) => {
+    if (state.account === account) return;
+    moveTo(undefined, state);
+    state.account = account;
+    enqueue(state);
   };
 
   const pump = () => {
-    const current = session;
-    if (!current) return;
-    for (const pace of ['quick', 'new', 'slow'] as const)
-      for (const state of ready[pace]) {
-        if (!slots.hasRoom(pace) && !(slots.reclassify(clock.now()) && slots.hasRoom(pace))) break;
-        if (!state.waiting[0]?.leased && claiming >= deps.claimsAtOnce) continue;
-        ready[pace].delete(state);
-        if (mayStart(state)) startFirst(state, pace, current);
-        enqueue(state); // at the end again
-      }
-    if (ready.quick.size + ready.new.size + ready.slow.size > 0) pumpIn(limits.slowMs / 4);
+    if (!session) return;
+    while (startOne(paceOfClaim[claims % paceOfClaim.length]!) || paces.some(startOne));
+    if (paces.some(isAnyReady)) pumpIn(limits.slowMs / 4);
+  };
+  const isAnyReady = (pace: Pace): boolean => !ready[pace].isEmpty();
+  const hasSlot = (pace: Pace): boolean =>
+    slots.hasRoom(pace) || (slots.reclassify(clock.now()) && slots.hasRoom(pace));
+  // Without a free claim, only what is leased may start.
+  const startOne = (pace: Pace): boolean => {
+    const mayClaim = claiming < deps.claimsAtOnce;
+    if (!isAnyReady(pace) || !(mayClaim || leasedBytes > 0) || !hasSlot(pace)) return false;
+    const state = ready[pace].first(one => mayClaim || one.waiting[0]?.leased !== undefined);
+    if (!state) return false;
+    moveTo(undefined, state);
+    if (mayStart(state)) startFirst(state, pace, session!);
+    enqueue(state); // at the end again
+    return true;
   };
 
   const startFirst = (state: ConnectionState, pace: Pace, current: Session) => {
@@ -147,6 +178,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const claim = (ref: DueDelivery, { owner, signal }: Session): Promise<Report> => {
     claiming += 1;
+    claims += 1;
     let isClaiming = true;
     const onClaimed = () => {
       if (!isClaiming) return;
@@ -190,6 +222,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           const { averageMs = report.latencyMs } = state;
           state.averageMs = averageMs + (report.latencyMs - averageMs) * limits.latencyWeight;
         }
+        if (report.userId !== undefined) setAccount(state, report.userId);
         if (report.concurrency !== undefined) state.concurrency = report.concurrency;
         if (report.waitMs !== undefined) {
           state.blockedUntilMs = clock.now() + report.waitMs;
@@ -303,7 +336,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     start(started) {
       states.clear();
       known.clear();
-      for (const set of Object.values(ready)) set.clear();
+      for (const pace of paces) ready[pace].clear();
       waiting = 0;
       leasedBytes = 0;
       session = started;
@@ -318,7 +351,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     offer,
     assign(connection, request) {
-      const { connectionId, breaker, ordered, ratePerSecond } = connection;
+      const { connectionId, userId, breaker, ordered, ratePerSecond } = connection;
       if (breaker === 'open') return { how: 'backlog' };
       if (!session) return { how: 'due' };
       if (waitingFor(connectionId) >= limits.readyPerConnection && isSlow(connectionId))
@@ -326,6 +359,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       // Whether it is first in order, or within the rate, is known only after the write.
       if (ordered || ratePerSecond !== undefined) return { how: 'due' };
       const state = stateOf(connectionId);
+      setAccount(state, userId);
       state.concurrency = concurrencyOf(connection);
       const pace = paceOf(state);
       // Deliveries that wait already go first.
@@ -351,44 +385,3 @@ function bytesOf({ headers, query, body }: HookRequest): number {
 }
 
 const refKey = ({ eventId, connectionId, run }: DeliveryRef): string => `${eventId} ${connectionId} ${run}`;
-
-type Pace = 'quick' | 'new' | 'slow';
-type Slot = { pace: Pace; startedMs: number };
-
-// Limits how many requests are in flight, so that slow destinations cannot use up the slots of quick ones. A connection
-// that has not been tried yet is `new`: it gets one of the quick slots, for one request at a time. A request that
-// takes longer than expected is reclassified as slow, whether or not there is room.
-function createSlots() {
-  const taken = new Set<Slot>();
-  const used: Record<Pace, number> = { quick: 0, new: 0, slow: 0 };
-  return {
-    hasRoom(pace: Pace): boolean {
-      if (pace === 'slow') return used.slow < limits.slowSlots;
-      if (used.quick + used.new >= limits.quickSlots) return false;
-      return pace === 'quick' || used.new < limits.newSlots;
-    },
-    take(pace: Pace, startedMs: number): Slot {
-      const slot = { pace, startedMs };
-      taken.add(slot);
-      used[pace] += 1;
-      return slot;
-    },
-    release(slot: Slot): void {
-      if (taken.delete(slot)) used[slot.pace] -= 1;
-    },
-    // True if that made room.
-    reclassify(nowMs: number): boolean {
-      let isMoved = false;
-      for (const slot of taken) {
-        if (nowMs - slot.startedMs < limits.slowMs) break; // a set keeps the order of insertion
-        if (slot.pace === 'slow') continue;
-        used[slot.pace] -= 1;
-        used.slow += 1;
-        slot.pace = 'slow';
-        isMoved = true;
-      }
-      return isMoved;
-    },
-    inUse: () => taken.size,
-  };
-}
