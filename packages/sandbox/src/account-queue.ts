@@ -3,8 +3,12 @@
 export type AccountQueue<Item> = {
   size(account?: string): number;
   push(account: string, item: Item): void;
+  // The account with the most items.
+  longest(): string | undefined;
   // The next item of an account that may have a turn.
   take(mayRun: (account: string) => boolean): { account: string; item: Item } | undefined;
+  // The last item of an account.
+  drop(account: string): Item | undefined;
 };
 
 export function createAccountQueue<Item>(): AccountQueue<Item> {
@@ -18,6 +22,12 @@ export function createAccountQueue<Item>(): AccountQueue<Item> {
       if (items) items.push(item);
       else accounts.set(account, [item]);
     },
+    longest() {
+      let longest: string | undefined;
+      let most = 0;
+      for (const [account, { length }] of accounts) if (length > most) [longest, most] = [account, length];
+      return longest;
+    },
     take(mayRun) {
       for (const [account, items] of accounts) {
         if (!mayRun(account)) continue;
@@ -28,6 +38,13 @@ export function createAccountQueue<Item>(): AccountQueue<Item> {
         return { account, item };
       }
       return undefined;
+    },
+    drop(account) {
+      const items = accounts.get(account);
+      if (!items) return undefined;
+      size -= 1;
+      if (items.length === 1) accounts.delete(account);
+      return items.pop();
     },
   };
 }

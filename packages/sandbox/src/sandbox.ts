@@ -39,6 +39,18 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
   };
   const mayRun = (account: string) => (runningOf.get(account) ?? 0) < most - 1;
 
+  // Whether one more of an account may wait. A full queue is cut where an account has the most, so that a few accounts
+  // with many jobs do not close it to the others.
+  const hasRoom = (account: string): boolean => {
+    const own = queue.size(account);
+    if (own >= limits.waitingOfAccount) return false;
+    if (queue.size() < mostWaiting) return true;
+    const longest = queue.longest();
+    if (longest === undefined || queue.size(longest) <= own + 1) return false;
+    queue.drop(longest)?.resolve(busy);
+    return true;
+  };
+
   const takeIdle = (): Thread | undefined => {
     let thread = idle.pop();
     while (thread && !thread.alive()) thread = idle.pop();
@@ -92,8 +104,7 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
         if (closed) return resolve(closedReply);
         if (sizeOf(job.input) > limits.messageBytes)
           return resolve(fail('too_large', 'The input is too large'));
-        if (queue.size() >= mostWaiting || queue.size(account) >= limits.waitingOfAccount)
-          return resolve(busy);
+        if (!hasRoom(account)) return resolve(busy);
         queue.push(account, { job, sinceMs: clock.now(), resolve });
         pump();
       }),

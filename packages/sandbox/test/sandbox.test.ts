@@ -72,6 +72,21 @@ describe('a sandbox', () => {
     await Promise.all(stuck);
   });
 
+  it('takes a job of one more account when others have filled the line, from the longest', async () => {
+    const sandbox = open({ waiting: 4 });
+    const hung = [sandbox.run(job('hang'), 'a'), sandbox.run(job('hang'), 'b')];
+    const long = [1, 2, 3].map(() => sandbox.run(job('hang'), 'a'));
+    const short = sandbox.run(job('hang'), 'b');
+    const isBusy = expect.objectContaining({ reason: 'busy', message: 'Too many jobs are waiting' });
+    expect(await sandbox.run(job('echo'), 'a')).toEqual(isBusy);
+    const late = sandbox.run(job('hang'), 'c');
+    expect(await long[2]).toEqual(isBusy);
+    const closed = expect.objectContaining({ message: 'The sandbox is closed' });
+    await sandbox.close();
+    expect(await Promise.all([long[0], long[1], short, late])).toEqual([closed, closed, closed, closed]);
+    await Promise.all(hung);
+  });
+
   it('sends a job back that has waited for too long', async () => {
     const clock = manualClock();
     const sandbox = open({ clock });
