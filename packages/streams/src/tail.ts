@@ -2,7 +2,7 @@ import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
-import type { Page, Start } from './shard-reader.ts';
+import type { Start } from './shard-reader.ts';
 import { listShards, newestIterator, type Shard } from './shards.ts';
 import { openShard } from './shared-reads.ts';
 import { followSignal } from './signal.ts';
@@ -32,6 +32,7 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
   const seen = new Set<string>();
   const reading = new Map<string, Promise<void>>();
   let failure: { error: unknown } | undefined;
+  const whenAvailable = <Output>(call: () => Promise<Output>) => untilAvailable(clock, over.signal, call);
 
   function begin(shard: Shard, start: Start): void {
     seen.add(shard.key);
@@ -51,21 +52,25 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
   // Shards that came after the tail did are read from their beginning, when what comes before them was read.
   async function findShards(): Promise<void> {
     if (over.signal.aborted) return;
-    for (const shard of await listShards(source, table))
+    for (const shard of await whenAvailable(() => listShards(source, table)))
       if (!seen.has(shard.key) && !shard.parents.some(parent => reading.has(parent))) begin(shard, {});
   }
 
-  try {
+  async function beginAtEnd(): Promise<void> {
     const startedAt = clock.now();
-    for (const shard of await listShards(source, table)) {
+    for (const shard of await whenAvailable(() => listShards(source, table))) {
       seen.add(shard.key);
-      const iterator = shard.isOpen ? await newestIterator(source, shard) : undefined;
+      const iterator = shard.isOpen ? await whenAvailable(() => newestIterator(source, shard)) : undefined;
       if (iterator !== undefined) begin(shard, { iterator, notBeforeMs: startedAt });
     }
     options.onReady();
+  }
+
+  try {
+    await beginAtEnd().catch(fail);
     while (!over.signal.aborted) {
       await clock.sleep(limits.discoverMs, over.signal).catch(() => {});
-      await findShards();
+      await findShards().catch(fail);
     }
     await Promise.all(reading.values());
   } finally {
@@ -73,6 +78,22 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
     over.unfollow();
   }
   if (failure) throw failure.error;
+}
+
+// DynamoDB allows five reads of a shard and ten descriptions of a stream a second: with many processes looking on, some
+// have to come again.
+async function untilAvailable<Output>(
+  clock: Clock,
+  signal: AbortSignal,
+  call: () => Promise<Output>,
+): Promise<Output> {
+  for (let waitMs = limits.pollOfFollowerMs; ; waitMs = Math.min(limits.unavailableMostMs, 2 * waitMs))
+    try {
+      return await call();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await clock.sleep(waitMs, signal);
+    }
 }
 
 async function followShard(
@@ -90,20 +111,10 @@ async function followShard(
     clock,
     pollMostMs: limits.pollOfFollowerMs,
   });
-  // DynamoDB allows five reads a second and shard: with many processes looking on, some have to come again.
-  const read = async (): Promise<Page> => {
-    for (let waitMs = limits.pollOfFollowerMs; ; waitMs = Math.min(limits.unavailableMostMs, 2 * waitMs))
-      try {
-        return await open.read(limits.batchRecords);
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        await clock.sleep(waitMs, signal);
-      }
-  };
   try {
     while (!signal.aborted) {
       const since = source.position?.();
-      const page = await read();
+      const page = await untilAvailable(clock, signal, () => open.read(limits.batchRecords));
       if (signal.aborted) return;
       for (const record of page.records) {
         onRecord?.(record);

@@ -88,6 +88,29 @@ describe.each([
     expect(heard).toHaveLength(5);
   });
 
+  it('outlasts a listing of shards that is refused for a while', async () => {
+    let refusals = 2; // before it is ready
+    const counted = async <Output>(call: () => Promise<Output>): Promise<Output> => {
+      if (refusals === 0) return call();
+      refusals -= 1;
+      throw Object.assign(new Error('slow down'), { name: 'LimitExceededException' });
+    };
+    const { source } = opened;
+    const { heard, stop } = await startTail({
+      ...source,
+      listStreams: input => counted(() => source.listStreams(input)),
+      describeStream: input => counted(() => source.describeStream(input)),
+      getShardIterator: input => counted(() => source.getShardIterator(input)),
+    });
+    await writeNote(house, 'a');
+    await until(house.clock, () => heard.length === 1);
+    refusals = 3;
+    await house.engine.rollShards('notes');
+    await writeNote(house, 'b');
+    await until(house.clock, () => heard.length === 2);
+    await stop();
+  });
+
   it('ends when the stream cannot be read', async () => {
     const { ended } = await startTail({
       ...opened.source,
