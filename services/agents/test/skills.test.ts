@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill, type SkillOwner } from '../src/index.ts';
-import { type Fixture, openFixture, say } from './agents-fixture.ts';
+import { type Fixture, openFixture, openProcess, say, settle, until } from './agents-fixture.ts';
 
 describe('built-in skills', () => {
   const owners: SkillOwner[] = [];
@@ -138,6 +138,7 @@ describe('custom skills', () => {
     let body = '';
     for await (const chunk of request) body += chunk;
     calls.push({ headers: request.headers, body });
+    if (answer.status === 0) return; // none, for as long as somebody waits
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
   });
   let fixture: Fixture;
@@ -187,6 +188,24 @@ describe('custom skills', () => {
     expect(headers['webhook-signature']).toBe(
       `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
     );
+  });
+
+  it('are called again with the same id by the process that takes over', async () => {
+    await fixture.call('PUT', path, { send: draft() });
+    answer = { status: 0, body: '' };
+    const lost = say(fixture, 'c', 'What is the price?', { key: 'k' }); // its process is as good as dead
+    await until(() => calls.length === 1);
+    answer = { status: 200, body: '{"price":42}' };
+    const heir = openProcess(fixture.target, { clock: fixture.clock });
+    heir.tenants.get('acme')!.settings = { custom_skills: ['price'] };
+    fixture.clock.set(fixture.clock.now() + 31_000); // the lease has ended, and nobody renewed it
+    await settle(heir);
+    expect(calls).toHaveLength(2);
+    expect(calls[1]!.headers['webhook-id']).toBe(calls[0]!.headers['webhook-id']);
+    const { body } = await say(heir, 'c', 'What is the price?', { key: 'k' });
+    expect(body).toMatchObject({ seq: 1, skills: ['price'], reply: { content: '{\n  "price": 42\n}' } });
+    await fixture.clock.advance(31_000);
+    await lost;
   });
 
   it('are not changed when another one is registered under the same name', async () => {

@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     workers: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '20' },
+    rounds: { type: 'string', default: '30' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     senders: { type: 'string', default: '8' },
   },

@@ -2,9 +2,10 @@ import type { Random } from '@stak/kit';
 import type { Outside } from './agents-outside.ts';
 import { ask, askAgain, type CrashServer, make } from './server.ts';
 
-// Messages that a model answers: some make it call a tool of an MCP server, which is asked about or not; some are
-// talk, in conversations whose old turns are summarised. Whatever dies meanwhile, each has one answer, a tool that
-// must not be called twice is not, and no turn is left out of the summaries or summarised twice.
+// Messages that a model answers: some make it call a tool of an MCP server, which is asked about or not, or a custom
+// skill; some are talk, in conversations whose old turns are summarised. Whatever dies meanwhile, each has one answer, a
+// tool that must not be called twice is not, a custom skill knows a repeated call by its id, and no turn is left out of
+// the summaries or summarised twice.
 
 type Talk = { n: number; text: string; conversation: string; decided?: string };
 type Approval = { approval_id: string; conversation_id: string };
@@ -22,11 +23,15 @@ export async function prepareTalks(server: CrashServer, token: string, random: R
     token,
   });
   await make(server, `${tenant}/mcp-servers/shop`, { method: 'PUT', send: { url: outside.mcpUrl }, token });
+  const parameters = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  const order = { description: 'Orders.', url: outside.skillUrl, parameters };
+  await make(server, `${tenant}/custom-skills/order`, { method: 'PUT', send: order, token });
   const settings = {
     messages_per_day: 1_000_000,
     memory: 'automatic',
     max_conversation_history: 4,
     enabled_skills: ['mcp_shop_pay', 'mcp_shop_note'],
+    custom_skills: ['order'],
     skill_approvals: { mcp_shop_pay: 'user', mcp_shop_note: 'never' },
   };
   await make(server, `${tenant}/settings`, { method: 'PATCH', send: settings, token });
@@ -58,7 +63,7 @@ export async function prepareTalks(server: CrashServer, token: string, random: R
 
   function begin(): Talk {
     const n = begun++;
-    const kind = ['pay', 'talk', 'note', 'talk'][n % 4]!;
+    const kind = ['pay', 'talk', 'note', 'talk', 'order', 'talk'][n % 6]!;
     const conversation = kind === 'talk' ? `talk-${Math.floor(random() * talkers)}` : `tool-${n}`;
     return { n, text: `${kind} ${n}`, conversation };
   }
@@ -155,13 +160,16 @@ export async function prepareTalks(server: CrashServer, token: string, random: R
         if (found.length !== 1) violations.push(`${talk.text} was answered ${found.length} times`);
         const said = JSON.stringify(found);
         const [paid, noted] = [outside.paid.get(talk.n) ?? 0, outside.noted.get(talk.n) ?? 0];
+        const orders = outside.ordered.get(talk.n)?.size ?? 0;
+        if (orders > 1) violations.push(`${talk.text} was called with ${orders} ids`);
+        if (said.includes(`Ordered ${talk.n}.`) && orders === 0) violations.push(`${talk.text} was not done`);
         if (paid > 1) violations.push(`${talk.text} was done ${paid} times`);
         if (talk.decided === 'refused' && paid > 0) violations.push(`${talk.text} was refused, and done`);
         if (said.includes(`Paid ${talk.n}.`) && paid !== 1) violations.push(`${talk.text} was not done`);
         if (said.includes(`Noted ${talk.n}.`) && noted === 0) violations.push(`${talk.text} was not done`);
         if (said.includes('it is not known whether')) unknown += 1;
       }
-      const summary = `${accepted.size} talks: ${outside.paid.size} paid, ${outside.noted.size} noted, ${unknown} of unknown outcome, ${outside.summaries()} summaries`;
+      const summary = `${accepted.size} talks: ${outside.paid.size} paid, ${outside.noted.size} noted, ${outside.ordered.size} ordered, ${unknown} of unknown outcome, ${outside.summaries()} summaries`;
       return { violations, summary };
     },
   };

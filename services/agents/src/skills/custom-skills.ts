@@ -109,6 +109,8 @@ function toSkill(service: Service, item: CustomSkill): Skill {
     triggers: item.triggers,
     parameters: z.looseObject({}),
     jsonSchema,
+    acts: true, // as far as we know
+    approval: 'never', // the tenant's own server; the settings may say otherwise
     async run(input, scope) {
       const mismatch = findMismatch(jsonSchema, input);
       if (mismatch)
@@ -133,7 +135,7 @@ async function callSkill(
   input: unknown,
   { conversation_id, user_id, signal, idempotency_key }: SkillScope,
 ): Promise<unknown> {
-  const id = idempotency_key ?? service.ids.next('call'); // the same if a call is repeated
+  const id = idempotency_key!; // the same if a call is repeated
   const timestamp = String(secondsOf(service.clock.now()));
   const body = JSON.stringify({ skill: name, arguments: input, conversation_id, user_id: user_id ?? null });
   const key = service.sealer.openText(secret, sealLocation(tenant_id, name)).slice('whsec_'.length);
