@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createModels } from '../src/index.ts';
-import { openFixture, say } from './agents-fixture.ts';
+import { advanceUntil, openFixture, say, until } from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -54,7 +54,35 @@ describe('a model', () => {
     });
     const { status, body } = await say(fixture, 'c', 'Do something.');
     expect({ status, code: body.code }).toEqual({ status: 502, code: 'agents.model_failed' });
-    expect(await readTotal()).toMatchObject({ messages: 0 });
+    const { messages, output_tokens } = await readTotal();
+    expect(messages).toBe(0);
+    expect(output_tokens).toBeGreaterThan(1_000_000);
+  });
+
+  // A provider is paid for what it has read and written, also if nobody ever sees it.
+  it.each<[string, Behaviour, number]>([
+    ['thinks', (_, stream) => stream.think('x'.repeat(4_000)), 1_000],
+    ['writes arguments', (_, stream) => stream.call('remember', 'x'.repeat(4_000)), 1_000],
+    ['begins', (_, stream) => stream.text(''), 0],
+  ])('that %s and never finishes is paid for all the same', async (_, behaviour, written) => {
+    const { fixture, stub, readTotal } = await open(behaviour);
+    let answer: Awaited<ReturnType<typeof say>> | undefined;
+    say(fixture, 'c', 'Do something.').then(got => {
+      answer = got;
+    });
+    await until(() => stub.asked.length === 1);
+    await advanceUntil(fixture, () => answer !== undefined);
+    expect(answer!.body.code).toBe('agents.model_failed');
+    const { input_tokens, output_tokens, cost_usd } = await readTotal();
+    expect(output_tokens).toBe(written);
+    expect(input_tokens).toBeGreaterThan(100);
+    expect(cost_usd).toBeCloseTo((input_tokens + output_tokens) * 1e-6);
+  });
+
+  it('that refuses to begin costs nothing', async () => {
+    const { fixture, readTotal } = await open((_, stream) => stream.refuse(400));
+    expect((await say(fixture, 'c', 'Do something.')).body.code).toBe('agents.model_failed');
+    expect(await readTotal()).toMatchObject({ input_tokens: 0, output_tokens: 0, cost_usd: 0 });
   });
 
   it('is told the newest of what is remembered, as much as is worth its price', async () => {

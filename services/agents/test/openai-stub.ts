@@ -8,6 +8,7 @@ type Asked = any;
 export type Behaviour = (asked: Asked, stream: Stream) => void | Promise<void>;
 export type Stream = {
   text(...parts: string[]): void;
+  think(text: string): void;
   call(name: string, args: string, id?: string): void;
   finish(reason?: string, usage?: { prompt_tokens: number; completion_tokens: number }): void;
   refuse(status: number, headers?: Record<string, string>): void;
@@ -57,6 +58,7 @@ function streamOf(response: ServerResponse): Stream {
     text: (...parts) => {
       for (const content of parts) send({ role: 'assistant', content });
     },
+    think: text => send({ role: 'assistant', reasoning_content: text }),
     call: (name, args, id = 'call_1') =>
       send({ tool_calls: [{ index: 0, id, type: 'function', function: { name, arguments: args } }] }),
     finish(reason = 'stop', usage = { prompt_tokens: 100, completion_tokens: 20 }) {

@@ -2,7 +2,6 @@ import type { Clock } from '@stak/kit';
 import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
-import { tokensOf } from '../turns/context-window.ts';
 import type { Budget } from './budget.ts';
 import { traceModel } from './model-span.ts';
 import type { ModelName } from './models.ts';
@@ -67,12 +66,15 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
 
 // What the steps of an attempt cost.
 function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
-  let stepText = '';
+  let hasBegun = false;
+  let writtenBytes = 0;
   let stepBytes = inputBytes;
   let hasRunOut = false;
   return {
-    noteText(text: string): void {
-      stepText += text;
+    // What has arrived: an answer, thoughts, or arguments of a call. Before any of them, the input is read.
+    noteOutput(text = ''): void {
+      hasBegun = true;
+      writtenBytes += Buffer.byteLength(text);
     },
     // True if the budget does not allow another step after these messages.
     async isOver(messages: unknown): Promise<boolean> {
@@ -85,12 +87,17 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
       return hasRunOut;
     },
     finishStep(inputTokens: number | undefined, outputTokens: number | undefined): void {
-      budget.spend(name, told(inputTokens) ?? estimate(stepBytes), told(outputTokens) ?? tokensOf(stepText));
-      stepText = '';
+      budget.spend(
+        name,
+        told(inputTokens) ?? estimate(stepBytes),
+        told(outputTokens) ?? estimate(writtenBytes),
+      );
+      hasBegun = false;
+      writtenBytes = 0;
     },
-    // The provider charges for what it has written, whether or not it told us how much.
+    // The provider charges for what it has read and written, whether or not it told us how much.
     spendUntold(): void {
-      if (stepText !== '') budget.spend(name, estimate(stepBytes), tokensOf(stepText));
+      if (hasBegun) budget.spend(name, estimate(stepBytes), estimate(writtenBytes));
     },
     hasRunOut: () => hasRunOut,
   };
@@ -139,12 +146,16 @@ async function readStream(
     if (part.type === 'text-delta') {
       said.text += part.text;
       textBytes += Buffer.byteLength(part.text);
-      spending.noteText(part.text);
+      spending.noteOutput(part.text);
       onText(part.text);
       said.isCut = textBytes > limits.replyBytes;
       if (said.isCut) break;
-    } else if (part.type === 'raw') said.refusal += refusalOf(part.rawValue);
-    else if (part.type === 'finish-step') {
+    } else if (part.type === 'reasoning-delta') spending.noteOutput(part.text);
+    else if (part.type === 'tool-input-delta') spending.noteOutput(part.delta);
+    else if (part.type === 'raw') {
+      said.refusal += refusalOf(part.rawValue);
+      if (!isError(part.rawValue)) spending.noteOutput();
+    } else if (part.type === 'finish-step') {
       spending.finishStep(part.usage.inputTokens, part.usage.outputTokens);
       said.isRefused = part.finishReason === 'content-filter' || said.refusal !== '';
       if (part.rawFinishReason === undefined && part.finishReason === 'other')
@@ -190,6 +201,12 @@ function refusalOf(chunk: unknown): string {
   const text = type === 'response.refusal.delta' ? delta : choices?.[0]?.delta?.refusal;
   return typeof text === 'string' ? text : '';
 }
+
+// Instead of an answer: nothing was read.
+const isError = (chunk: unknown): boolean => {
+  const { type, error } = Object(chunk) as { type?: unknown; error?: unknown };
+  return type === 'error' || Boolean(error);
+};
 
 const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own words
 const estimate = (bytes: number): number => Math.ceil(bytes / 4);
