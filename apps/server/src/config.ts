@@ -7,7 +7,7 @@ import { readText, readWhole } from './commands/flags.ts';
 import { UsageError } from './errors.ts';
 import { mailVariables, readDefaultPlan, readIntegrations, readMail } from './integrations.ts';
 import { isLoopback } from './loopback.ts';
-import { modelName, modelVariables, price, readModels, readSpend, spend } from './model-config.ts';
+import { modelName, modelVariables, prices, readModels, readSpend, spending } from './model-config.ts';
 import { readObjectsConfig } from './objects-config.ts';
 import { readOrigins } from './origins.ts';
 import { distance } from './spelling.ts';
@@ -111,12 +111,8 @@ export const serverVariables = {
   ...modelVariables,
   STAK_MODELS_ALLOWED: list.pipe(z.array(modelName)).default([]),
   STAK_MODEL_MAX_TOKENS: whole(10_000_000).min(1).optional(),
-  STAK_MODEL_SPEND_PER_DAY: list
-    .pipe(z.array(z.string().regex(spend, 'must be plan=dollars or account=dollars, like free=1,pro=20')))
-    .default(['free=1', 'starter=10', 'pro=50', 'team=200']),
-  STAK_MODEL_PRICES: list
-    .pipe(z.array(z.string().regex(price, 'must be model=in/out, like anthropic/claude-sonnet-4-5=3/15')))
-    .default([]),
+  STAK_MODEL_SPEND_PER_DAY: list.pipe(spending).default([]),
+  STAK_MODEL_PRICES: list.pipe(prices).default([]),
 } as const;
 
 const serverSchema = z.object(serverVariables);
@@ -177,7 +173,7 @@ export type ServerConfig = {
   requireVerifiedEmail: boolean; // for what reaches out of this server
   signsUpByMail: boolean; // accounts are made for confirmed addresses only
   models: ModelsConfig;
-  modelSpend: Readonly<Record<string, number>>; // dollars a day, by account or plan
+  modelSpend: ReturnType<typeof readSpend>;
 };
 
 export type ServerFlags = {

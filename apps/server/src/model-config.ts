@@ -4,9 +4,15 @@ import type { Variables } from './config.ts';
 
 // The part of the configuration that says which models answer, and what they may cost.
 
-export const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
+const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
 
-export const spend = /^(?<whose>[a-z][\w-]*)=(?<usd>\d+(?:\.\d+)?)$/;
+const spend = /^(?<whose>[a-z][\w-]*)=(?:unlimited|(?<usd>\d+(?:\.\d+)?))$/;
+export const prices = z.array(
+  z.string().regex(price, 'must be model=in/out, like anthropic/claude-sonnet-4-5=3/15'),
+);
+export const spending = z.array(
+  z.string().regex(spend, 'must be plan=dollars, account=dollars or plan=unlimited, like pro=20'),
+);
 const providerNames: readonly ProviderName[] = [
   'anthropic',
   'bedrock',
@@ -70,11 +76,21 @@ export function readModels(data: Variables): ModelsConfig {
   };
 }
 
-// Plans and accounts have different names, so one list holds both.
-export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): Record<string, number> =>
-  Object.fromEntries(
-    STAK_MODEL_SPEND_PER_DAY.map(text => {
-      const { whose = '', usd } = spend.exec(text)?.groups ?? {};
-      return [whose, Number(usd)];
-    }),
-  );
+// Dollars a day, by plan or account, which have different names; null: as much as tenants allow.
+type SpendLimits = Readonly<Record<string, number | null>>;
+
+const spendOfPlans: SpendLimits = { free: 1, starter: 10, pro: 50, team: 200, selfhosted: null };
+
+export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): SpendLimits => {
+  const named = STAK_MODEL_SPEND_PER_DAY.map(text => {
+    const { whose = '', usd } = spend.exec(text)?.groups ?? {};
+    return [whose, usd === undefined ? null : Number(usd)];
+  });
+  return { ...spendOfPlans, ...Object.fromEntries(named) };
+};
+
+// A plan that nobody has named has the limit of `free`: what is not limited says so.
+export function findSpendLimit(limits: SpendLimits, accountId: string, plan: string): number | undefined {
+  const named = [accountId, plan].find(name => Object.hasOwn(limits, name)) ?? 'free';
+  return limits[named] ?? undefined;
+}

@@ -22,6 +22,7 @@ import { createWebhooks, type Webhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import type { ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
+import { findSpendLimit } from './model-config.ts';
 import {
   emitAudit,
   ownInboxEraser,
@@ -290,9 +291,10 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     findChannelUser: tenants.findChannelUser,
     hasRoom: (accountId, bytes) => services.storage.hasRoom(accountId, bytes),
     models: createModels(config.models, deps.clock),
-    spendPerDayUsd: async accountId =>
-      config.modelSpend[accountId] ??
-      config.modelSpend[(await accounts.users.readProfile(accountId))?.plan ?? 'free'],
+    spendPerDayUsd: async accountId => {
+      const { plan = 'free' } = (await accounts.users.readProfile(accountId)) ?? {};
+      return findSpendLimit(config.modelSpend, accountId, plan);
+    },
     roleOf: tenants.roleOf,
     askApproval: tellApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
