@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEngine } from '@stak/engine';
 import { createApi, endpoint, json, route } from '@stak/http';
@@ -19,12 +19,13 @@ import { startServer } from '../src/server.ts';
 import { storeCheck } from '../src/store-check.ts';
 
 const run = promisify(execFile);
-const canMount =
-  process.platform === 'linux' &&
-  (await run('unshare', ['-m', 'true']).then(
+const succeeds = (program: string, ...args: string[]): Promise<boolean> =>
+  run(program, args).then(
     () => true,
     () => false,
-  ));
+  );
+const canMount = process.platform === 'linux' && (await succeeds('unshare', '-m', 'true'));
+const canMountFile = canMount && (await succeeds('losetup', '--find')) && (await succeeds('mkfs.ext4', '-V'));
 
 const log = createLogger({ level: 'silent' });
 const failure = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
@@ -66,26 +67,51 @@ test('a store in a folder has to commit', async () => {
   await check({ get, put: refuses }); // elsewhere a read has to do
 });
 
+async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
+  const disk = await mkdtemp(join(tmpdir(), 'stak-disk-'));
+  await mount(disk);
+  onTestFinished(async () => {
+    await run('umount', [disk]);
+    await rm(disk, { recursive: true });
+  });
+  const config = readServerConfig({ path: join(disk, 'data'), port: 0 }, { STAK_LAKE: 'off' });
+  const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
+  onTestFinished(() => server.stop());
+  const status = async () => (await fetch(`${server.localUrl}/readyz`)).status;
+  await expect.poll(status).toBe(200);
+  return { disk, status };
+}
+
 test.skipIf(!canMount)(
-  'a disk that is full or read-only is not ready (needs the right to mount)',
+  'a disk that is full is not ready (needs the right to mount)',
   async () => {
-    const disk = await mkdtemp(join(tmpdir(), 'stak-disk-'));
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
-    onTestFinished(async () => {
-      await run('umount', [disk]);
-      await rm(disk, { recursive: true });
-    });
-    const config = readServerConfig({ path: join(disk, 'data'), port: 0 }, { STAK_LAKE: 'off' });
-    const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
-    onTestFinished(() => server.stop());
-    const status = async () => (await fetch(`${server.localUrl}/readyz`)).status;
+    const { disk, status } = await startOnDisk(disk =>
+      run('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]),
+    );
     const filler = join(disk, 'filler');
-    await expect.poll(status).toBe(200);
     await writeFile(filler, Buffer.alloc(11 * 1024 * 1024)).catch(() => {}); // as much as fits
     await expect.poll(status).toBe(503);
     await rm(filler);
     await expect.poll(status).toBe(200);
   },
+  30_000,
+);
+
+test.skipIf(!canMountFile)(
+  'a disk that has become read-only is not ready (needs the right to mount a file, and mkfs.ext4)',
+  async () => {
+    const image = join(await mkdtemp(join(tmpdir(), 'stak-image-')), 'disk');
+    onTestFinished(() => rm(dirname(image), { recursive: true }));
+    await writeFile(image, '');
+    await truncate(image, 64 * 1024 * 1024);
+    await run('mkfs.ext4', ['-q', image]);
+    const { disk, status } = await startOnDisk(disk => run('mount', ['-o', 'loop', image, disk]));
+    // A plain `ro` is refused while files are open. This is what the kernel does when the disk has an error.
+    await run('mount', ['-o', 'remount,abort', disk]);
+    await expect(writeFile(join(disk, 'any'), '')).rejects.toThrow('EROFS');
+    await expect.poll(status).toBe(503);
+  },
+  30_000,
 );
 
 test('a store that is throttled now and then is ready, one that always is is not', async () => {

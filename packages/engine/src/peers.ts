@@ -201,7 +201,9 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     if (later) ringNow();
     isClosed = true;
     clearTimeout(later);
-    sockets.remove(id);
+    try {
+      sockets.remove(id);
+    } catch {} // a disk that has become read-only; nobody answers there any more, which says the same
     for (const socket of connections.keys()) socket.destroySoon();
     server.close();
     sockets.close();
