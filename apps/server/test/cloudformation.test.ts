@@ -27,15 +27,72 @@ describe('the template for AWS', () => {
     onTestFinished(() => engine.close());
     const reports = await createTables(controlWithPrefix(engine, prefix), designs);
     expect(reports).toEqual(designs.map(({ name }) => ({ table: name, done: [] })));
-    const tables = Object.values(stack.Resources).filter(({ Type }) => Type === 'AWS::DynamoDB::Table');
+  });
+
+  it('keeps every table: protected, recoverable, encrypted with the key of the stack', () => {
+    const tables = resourcesOf(stack, 'AWS::DynamoDB::Table');
+    expect(tables).toHaveLength(designs.length);
     for (const table of tables)
       expect(table).toMatchObject({
         DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
         Properties: {
           DeletionProtectionEnabled: true,
           PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          SSESpecification: {
+            SSEEnabled: true,
+            SSEType: 'KMS',
+            KMSMasterKeyId: { 'Fn::GetAtt': ['Key', 'Arn'] },
+          },
         },
       });
+    expect(stack.Resources.Key).toMatchObject({
+      Type: 'AWS::KMS::Key',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { EnableKeyRotation: true },
+    });
+  });
+
+  it('has alarms of servers, tables and functions that reach somebody, and a dashboard of them', () => {
+    const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Template;
+    const alarms = resourcesOf(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties as Alarm);
+    for (const alarm of alarms)
+      expect(alarm).toMatchObject({
+        AlarmActions: [{ Ref: 'AlarmTopic' }],
+        OKActions: [{ Ref: 'AlarmTopic' }],
+        ComparisonOperator: 'GreaterThanThreshold',
+      });
+    expect(stack.Resources.AlarmSubscription).toMatchObject({
+      Properties: { TopicArn: { Ref: 'AlarmTopic' }, Endpoint: { Ref: 'AlarmEmail' } },
+    });
+    expect(alarms.flatMap(({ MetricName }) => MetricName ?? []).toSorted()).toEqual([
+      'CPUUtilization',
+      'HTTPCode_Target_5XX_Count',
+      ...lambdaFunctions.map(() => 'IteratorAge'),
+      'TargetResponseTime',
+      'UnHealthyHostCount',
+    ]);
+    const throttled = alarms.flatMap(({ Metrics = [] }) =>
+      Metrics.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Metric] : [])),
+    );
+    const { DashboardBody } = resourcesOf(stack, 'AWS::CloudWatch::Dashboard')[0]!.Properties as {
+      DashboardBody: { 'Fn::Sub': string };
+    };
+    const charts = JSON.parse(DashboardBody['Fn::Sub']) as {
+      widgets: { properties: { metrics: unknown[] } }[];
+    };
+    const shown = JSON.stringify(charts.widgets.map(({ properties }) => properties.metrics));
+    for (const [id, { Type }] of Object.entries(stack.Resources)) {
+      if (Type !== 'AWS::DynamoDB::Table') continue;
+      const Dimensions = [{ Name: 'TableName', Value: { Ref: id } }];
+      for (const MetricName of ['ReadThrottleEvents', 'WriteThrottleEvents']) {
+        expect(throttled).toContainEqual({ Namespace: 'AWS/DynamoDB', MetricName, Dimensions });
+        expect(shown).toContain(`"${MetricName}","TableName","\${${id}}"`);
+      }
+    }
+    for (const name of ['RequestCount', 'HTTPCode_Target_5XX_Count', 'CPUUtilization', 'MemoryUtilization'])
+      expect(shown).toContain(`"${name}"`);
   });
 
   it('has functions whose mappings repeat and set aside, with secrets only where they are needed', () => {
@@ -87,6 +144,14 @@ describe('the template for AWS', () => {
     expect(lines.filter(line => line.includes('AccessDenied'))).toEqual([]);
   }, 60_000);
 });
+
+type Alarm = {
+  MetricName?: string;
+  Metrics?: { MetricStat?: { Metric: { MetricName: string; Dimensions: unknown[] } } }[];
+};
+
+const resourcesOf = (stack: Template, type: string) =>
+  Object.values(stack.Resources).filter(({ Type }) => Type === type);
 
 // As the container has it.
 function environmentOf(stack: Template): Record<string, string> {
