@@ -90,6 +90,10 @@ test('from signing up to the token of an end user, and out again', async () => {
     stdout: expect.stringContaining('"status": "active"'),
   });
   expect(await good('tenants', 'list')).toContain('acme');
+  expect(JSON.parse(await good('whoami', '--json'))).toMatchObject({
+    plan: expect.any(String),
+    usage: { storage: { usedBytes: expect.any(Number) } },
+  });
   expect(JSON.parse(await good('tenants', 'list', '--json'))).toMatchObject([{ tenant_id: 'acme' }]);
   expect(JSON.parse(await good('keys', 'list', '--json'))).toMatchObject([{ name: 'ci' }]);
   expect(JSON.parse(await good('lake', 'insight', '--json'))).toEqual(

@@ -105,6 +105,22 @@ describe('metrics on an address of their own', () => {
   });
 });
 
+test('workflows run every check that there is, at each change or every night', async () => {
+  const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
+  const [atOnce, change, night] = await Promise.all(
+    ['.ci/run', '.github/workflows/ci.yml', '.github/workflows/nightly.yml'].map(read),
+  );
+  const named = [
+    ...`${atOnce} ${change}`.matchAll(/(?:npm run|run_tests) ([a-z][\w:-]*)/g),
+    ...night!.matchAll(/^ {10}- ([\w:-]+)/gm),
+  ].map(([, name]) => name!);
+  expect(named.filter(name => scripts[name] === undefined)).toEqual([]);
+  const checks = Object.keys(scripts).filter(name => /^(?:test|check|adversary)\b/.test(name));
+  expect(checks.filter(name => !named.includes(name))).toEqual([
+    'test:extenddb', // needs a PostgreSQL and a build of its own
+  ]);
+});
+
 test('the Helm chart has the version of the packages', async () => {
   const { version } = JSON.parse(await read('package.json'));
   const chart = await read('deploy/helm/stak/Chart.yaml');

@@ -37,7 +37,8 @@ export function registerLogin(cli: CAC): void {
   cli
     .command('whoami', 'Show who is signed in, and their plan')
     .option(...urlOption)
-    .action(async (flags: ConnectFlags) => {
+    .option('--json', 'Print JSON')
+    .action(async (flags: ConnectFlags & { json?: unknown }) => {
       const { connect } = await import('../connection.ts');
       const { client, url } = await connect(flags);
       const { sizeText } = await import('@stak/accounts');
@@ -45,6 +46,7 @@ export function registerLogin(cli: CAC): void {
         client.accounts.getMe(),
         client.accounts.getUsage(),
       ]);
+      if (flags.json) return (await import('../print.ts')).printJson({ url, ...me, usage });
       const { usedBytes, limitBytes } = usage.storage;
       const limit = limitBytes === null ? '' : ` of ${sizeText(limitBytes)}`;
       console.log(
