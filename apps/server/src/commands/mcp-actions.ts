@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { authorize, type ConnectFlags } from '../connection.ts';
+import { linesOf } from '../lines.ts';
 
 // Assistants on this machine start programs and talk to them line by line. Each line is a message of the protocol,
 // and goes to the server as it is, with the credential of the one who signed in.
@@ -15,7 +15,7 @@ export async function serveMcp(flags: ConnectFlags): Promise<void> {
     version ??= (JSON.parse(answer) as { result?: { protocolVersion?: string } }).result?.protocolVersion;
     process.stdout.write(`${answer}\n`);
   };
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of linesOf(process.stdin)) {
     if (line.trim() === '') continue;
     const work = forward(line).finally(() => running.delete(work));
     running.add(work);
