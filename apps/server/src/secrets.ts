@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 
+type KeyOptions = { isSecondary?: boolean }; // looks after what a server made: no key that is new opens it
 type KeyConfig = Pick<ServerConfig, 'secretKeys' | 'store'>;
 export type SecretKey = { id: string; secret: Uint8Array };
 
@@ -12,12 +13,14 @@ const keyBytes = 32;
 const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
 // As they are written in STAK_SECRET_KEYS.
-export const readSecretKeyTexts = async (config: KeyConfig): Promise<readonly string[]> =>
-  config.secretKeys ?? [await developmentKey(config)];
+export const readSecretKeyTexts = async (
+  config: KeyConfig,
+  options?: KeyOptions,
+): Promise<readonly string[]> => config.secretKeys ?? [await developmentKey(config, options)];
 
 // What is sealed at rest is sealed under the first key; the others still open what they have sealed.
-export async function readSecretKeys(config: KeyConfig): Promise<readonly SecretKey[]> {
-  const keys = (await readSecretKeyTexts(config)).map(text => parseSecretKey(text));
+export async function readSecretKeys(config: KeyConfig, options?: KeyOptions): Promise<readonly SecretKey[]> {
+  const keys = (await readSecretKeyTexts(config, options)).map(text => parseSecretKey(text));
   const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
   if (twice) throw new UsageError(`STAK_SECRET_KEYS has two keys with the id "${twice.id}"`);
   return keys;
@@ -51,13 +54,20 @@ export async function refuseOtherKey(from: string, to: string): Promise<void> {
 }
 
 // There is no secret in the source that a server could be left with: each folder of data gets its own.
-async function developmentKey({ store }: KeyConfig): Promise<string> {
+async function developmentKey(
+  { store }: KeyConfig,
+  { isSecondary = false }: KeyOptions = {},
+): Promise<string> {
   const fresh = `local:${randomBytes(keyBytes).toString('base64')}`;
   if (store.kind !== 'embedded')
     throw new UsageError('STAK_STORE=aws needs STAK_SECRET_KEYS: several servers must share them');
   if (store.path === ':memory:') return fresh;
   const file = secretKeyFile(store.path);
   if (!existsSync(file)) {
+    if (isSecondary)
+      throw new UsageError(
+        `set STAK_SECRET_KEYS to those of the server: ${store.path} has no file secret-key`,
+      );
     await mkdir(store.path, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomBytes(6).toString('hex')}`;
     await writeFile(draft, fresh, { mode: 0o600 });

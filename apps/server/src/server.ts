@@ -295,10 +295,8 @@ async function prepareStore(
   { store }: Base,
   { services, log }: { services: Services; log: Logger },
 ): Promise<void> {
-  if (config.store.kind === 'aws') {
-    await requireArrived(store);
-    await noteOtherPrefixes(database, config.store.prefix ?? '', log);
-  }
+  await requireArrived(store);
+  if (config.store.kind === 'aws') await noteOtherPrefixes(database, config.store.prefix ?? '', log);
   const tables = services.all.flatMap(service => service.tables);
   await createTables(database.control, [streamsTable, httpTable, ...tables], {
     recovery: config.store.kind === 'aws',

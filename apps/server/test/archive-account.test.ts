@@ -163,7 +163,9 @@ test('an account moves to a server that runs, with everything and nothing else',
     const { data: sources } = await client.webhooks.listSources();
     expect(sources.data.map(({ sourceId }) => sourceId)).toContain(world.known.get('sourceId'));
     // Nothing was counted a second time.
-    await expect.poll(() => consumersBehind(other), { timeout: 10_000 }).toEqual([]);
+    await expect
+      .poll(() => consumersBehind({ kind: 'embedded', path: other }), { timeout: 10_000 })
+      .toEqual([]);
     const later = await itemsIn(other);
     const counts = [...later.keys()].filter(key => / (?:TOTAL#|DAY#)/.test(key));
     expect(counts.length).toBeGreaterThan(0);

@@ -1,11 +1,12 @@
 import { systemClock } from '@stak/kit';
 import { listConsumers, readStatus } from '@stak/streams';
 import { createStore } from '@stak/table';
+import type { StoreConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database.ts';
 
 // Which consumers have something to do.
-export async function consumersBehind(path: string): Promise<string[]> {
-  const { client, source, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
+export async function consumersBehind(config: StoreConfig): Promise<string[]> {
+  const { client, source, close } = await openDatabase(config, { isSecondary: true });
   try {
     const store = createStore({ client });
     const found = await Promise.all(

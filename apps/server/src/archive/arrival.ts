@@ -2,12 +2,13 @@ import { streamsKeys } from '@stak/streams';
 import { entity, type Store } from '@stak/table';
 import { z } from 'zod';
 import { UsageError } from '../errors.ts';
+import { archivePrefix } from './format.ts';
 
-// In the store that a migration writes into, so that no server begins there before everything has arrived.
+// In the store that a migration or an import writes into, so that no server begins there before everything has arrived.
 
 export const arrival = entity(streamsKeys, {
   name: 'arrival',
-  description: 'The migration that fills this store, and whether everything has arrived.',
+  description: 'The migration or the archive that fills this store, and whether everything has arrived.',
   schema: z.object({ id: z.string(), begun_at: z.int(), finished_at: z.int().optional() }),
   key: { partition: 'arrival', sort: 'of this store' },
   examples: [{ id: 'mig_0mjuxvy9s00k1g5xq0d8w3ut', begun_at: 1767225600000, finished_at: 1767225900000 }],
@@ -21,12 +22,27 @@ export async function finishArrival(store: Store, id: string, nowMs: number): Pr
     await store.update(arrival, {}, { set: { finished_at: nowMs } });
 }
 
-/** Refuses to serve a store that a migration still writes into. */
+/** Refuses to continue with an archive unless its import into this store was cut short. */
+export async function requireUnfinished(store: Store, id: string): Promise<void> {
+  const found = await readArrival(store).catch(ignoreMissing);
+  if (!found)
+    throw new UsageError('no import of this archive was begun here: import it into a store without data');
+  if (found.id !== id) throw new UsageError('what was begun here is the import of another archive');
+  if (found.finished_at !== undefined) throw new UsageError('the import of this archive has finished');
+}
+
+/** Refuses to use a store in which not everything has arrived. */
 export async function requireArrived(store: Store): Promise<void> {
-  const found = await readArrival(store).catch(error => {
-    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined; // no tables yet
-    throw error;
-  });
-  if (found && found.finished_at === undefined)
-    throw new UsageError('stak migrate is still writing to these tables: start when it has finished');
+  const found = await readArrival(store).catch(ignoreMissing);
+  if (!found || found.finished_at !== undefined) return;
+  throw new UsageError(
+    found.id.startsWith(archivePrefix)
+      ? 'an import into this store was cut short: finish it with stak import --continue, or begin with an empty store'
+      : 'stak migrate is still writing to these tables: start when it has finished',
+  );
+}
+
+// Where there are no tables yet, nothing has been begun.
+export function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
 }

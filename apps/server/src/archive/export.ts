@@ -11,13 +11,14 @@ import type { AccountItems } from './account.ts';
 import {
   countItems,
   hasManifest,
+  itemLine,
   type Manifest,
   manifestName,
   manifestText,
   passphraseSealer,
   readManifest,
+  type Source,
   sha256,
-  tagItem,
   writeManifest,
   writeWhole,
 } from './format.ts';
@@ -28,7 +29,9 @@ export type ExportOptions = {
   tables: readonly AnyTable[];
   without?: readonly AnyEntity[]; // what is of this store alone
   accounts?: Pick<AccountItems, 'ids' | 'has'>; // their items alone
-  sealer: Sealer; // of the store
+  source?(): Promise<Source>; // which store this is, and in which state
+  hasChanged?(): boolean; // meanwhile
+  sealer?: Sealer; // of the store, with a passphrase
   passphrase?: string; // without one, secrets stay as they are stored
   now: () => number;
   partBytes?: number;
@@ -40,7 +43,10 @@ const defaultPartBytes = 16 * 1024 * 1024;
 const defaultPageItems = 1000; // so few are gone from memory before it is tidied up; a million take 1,000 reads
 const check = 'stak-archive';
 
-/** Writes every item of the tables into a folder. One that was cut short goes on where it was. */
+/**
+ * Writes every item of the tables into a folder. One that was cut short goes on where it was, if the store is still the
+ * same: an archive of two states would be of none.
+ */
 export async function exportArchive(
   options: ExportOptions & { folder: string },
 ): Promise<{ items: number; unopened: number }> {
@@ -51,11 +57,14 @@ export async function exportArchive(
     throw new UsageError(`${folder} has an archive that is complete: choose another folder`);
   if (String(manifest.accounts) !== String(options.accounts?.ids))
     throw new UsageError(`${folder} has an export of other accounts: choose another folder`);
+  await requireSame(options, manifest, folder);
   const counts = { unopened: 0 };
   for await (const part of readParts(options, manifest, await openSeals(manifest, passphrase), counts)) {
     if (part) await writeWhole(join(folder, part.file), part.content);
     else await writeManifest(folder, manifest);
   }
+  if (options.hasChanged?.())
+    throw new UsageError('the store was written to during the export: begin again in another folder');
   await writeManifest(folder, manifest);
   return { items: countItems(manifest), unopened: counts.unopened };
 }
@@ -71,13 +80,24 @@ export async function* streamArchive(options: ExportOptions): AsyncGenerator<Uin
   yield tarEnd;
 }
 
-async function begin({ passphrase, now, accounts }: ExportOptions): Promise<Manifest> {
+async function requireSame({ source }: ExportOptions, manifest: Manifest, folder: string): Promise<void> {
+  const { store, state } = (await source?.()) ?? {};
+  if (manifest.source?.store !== store)
+    throw new UsageError(`${folder} has an export of another store: choose another folder`);
+  if (manifest.source?.state !== state)
+    throw new UsageError(
+      `the store has changed since the export into ${folder} was begun: begin again in another folder`,
+    );
+}
+
+async function begin({ passphrase, now, accounts, source }: ExportOptions): Promise<Manifest> {
   const salt = randomBytes(16).toString('base64');
   return {
     format: 'stak-archive',
     version: 1,
     begun: new Date(now()).toISOString(),
     ...(accounts && { accounts: [...accounts.ids] }),
+    ...(source && { source: await source() }),
     secrets:
       passphrase === undefined
         ? 'as stored'
@@ -180,10 +200,9 @@ async function* readTable(
       for (const stored of page.Items ?? []) {
         if (hasExpired(table, stored, now()) || left.some(entity => hasKeyOf(entity, stored))) continue;
         if (accounts && !(await accounts.has(table, stored))) continue;
-        const sealed = archiveSealer && resealItem(table, stored, sealer, archiveSealer);
+        const sealed = archiveSealer && sealer && resealItem(table, stored, sealer, archiveSealer);
         counts.unopened += sealed?.unopened ?? 0;
-        const line = JSON.stringify(tagItem(sealed?.item ?? stored));
-        lines += `${line}\n`;
+        lines += `${itemLine(sealed?.item ?? stored)}\n`;
         count += 1;
       }
       await part.write(lines);

@@ -2,13 +2,13 @@ import { createHash, type ScryptOptions, scrypt } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { createSealer, type Sealer } from '@stak/kit';
 import { type Attributes, untagItem } from '@stak/table';
 import { z } from 'zod';
 import { UsageError } from '../errors.ts';
+import { linesOf } from '../lines.ts';
 
 // An archive is a folder: archive.json, and for each table files with an item in a line, in DynamoDB's JSON.
 // docs/reference/archive.md
@@ -16,12 +16,17 @@ import { UsageError } from '../errors.ts';
 const partSchema = z.object({ file: z.string(), items: z.int(), sha256: z.string() });
 export type Part = z.infer<typeof partSchema>;
 
+// The state only if nobody wrote to it.
+const sourceSchema = z.object({ store: z.string(), state: z.string().optional() });
+export type Source = z.infer<typeof sourceSchema>;
+
 const manifestSchema = z.object({
   format: z.literal('stak-archive'),
   version: z.literal(1),
   begun: z.string(),
   finished: z.string().optional(),
   accounts: z.array(z.string()).optional(), // whose items these are; everyone's if it is missing
+  source: sourceSchema.optional(), // of which store, so that no other one continues it
   // How secrets are sealed: under a passphrase with this salt, or as they were stored.
   secrets: z.union([z.object({ salt: z.string(), check: z.string() }), z.literal('as stored')]),
   tables: z.record(
@@ -34,6 +39,13 @@ const manifestSchema = z.object({
   ),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+
+/** Names an archive by what is in it, for the store that it is imported into. */
+export const archiveId = ({ begun, finished, tables }: Manifest): string => {
+  const files = Object.values(tables).flatMap(({ parts }) => parts.map(part => part.sha256));
+  return `${archivePrefix}${sha256(Buffer.from([begun, finished, ...files].join())).slice(0, 24)}`;
+};
+export const archivePrefix = 'arc_';
 
 export const countItems = ({ tables }: Manifest): number =>
   Object.values(tables)
@@ -83,7 +95,7 @@ export async function checkPart(folder: string, { file, sha256: expected }: Part
 export async function* readPart(folder: string, { file, items }: Part): AsyncGenerator<Attributes> {
   const input = createReadStream(join(folder, file)).pipe(createGunzip());
   let count = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesOf(input)) {
     yield untagItem(JSON.parse(line, readBytes));
     count += 1;
   }
@@ -96,6 +108,10 @@ function readBytes(name: string, value: unknown): unknown {
   if (name === 'BS' && Array.isArray(value)) return value.map(one => Buffer.from(one as string, 'base64'));
   return value;
 }
+
+// JSON leaves two characters as they are at which other programs end a line.
+export const itemLine = (item: Attributes): string =>
+  JSON.stringify(tagItem(item)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
 // Numbers are written with all their digits, bytes in base64.
 export function tagItem(item: Attributes): Record<string, unknown> {

@@ -5,6 +5,7 @@ import {
   type AnyTable,
   type Attributes,
   type ControlPlane,
+  createStore,
   createTables,
   type DynamoClient,
   isUnavailable,
@@ -13,8 +14,10 @@ import {
 } from '@stak/table';
 import { UsageError } from '../errors.ts';
 import { resealItem } from '../sealed-values.ts';
+import { arrival, finishArrival, requireUnfinished } from './arrival.ts';
 import { hasExpired, openSeals } from './export.ts';
 import {
+  archiveId,
   checkPart,
   countItems,
   type Manifest,
@@ -35,6 +38,7 @@ export type ImportOptions = {
   whenFull?: string; // what to do about a table that has something in it
   expiry?: boolean; // false: nothing expires yet
   recovery?: boolean; // point-in-time recovery of new tables
+  onWritten?(): Promise<void>; // before a server may use the store
   clock: Clock;
   progress?(what: string, table: string, items: number): void;
 };
@@ -49,15 +53,19 @@ const pause = { firstMs: 100, mostMs: 10_000 };
 
 /**
  * Puts everything of an archive into a store that has nothing yet, and reads it again. Until it is there the tables have
- * no streams: consumers would take what is old for news.
+ * no streams, and no server uses them: consumers would take what is old for news.
  */
 export async function importArchive(options: ImportOptions): Promise<Imported> {
-  const { control, tables, recovery = false } = options;
+  const { client, control, tables, clock, goOn = false, recovery = false } = options;
   const manifest = await openArchive(options);
-  await prepareTables(options);
   const seals = await storeSeals(options, manifest);
+  const store = createStore({ client, clock });
+  const id = archiveId(manifest);
+  if (goOn) await requireUnfinished(store, id);
+  await prepareTables(options);
+  if (!goOn) await store.put(arrival, { id, begun_at: clock.now() }, { ifAbsent: true });
   await eachItem(options, manifest, { what: 'Writing', size: writeBatch }, (table, batch) =>
-    persist(options.clock, () =>
+    persist(clock, () =>
       writeStoredBatch(
         options,
         table,
@@ -69,6 +77,8 @@ export async function importArchive(options: ImportOptions): Promise<Imported> {
     compareItems(options, table, batch),
   );
   await createTables(control, tables, { recovery });
+  await options.onWritten?.();
+  await finishArrival(store, id, clock.now());
   return { items: countItems(manifest), unopened: seals.unopened() };
 }
 

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { requestRecount, storageMark } from '@stak/accounts';
 import { createSealer, systemClock } from '@stak/kit';
-import { listConsumers, readStatus, streamsTable } from '@stak/streams';
+import { streamsTable } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { countCheckpoint } from '@stak/webhooks';
 import { accountTables, openAccounts } from '../archive/account.ts';
+import { requireArrived } from '../archive/arrival.ts';
 import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
 import { leastPassphrase } from '../archive/download.ts';
 import { exportArchive } from '../archive/export.ts';
 import { readManifest } from '../archive/format.ts';
 import { type Imported, importArchive } from '../archive/import.ts';
 import { type AccountImport, importAccounts } from '../archive/import-account.ts';
+import { nameQuietState, nameStore } from '../archive/quiet.ts';
 import { loadEnvFile, type StoreFlags } from '../config.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
@@ -33,26 +35,32 @@ export const positions = [storageMark, countCheckpoint];
 export async function exportTo(flags: ExportFlags): Promise<void> {
   const folder = resolve(readText('--to', flags.to));
   const { passphrase, ...config } = await readConfig(flags);
-  const sealer = createSealer({ keys: await readSecretKeys(config) });
   await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {
-    if (flags.live !== true) await requireQuiet(database);
-    const { now } = systemClock;
-    const { client } = database;
+    const { client, source } = database;
+    const store = createStore({ client });
+    const begunAt = source.newest?.();
+    await requireArrived(store);
+    const keys = passphrase === undefined ? [] : await readSecretKeys(config, { isSecondary: true });
     const ids = readOptionalList('--account', flags.account);
-    const accounts = ids && (await openAccounts(createStore({ client }), ids));
+    const accounts = ids && (await openAccounts(store, ids));
     const show = showCount();
     const done = await exportArchive({
       client,
       tables: accounts ? accountTables : moved,
       without: positions,
       ...(accounts && { accounts }),
+      source: async () => ({
+        store: await nameStore(database, moved),
+        ...(flags.live !== true && { state: await nameQuietState(database) }),
+      }),
+      hasChanged: () => flags.live !== true && source.newest?.() !== begunAt,
       folder,
-      sealer,
-      now,
-      ...(passphrase !== undefined && { passphrase }),
+      now: systemClock.now,
+      ...(passphrase !== undefined && { passphrase, sealer: createSealer({ keys }) }),
       progress: (table, items) => show('Reading', table, items),
     });
     report(flags, done, `exported to ${folder}`);
+    if (done.unopened > 0) process.exitCode = 1; // nobody could open them where they arrive
     if (accounts && accounts.people.length > 0)
       console.error(
         `stak: members with an account of their own, which is not in it: ${accounts.people.join(', ')}`,
@@ -78,11 +86,13 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
     };
     const { accounts } = await readManifest(folder);
     const recovery = config.store.kind === 'aws';
+    const store = createStore({ client });
+    const onWritten = async () => {
+      for (const { name } of countedTables) await requestRecount(store, systemClock.now(), name);
+    };
     const done = accounts
-      ? await importIntoServer(database, options)
-      : await importArchive({ ...options, control, tables: designs, recovery });
-    const written = createStore({ client });
-    for (const { name } of countedTables) await requestRecount(written, systemClock.now(), name);
+      ? await importIntoServer(database, { ...options, onWritten })
+      : await importArchive({ ...options, control, tables: designs, recovery, onWritten });
     await database.settled();
     report(flags, done, 'imported, and read again');
   } finally {
@@ -90,9 +100,14 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
   }
 }
 
-async function importIntoServer({ control }: Database, options: AccountImport): Promise<Imported> {
+async function importIntoServer(
+  { client, control }: Database,
+  options: AccountImport & Required<Pick<AccountImport, 'onWritten'>>,
+): Promise<Imported> {
+  await requireArrived(createStore({ client }));
   await createTables(control, designs);
   const { people, ...done } = await importAccounts(options);
+  await options.onWritten();
   if (people.length > 0)
     console.error(`stak: members without an account here, who cannot sign in: ${people.join(', ')}`);
   return done;
@@ -106,30 +121,6 @@ async function readConfig(flags: Flags): Promise<ArchiveConfig> {
     throw new UsageError(`the passphrase needs at least ${leastPassphrase} characters`);
   return { ...config, passphrase };
 }
-
-// What a server writes while it is read would be missing in part; and what a consumer has not seen yet, nobody would
-// ever see.
-async function requireQuiet({ client, source }: Database): Promise<void> {
-  const store = createStore({ client });
-  for (const name of await listConsumers(store)) {
-    if (isCountedAgain(name)) continue;
-    const { members, shards, deadLetters } = await readStatus({ store, source, clock: systemClock }, name);
-    if (members > 0)
-      throw new UsageError('a server is running on this store: stop it first, or export with --live');
-    const behind = shards.reduce((sum, shard) => sum + (shard.behind?.records ?? 0), 0);
-    if (behind > 0)
-      throw new UsageError(
-        `${name} has not seen the last ${behind} changes: start the server, wait until stak streams status says that all are up to date, and stop it`,
-      );
-    if (deadLetters > 0)
-      throw new UsageError(
-        `${name} has ${deadLetters} dead letters, which stay behind: see stak streams letters ${name}, or export with --live`,
-      );
-  }
-}
-
-// What is stored is counted again after an import, and a lake begins with what is in the tables.
-const isCountedAgain = (consumer: string): boolean => /^(?:storage|lake)-/.test(consumer);
 
 export function showCount(): (what: string, table: string, items: number) => void {
   const output = process.stderr;

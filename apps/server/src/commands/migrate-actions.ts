@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { systemClock as clock, createIds } from '@stak/kit';
 import { consumerState } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
-import { arrival, finishArrival, readArrival } from '../archive/arrival.ts';
+import { arrival, finishArrival, ignoreMissing, readArrival, requireArrived } from '../archive/arrival.ts';
 import { writeWhole } from '../archive/format.ts';
 import { hasStream, prepareTables, setStream } from '../archive/import.ts';
 import { type MigrationState, openMigration } from '../archive/migrate.ts';
@@ -56,6 +56,7 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
     if (move) return sayMoved(move);
     if (!(await from.embedded.claim('migrate', claimMs)))
       throw new UsageError('another stak migrate is running on this store');
+    await requireArrived(createStore({ client: from.client }));
     await migrateTo(from, folder, target, flags.switch !== false);
   };
   const missing = 'there are no tables here: no server has ever run';
@@ -141,14 +142,10 @@ async function prepareTarget(to: Database, id: string): Promise<void> {
   const found = await readArrival(store).catch(ignoreMissing);
   if (found?.id === id) return;
   const whenFull = 'stak migrate never overwrites; delete the tables there, or choose others with --prefix';
-  if (found) throw new UsageError(`another migration has written to these tables: ${whenFull}`);
+  if (found) throw new UsageError(`another migration or an import has written to these tables: ${whenFull}`);
   // Nothing expires there before it is served: what follows from that would be lost.
   await prepareTables({ client, control, tables: designs, whenFull, expiry: false });
   await store.put(arrival, { id, begun_at: clock.now() }, { ifAbsent: true });
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
 }
 
 async function askAll({ peers }: Embedded, move: Move, folder: string) {
