@@ -198,6 +198,72 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await other.getByRole('alert').getByText('It was changed since you read it').waitFor();
   });
 
+  it('have labels, a rhythm in words, a reminder and subtasks, at an address of their own', async () => {
+    const { page, client, failures } = await enter('board', { timezoneId: 'Asia/Tokyo' });
+    const { data: made } = await client.tasks.create({ body: { title: 'Water plants' } });
+    await page.goto(`${server.url}/console/tasks?task=${made.task_id}`);
+    const dialog = page.getByRole('dialog');
+    const field = (name: string) => dialog.getByLabel(name, { exact: true }).first();
+    await field('Labels').fill('home');
+    await field('Repeats').fill('sometimes');
+    await field('Description').click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Write “every monday”').waitFor();
+    await field('Repeats').fill('every 2 weeks on monday and friday');
+    await field('Description').click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('A recurring task needs a due date').first().waitFor();
+    await field('Due').fill('2030-01-07');
+    await field('Reminder').click();
+    await page.getByRole('option', { name: '1 day before' }).click();
+    await dialog.getByLabel('At, in Asia/Tokyo').fill('18:30');
+    // A subtask is added at once, and does not keep the fields from being saved.
+    await field('New subtask').fill('Fill the can');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('checkbox', { name: 'Fill the can is done' }).click();
+    await dialog.getByText('1 of 1 done').waitFor();
+    await expectUsable(page, 'a task');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { data: saved } = await client.tasks.get({ task_id: made.task_id });
+    expect(saved).toMatchObject({
+      labels: ['home'],
+      due_date: '2030-01-07',
+      recurrence: 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR',
+      reminder: { days_before: 1, time: '18:30' },
+    });
+
+    await page.goto(`${server.url}/console/tasks?task=${made.task_id}`);
+    await expect.poll(() => field('Repeats').inputValue()).toBe('every 2 weeks on Monday and Friday');
+    await dialog.getByRole('button', { name: 'Fill the can', exact: true }).click();
+    await dialog.getByText('Part of').waitFor();
+    await dialog.getByRole('button', { name: 'Water plants', exact: true }).click();
+    await dialog.getByRole('region', { name: 'Subtasks' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('come back when it is undone: from the trash, from done, and to where they stood', async () => {
+    const { page, failures } = await enter('board');
+    await addTasks(page, 'One', 'Two', 'Three');
+    const toDo = () => titlesIn(page, 'To do');
+    await expect.poll(toDo).toEqual(['One', 'Two', 'Three']);
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await drag(page, card(page, 'Two'), [column(page, 'Done'), 40, 60], 'Over Done, place 1 of 1');
+    await page.getByText('Two is done.').waitFor();
+    await undo.click();
+    await expect.poll(toDo).toEqual(['One', 'Two', 'Three']);
+    await follow(page, '/console/tasks?view=list');
+    await page.getByRole('button', { name: 'Delete One' }).click();
+    await page.getByText('One is in the trash.').waitFor();
+    await undo.click();
+    await page.getByRole('checkbox', { name: 'One is done' }).click();
+    await page.getByText('One is done.').waitFor();
+    await expectUsable(page, 'what can be undone');
+    await undo.click();
+    await expect.poll(() => page.getByRole('checkbox', { name: 'One is done' }).isChecked()).toBe(false);
+    expect(failures).toEqual([]);
+  });
+
   it('are told about by the lake: insights, and SQL that says what is wrong', async () => {
     const { page, failures } = await enter('list');
     await addTasks(page, 'Call Ann !high #sales', 'Write the report #office');

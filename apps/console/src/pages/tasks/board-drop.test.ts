@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cardBelow, dropAt, nearestColumn, reorder } from './board-drop.ts';
+import { cardBelow, dropAt, dropBack, nearestColumn, reorder } from './board-drop.ts';
 import type { Task, TaskStatus } from './task-queries.ts';
 
 const statuses: TaskStatus[] = ['pending', 'in_progress', 'completed', 'cancelled'];
@@ -31,6 +31,19 @@ test('a card stands where it was let go, and no other card moves', () => {
       const at = column.indexOf(held.task_id);
       expect(column[at + 1]).toBe(anchor?.task_id);
       expect(after.filter(one => one.task_id !== held.task_id)).toEqual(tasks.filter(one => one !== held));
+    }),
+  );
+});
+
+test('a card that is taken back stands where it stood', () => {
+  fc.assert(
+    fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
+      const held = tasks[heldAt % tasks.length]!;
+      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const drop = dropAt(tasks, held, dropTargets[overAt % dropTargets.length]!, true);
+      if (!drop) return;
+      const back = reorder(reorder(tasks, drop), dropBack(tasks, drop, true));
+      for (const status of statuses) expect(columnOf(back, status)).toEqual(columnOf(tasks, status));
     }),
   );
 });

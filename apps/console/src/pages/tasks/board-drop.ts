@@ -26,6 +26,16 @@ export function dropAt(
   return { task, status, ...(last && { position: { after: last.task_id } }) };
 }
 
+// The drop that undoes one: back before the card that followed, or to the end of its column.
+export function dropBack(tasks: readonly Task[], { task, status }: Drop, isOrdered: boolean): Drop {
+  const column = tasks.filter(one => one.status === task.status);
+  const at = column.indexOf(task);
+  const [before, next] = [column[at - 1], column[at + 1]];
+  const position = next ? { before: next.task_id } : before && { after: before.task_id };
+  const moved = { ...task, status };
+  return { task: moved, status: task.status, ...(isOrdered && position && { position }) };
+}
+
 // The list as it will be: of all tasks, or of one column, which the task may enter or leave.
 export function reorder(
   tasks: readonly Task[],

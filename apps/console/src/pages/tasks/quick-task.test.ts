@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDate } from './date-words.ts';
-import { describeRule, parseQuickTask } from './quick-task.ts';
+import { describeRule, parseQuickTask, readRule } from './quick-task.ts';
 
 const sunday = new Date(2026, 10, 15, 10, 30);
 const parse = (text: string) => parseQuickTask(text, sunday, readDate);
@@ -75,8 +75,29 @@ describe('a task in one line', () => {
     expect(parse(text)).toEqual({ title: text });
   });
 
-  it('leaves rules alone that it has no words for', () => {
-    expect(describeRule('FREQ=MONTHLY;BYMONTHDAY=-1')).toBe('FREQ=MONTHLY;BYMONTHDAY=-1');
-    expect(describeRule('FREQ=MONTHLY;BYDAY=2MO')).toBe('FREQ=MONTHLY;BYDAY=2MO');
+  it.each([
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR', 'every 2 weeks on Monday and Friday'],
+    ['FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', 'every weekday'],
+    ['FREQ=YEARLY', 'every year'],
+  ])('%s is %s, which is read back', (rule, words) => {
+    expect(describeRule(rule)).toBe(words);
+    expect(readRule(words)).toBe(rule);
+  });
+
+  it.each([
+    ['FREQ=MONTHLY;BYMONTHDAY=-1', 'every month on the last day'],
+    ['FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=22', 'every 3 months on the 22nd'],
+    ['FREQ=MONTHLY;BYDAY=2MO', 'every month on the 2nd Monday'],
+    ['FREQ=MONTHLY;BYDAY=-1FR', 'every month on the last Friday'],
+    ['FREQ=DAILY;COUNT=5', 'every day, 5 times'],
+    ['FREQ=WEEKLY;BYDAY=MO;UNTIL=20261231', 'every Monday, until 2026-12-31'],
+    ['FREQ=YEARLY;BYYEARDAY=100', 'FREQ=YEARLY;BYYEARDAY=100'], // there are no words for it
+  ])('%s is %s', (rule, words) => {
+    expect(describeRule(rule)).toBe(words);
+    expect(readRule(rule)).toBe(rule);
+  });
+
+  it.each(['now and then', 'every monday maybe', ''])('“%s” is no rhythm', text => {
+    expect(readRule(text)).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ const frequencies: Readonly<Record<string, string>> = {
 };
 const weekday = '(?:sun|mon|tue|wed|thu|fri|sat)[a-z]*';
 const rhythm = new RegExp(
-  ` every (?:(other|\\d{1,2}) )?(?:(day|week|month|year)s?|(weekday)s?|(${weekday}(?:(?:,? and |, ?| )${weekday})*))(?= )`,
+  ` every (?:(other|\\d{1,2}) )?(?:(?!weeks? on ${weekday})(day|week|month|year)s?|(weekday)s?|(?:weeks? on )?(${weekday}(?:(?:,? and |, ?| )${weekday})*))(?= )`,
   'i',
 );
 
@@ -105,19 +105,64 @@ function firstDay(rule: string, from: Date): string {
   return localDay(date);
 }
 
-/** A recurrence rule in words: "every 2 weeks", "every Monday and Friday". Other rules stay as they are. */
+/** The rule that words like "every 2 weeks on Monday" stand for, or a rule that is written as one. */
+export function readRule(text: string): string | undefined {
+  const line = ` ${text.trim()} `;
+  const found = rhythm.exec(line);
+  if (found && found[0].trim() === text.trim()) return ruleOf(found);
+  return /^\s*(?:RRULE:)?[A-Z]+=/i.test(text) ? text.trim() : undefined;
+}
+
+/** A recurrence rule in words: "every 2 weeks", "every Monday and Friday". Rare rules stay as they are. */
 export function describeRule(rule: string): string {
-  const [, unit] = /FREQ=([A-Z]+)/.exec(rule) ?? [];
-  const name = Object.keys(frequencies).find(one => frequencies[one] === unit);
-  const count = Number(/INTERVAL=(\d+)/.exec(rule)?.[1] ?? 1);
-  const rest = rule.replace(/FREQ=[A-Z]+|;?INTERVAL=\d+|;?BYDAY=[A-Z,]+|RRULE:/g, '');
-  const days = daysOf(rule).map(day => withCapital(weekdays[day]!));
-  if (!name || rest !== '' || (rule.includes('BYDAY') && days.length === 0)) return rule;
+  const parts = new Map(
+    rule
+      .replace(/^RRULE:/, '')
+      .split(';')
+      .map(part => part.split('=', 2) as [string, string]),
+  );
+  const take = (name: string) => {
+    const value = parts.get(name);
+    parts.delete(name);
+    return value;
+  };
+  const name = Object.keys(frequencies).find(one => frequencies[one] === parts.get('FREQ'));
+  parts.delete('FREQ');
+  const count = Number(take('INTERVAL') ?? 1);
+  const end = describeEnd(take('COUNT'), take('UNTIL'));
   const every = count === 1 ? `every ${name}` : `every ${count} ${name}s`;
-  if (days.length === 0) return every;
-  const list =
-    days.length === 5 && !days.some(day => day.startsWith('S'))
-      ? 'weekday'
-      : new Intl.ListFormat('en', { type: 'conjunction' }).format(days);
-  return count === 1 ? `every ${list}` : `${every} on ${list}`;
+  const onDays = name === 'week' && parts.size === 1 ? namesOfDays(parts.get('BYDAY')) : undefined;
+  const onDay = name === 'month' && parts.size === 1 ? nameDayOfMonth(parts) : undefined;
+  if (name && parts.size === 0) return every + end;
+  if (onDays) return (count === 1 ? `every ${onDays}` : `${every} on ${onDays}`) + end;
+  if (onDay) return `${every} on the ${onDay}${end}`;
+  return rule;
+}
+
+function namesOfDays(byDay: string | undefined): string | undefined {
+  const days = byDay?.split(',').map(code => weekdays[weekdayCodes.indexOf(code)]);
+  if (!days?.every(day => day !== undefined)) return undefined;
+  const isEachWeekday = days.length === 5 && !days.some(day => day.startsWith('s'));
+  return isEachWeekday
+    ? 'weekday'
+    : new Intl.ListFormat('en', { type: 'conjunction' }).format(days.map(withCapital));
+}
+
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+const suffixes: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+const nameOrdinal = (value: number) =>
+  value === -1 ? 'last' : `${value}${suffixes[ordinals.select(value)]}`;
+
+// The 15th, the last day, the 2nd Monday.
+function nameDayOfMonth(parts: ReadonlyMap<string, string>): string | undefined {
+  const day = /^(-1|[1-9]\d?)$/.exec(parts.get('BYMONTHDAY') ?? '')?.[1];
+  if (day) return day === '-1' ? 'last day' : nameOrdinal(Number(day));
+  const [, ordinal, code = ''] = /^(-1|[1-5])([A-Z]{2})$/.exec(parts.get('BYDAY') ?? '') ?? [];
+  const name = weekdays[weekdayCodes.indexOf(code)];
+  return ordinal && name ? `${nameOrdinal(Number(ordinal))} ${withCapital(name)}` : undefined;
+}
+
+function describeEnd(count: string | undefined, until: string | undefined): string {
+  if (count !== undefined) return count === '1' ? ', once' : `, ${count} times`;
+  return until === undefined ? '' : `, until ${until.slice(0, 8).replace(/(\d{4})(\d\d)(\d\d)/, '$1-$2-$3')}`;
 }

@@ -2,14 +2,14 @@ import { type Announcements, DndContext, type DragEndEvent, DragOverlay } from '
 import { Card, SimpleGrid, Text } from '@mantine/core';
 import { useState } from 'react';
 import { BoardColumn, type ColumnTasks } from './board-column.tsx';
-import { type Drop, dropAt } from './board-drop.ts';
+import { type Drop, dropAt, dropBack } from './board-drop.ts';
 import { findDrop, useBoardSensors } from './board-sensors.ts';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
 type Props = {
   byStatus: Readonly<Record<TaskStatus, ColumnTasks>>;
   isOrdered: boolean; // as the user has put them
-  onDrop: (drop: Drop) => void;
+  onDrop: (drop: Drop, back: Drop) => void;
   onOpen: (task: Task) => void;
 };
 
@@ -27,7 +27,7 @@ export function TaskBoard({ byStatus, isOrdered, onDrop, onOpen }: Props) {
     setHeldId(undefined);
     const task = find(active.id);
     const drop = task && over && dropAt(tasks, task, String(over.id), isOrdered);
-    if (drop) onDrop(drop);
+    if (drop) onDrop(drop, dropBack(tasks, drop, isOrdered));
   };
   const sayDrop = (movedId: unknown, overId: unknown): string => {
     const column = columns.find(({ status }) => status === (find(overId)?.status ?? overId));

@@ -74,7 +74,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
         <TaskBoard
           byStatus={byStatus}
           isOrdered={sort === 'position' && q === ''}
-          onDrop={one => drop(one)}
+          onDrop={(one, back) => drop({ ...one, back })}
           onOpen={onOpen}
         />
       )}

@@ -14,6 +14,8 @@ test('a new task comes last, where the last page is loaded', () => {
   expect(editList(toDo, pending, edit, true)).toMatchObject({ isExact: true, tasks: [...toDo, task('d')] });
   expect(ids(editList(toDo, pending, edit, false).tasks)).toEqual(['a', 'b', 'c']);
   expect(ids(editList([], key({ status: 'completed' }), edit, true).tasks)).toEqual([]);
+  const subtask = { kind: 'add', task: { ...task('e'), parent_id: 'a' } } as const;
+  expect(editList(toDo, pending, subtask, true)).toEqual({ isExact: true, tasks: toDo });
 });
 
 test('a moved task leaves its column and stands in the other one, and both are certain', () => {

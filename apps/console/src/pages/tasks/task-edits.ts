@@ -24,8 +24,9 @@ export function editList(
   const isOwnOrder = q === '' && filter === '' && sort === 'position';
   switch (edit.kind) {
     case 'add': {
-      // New tasks come last: one that belongs behind what is loaded comes with its page.
-      const isHere = isOwnOrder && isWhole && (status === undefined || status === edit.task.status);
+      // New tasks come last: one that belongs behind what is loaded comes with its page. Subtasks stand in their task.
+      const isInColumn = status === undefined || status === edit.task.status;
+      const isHere = isOwnOrder && isWhole && isInColumn && edit.task.parent_id === undefined;
       return { tasks: isHere ? [...tasks, edit.task] : [...tasks], isExact: isOwnOrder };
     }
     case 'move':

@@ -8,7 +8,9 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { complain } from '../../components/complaint.ts';
+import { offerUndo } from '../../components/undo.tsx';
 import { client } from '../../queries/api.ts';
+import { formatDay } from '../../text/days.ts';
 import type { Drop } from './board-drop.ts';
 import { deleted, rememberWrite } from './own-writes.ts';
 import { editList, joinPages, type TaskEdit } from './task-edits.ts';
@@ -126,35 +128,66 @@ function useShownTasks() {
       predicate: query => !isList(query.queryKey) || !query.isActive() || inDoubt.has(query.queryHash),
     });
   };
-  return { show, readAgain, refresh };
+  // A task as it is shown somewhere.
+  const find = (task_id: string): Task | undefined => {
+    const lists = queries.getQueriesData<InfiniteData<Page>>({ queryKey: listKey });
+    const due = queries.getQueriesData<DueTasks>({ queryKey: dueKey });
+    return [
+      ...lists.flatMap(([, held]) => held?.pages.flatMap(page => page.data) ?? []),
+      ...due.flatMap(([, held]) => held?.tasks ?? []),
+    ].find(one => one.task_id === task_id);
+  };
+  return { show, readAgain, refresh, find };
 }
+
+function tellChange(title: string, status?: TaskStatus, due_date?: string | null): string {
+  if (status === 'completed') return `${title} is done.`;
+  if (status) return `${title} moved to ${columns.find(one => one.status === status)?.label}.`;
+  return due_date ? `${title} moved to ${formatDay(due_date, dueFormat)}.` : `${title} moved.`;
+}
+const dueFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;
+
+type Change = { task_id: string; isUndo?: boolean } & TaskChange;
+type Move = Drop & { back?: Drop };
 
 export function useTaskActions() {
   const queries = useQueryClient();
-  const { show, readAgain, refresh } = useShownTasks();
+  const { show, readAgain, refresh, find } = useShownTasks();
   const fail = (error: unknown) => {
     complain(error);
     return refresh();
   };
   const update = useMutation({
     mutationKey: taskMutationKey,
-    mutationFn: ({ task_id, ...body }: { task_id: string } & TaskChange) =>
-      client.tasks.update({ task_id, body }),
-    onMutate: ({ task_id, status, due_date }) =>
-      show({ kind: 'update', task_id, set: { ...(status && { status }), ...(due_date && { due_date }) } }),
-    onSuccess: ({ data }, _, inDoubt) => {
+    mutationFn: ({ task_id, isUndo: _, ...body }: Change) => client.tasks.update({ task_id, body }),
+    onMutate: async ({ task_id, status, due_date }) => {
+      const before = find(task_id);
+      const set = { ...(status && { status }), ...(due_date && { due_date }) };
+      return { before, inDoubt: await show({ kind: 'update', task_id, set }) };
+    },
+    onSuccess: ({ data }, { task_id, isUndo, status, due_date }, { before, inDoubt }) => {
       rememberWrite(data.task_id, data.version);
+      // One of a series has a successor by now, which would stay.
+      if (before && !isUndo && data.series_id === undefined)
+        offerUndo(tellChange(data.title, status, due_date), () =>
+          update.mutate({
+            task_id,
+            isUndo: true,
+            ...(status && { status: before.status }),
+            ...(due_date && { due_date: before.due_date ?? null }),
+          }),
+        );
       return readAgain(inDoubt);
     },
     onError: fail,
   });
   const drop = useMutation({
     mutationKey: taskMutationKey,
-    mutationFn: async ({ task: { task_id, status: before }, status, position }: Drop) => {
+    mutationFn: async ({ task: { task_id, status: before }, status, position }: Move) => {
       const changed =
         status === before ? undefined : await client.tasks.update({ task_id, body: { status } });
       const moved = position && (await client.tasks.move({ task_id, body: position }));
-      return (moved ?? changed)?.data.version ?? 0;
+      return (moved ?? changed)?.data;
     },
     onMutate: async move => {
       const inDoubt = await show({ kind: 'move', drop: move });
@@ -167,18 +200,33 @@ export function useTaskActions() {
       });
       return inDoubt;
     },
-    onSuccess: (version, { task }, inDoubt) => {
-      rememberWrite(task.task_id, version);
+    onSuccess: (answer, { task, status, back }, inDoubt) => {
+      rememberWrite(task.task_id, answer?.version ?? 0);
+      if (answer && back && answer.series_id === undefined)
+        offerUndo(tellChange(task.title, status === task.status ? undefined : status), () =>
+          drop.mutate(back),
+        );
       return readAgain(inDoubt);
     },
     onError: fail,
   });
+  const restore = useMutation({
+    mutationKey: taskMutationKey,
+    mutationFn: (task_id: string) => client.tasks.restore({ task_id }),
+    onSuccess: ({ data }) => rememberWrite(data.task_id, data.version),
+    onError: complain,
+    onSettled: refresh,
+  });
   const remove = useMutation({
     mutationKey: taskMutationKey,
     mutationFn: (task_id: string) => client.tasks.delete({ task_id }),
-    onMutate: task_id => show({ kind: 'remove', task_id }),
-    onSuccess: (_, task_id, inDoubt) => {
+    onMutate: async task_id => ({
+      title: find(task_id)?.title,
+      inDoubt: await show({ kind: 'remove', task_id }),
+    }),
+    onSuccess: (_, task_id, { title, inDoubt }) => {
       rememberWrite(task_id, deleted);
+      offerUndo(`${title ?? 'The task'} is in the trash.`, () => restore.mutate(task_id));
       return readAgain(inDoubt);
     },
     onError: fail,
@@ -188,5 +236,12 @@ export function useTaskActions() {
     rememberWrite(task.task_id, task.version);
     await readAgain(await show(kind === 'add' ? { kind, task } : { kind, task_id: task.task_id, set: task }));
   };
-  return { update: update.mutate, drop: drop.mutate, remove: remove.mutate, showAnswer, refresh };
+  return {
+    update: update.mutate,
+    drop: drop.mutate,
+    remove: remove.mutate,
+    restore: restore.mutate,
+    showAnswer,
+    refresh,
+  };
 }

@@ -10,21 +10,17 @@ import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
 
 export function TaskTrash() {
-  const { refresh } = useTaskActions();
+  const { refresh, restore } = useTaskActions();
   const trash = useQuery({
     queryKey: ['tasks', 'trash'],
     queryFn: async () => (await client.tasks.listTrash({ limit: 100 })).data.data,
-  });
-  const after = { onError: complain, onSettled: refresh };
-  const restore = useMutation({
-    mutationFn: (task_id: string) => client.tasks.restore({ task_id }),
-    ...after,
   });
   const empty = useMutation({
     mutationFn: async () => {
       while ((await client.tasks.emptyTrash()).data.has_more);
     },
-    ...after,
+    onError: complain,
+    onSettled: refresh,
   });
   return (
     <Loaded query={trash}>
@@ -71,7 +67,7 @@ export function TaskTrash() {
                         size="compact-sm"
                         variant="default"
                         aria-label={`Restore ${row.title}`}
-                        onClick={() => restore.mutate(row.task_id)}
+                        onClick={() => restore(row.task_id)}
                       >
                         Restore
                       </Button>

@@ -72,9 +72,10 @@ function OpenTask() {
   const openId = route.useSearch({ select: ({ task }) => task });
   const navigate = route.useNavigate();
   const close = () => void navigate({ search: ({ task: _, ...rest }) => rest });
+  const open = (task: string) => void navigate({ search: before => ({ ...before, task }) });
   return (
-    <Modal opened={openId !== undefined} onClose={close} title="Task">
-      {openId !== undefined && <TaskForm task_id={openId} onDone={close} />}
+    <Modal opened={openId !== undefined} onClose={close} title="Task" size="lg">
+      {openId !== undefined && <TaskForm key={openId} task_id={openId} onDone={close} onOpen={open} />}
     </Modal>
   );
 }

@@ -1,0 +1,123 @@
+import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { complain } from '../../components/complaint.ts';
+import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
+import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
+import { DueDate, TaskTitle } from './task-card.tsx';
+import { taskMutationKey, useTaskActions } from './task-queries.ts';
+
+type Props = {
+  task_id: string;
+  onOpen: (task_id: string) => void;
+  onAdded: () => Promise<void>; // the task lists its subtasks: it has a new version
+};
+
+export function Subtasks({ task_id, onOpen, onAdded }: Props) {
+  const { update } = useTaskActions();
+  const may = useMay();
+  const subtasks = useQuery({
+    queryKey: ['tasks', 'subtasks', task_id],
+    queryFn: async () => (await client.tasks.subtasks({ task_id })).data.data,
+  });
+  return (
+    <section aria-label="Subtasks">
+      <Loaded query={subtasks}>
+        {all => (
+          <Stack gap="xs">
+            <Group gap="xs">
+              <Title order={3} size="h5">
+                Subtasks
+              </Title>
+              {all.length > 0 && (
+                <Text span size="sm" c="dimmed">
+                  {all.filter(one => one.status === 'completed').length} of {all.length} done
+                </Text>
+              )}
+            </Group>
+            {all.map(one => (
+              <Group key={one.task_id} gap="sm" wrap="nowrap">
+                <Checkbox
+                  aria-label={`${one.title} is done`}
+                  checked={one.status === 'completed'}
+                  disabled={!may('tasks.update')}
+                  onChange={event =>
+                    update({
+                      task_id: one.task_id,
+                      status: event.currentTarget.checked ? 'completed' : 'pending',
+                    })
+                  }
+                />
+                <TaskTitle
+                  task={one}
+                  isStruck={one.status === 'completed'}
+                  onOpen={() => onOpen(one.task_id)}
+                />
+                <DueDate task={one} />
+              </Group>
+            ))}
+            <Permitted to="tasks.create">
+              <NewSubtask parent_id={task_id} onAdded={onAdded} />
+            </Permitted>
+          </Stack>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function NewSubtask({ parent_id, onAdded }: { parent_id: string; onAdded: () => Promise<void> }) {
+  const { showAnswer } = useTaskActions();
+  const [title, setTitle] = useState('');
+  const add = useMutation({
+    mutationKey: taskMutationKey,
+    mutationFn: () => client.tasks.create({ body: { title: title.trim(), parent_id } }),
+    onSuccess: async ({ data }) => {
+      setTitle('');
+      await onAdded();
+      await showAnswer('add', data);
+    },
+    onError: complain,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (title.trim() !== '' && !add.isPending) add.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" wrap="nowrap">
+        <TextInput
+          aria-label="New subtask"
+          placeholder="New subtask"
+          maxLength={500}
+          value={title}
+          onChange={event => setTitle(event.currentTarget.value)}
+          flex={1}
+        />
+        <Button type="submit" variant="default" px="xs" aria-label="Add subtask" loading={add.isPending}>
+          <IconPlus size={16} />
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** Which task a subtask belongs to, and the way there. */
+export function ParentTask({ task_id, onOpen }: { task_id: string; onOpen: (task_id: string) => void }) {
+  const parent = useQuery({
+    queryKey: ['tasks', 'parent', task_id],
+    queryFn: async () => (await client.tasks.get({ task_id })).data,
+  });
+  if (!parent.data) return null;
+  return (
+    <Group gap={6}>
+      <Text span size="sm" c="dimmed">
+        Part of
+      </Text>
+      <TaskTitle task={parent.data} onOpen={() => onOpen(task_id)} />
+    </Group>
+  );
+}
