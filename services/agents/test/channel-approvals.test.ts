@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { advanceUntil, type Fixture, openFixture, settle } from './agents-fixture.ts';
+import { advanceUntil, type Fixture, openFixture, openProcess, settle } from './agents-fixture.ts';
 import { deliver, openProviders, signSlack, slackMessage } from './channel-stub.ts';
 
 // Approvals as buttons, in Slack and in Teams.
@@ -217,6 +217,36 @@ describe('Slack', () => {
     expect(blocksOf(update).at(-1)).toMatchObject({ elements: [{ text: 'Nobody decided in time.' }] });
     await press(late);
     expect(told().at(-1)!.body.text).toBe('This was decided before: it is expired.');
+  });
+
+  it('goes on at once, also if somebody decides while the turns before are noted', async () => {
+    const talk = slackMessage('What is the weather?', '1.0');
+    await deliver(fixture, 'slack', 'T1', talk, signSlack(fixture, talk));
+    await work();
+    await fixture.clock.advance(600_000); // quiet for long enough
+    const event = slackMessage('usage', '2.0');
+    await deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event));
+    await fixture.clock.advance(1_000);
+    let decided = 0;
+    const { client } = fixture.target;
+    const worker = openProcess(fixture.target, {
+      addresses: providers.addresses,
+      clock: fixture.clock,
+      client: {
+        ...client,
+        async get(input) {
+          const found = await client.get(input);
+          if (!String(input.Key.sk).startsWith('NOMEMORY#') || decided++ > 0) return found;
+          const [{ conversation_id, approval_id }] = await list();
+          await press({ value: `${conversation_id} ${approval_id}` });
+          return found;
+        },
+      },
+    });
+    worker.tenants.get('acme')!.settings = fixture.tenants.get('acme')!.settings;
+    await settle(worker);
+    expect(decided).toBeGreaterThan(0);
+    expect(replies()).toHaveLength(1);
   });
 
   it('lets an admin decide what needs one', async () => {

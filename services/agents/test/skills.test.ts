@@ -49,11 +49,8 @@ describe('built-in skills', () => {
       reply: { content: '6 of 10 tasks are done, 4 are left: 1 blocked, 2 overdue. Risk: high.' },
     });
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: 'ann' }]);
-    expect((await ask('webhook health')).reply.content).toBe(
-      '2 sources, 90 deliveries made, 3 failed. Failing: billing.',
-    );
     expect((await ask('usage')).reply.content).toBe(
-      'You, today (2026-01-01, UTC): 3 messages, 0 tokens, $0.',
+      'You, today (2026-01-01, UTC): 2 messages, 0 tokens, $0.',
     );
   });
 
@@ -61,6 +58,14 @@ describe('built-in skills', () => {
     const { body } = await say(fixture, 'c', "what's the sprint status?");
     expect(body.reply.content).toMatch(/^6 of 10 tasks are done/);
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: undefined }]);
+  });
+
+  it('tell the host of its webhooks, and no user', async () => {
+    const { body } = await say(fixture, 'host', 'webhook health');
+    expect(body.reply.content).toBe('2 sources, 90 deliveries made, 3 failed. Failing: billing.');
+    expect((await ask('webhook health')).reply.content).toBe(
+      'The skill webhook_health failed: webhooks belong to the account; its users cannot see them',
+    );
   });
 
   it('find what was said before, by this user only', async () => {

@@ -22,6 +22,7 @@ import {
   dueWhenFree,
   type Held,
   keyOfConversation,
+  pauseAsSeen,
   readState,
   release,
 } from '../turns/lease.ts';
@@ -59,7 +60,7 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
       },
       remove: ['fence', 'leased_until', 'attempts', 'quiet_at'],
     },
-    { if: { fence: held.fence, epoch, waiting_count, last_seq } },
+    { if: { fence: held.fence, epoch, waiting_count, last_seq, ...pauseAsSeen(held.state) } },
   );
   const job = {
     ...key,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineSkill, ownerOf, type Skill, type SkillOwner, type SkillScope } from './skill.ts';
+import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner, type SkillScope } from './skill.ts';
 
 // What other services do for a user. Each call carries a key, and the service does what it says once for each key. A
 // skill whose port is missing is not listed.
@@ -89,12 +89,6 @@ const sendMessage = (run: NonNullable<ActionPorts['sendMessage']>): Skill =>
       return { data: sent, text: `Sent "${title}" to ${recipient}.` };
     },
   });
-
-// Webhooks are the account's. Its users have no part in them.
-function accountOf({ account_id, user_id }: SkillScope): string {
-  if (user_id !== undefined) throw new Error('webhooks belong to the account; its users cannot see them');
-  return account_id;
-}
 
 const eventId = z.strictObject({ event_id: z.string().regex(/^evt_\w{1,64}$/, 'An id of an event') });
 

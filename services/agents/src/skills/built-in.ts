@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { type ActionPorts, actingSkills } from './acting-skills.ts';
-import { defineSkill, ownerOf, type Skill, type SkillOwner } from './skill.ts';
+import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner } from './skill.ts';
 
 // What other services know. A skill whose port is missing is not listed.
 export type SkillPorts = ActionPorts & {
@@ -71,8 +71,8 @@ const webhookHealth = (read: NonNullable<SkillPorts['webhookHealth']>): Skill =>
     description: 'Summarises webhook deliveries, and lists failing connections.',
     triggers: ['webhook health', 'webhook status', 'failing webhooks', 'how are the webhooks'],
     parameters: nothing,
-    async run(_, { account_id }) {
-      const health = await read(account_id);
+    async run(_, scope) {
+      const health = await read(accountOf(scope));
       const { sources, delivered, failed, failing } = health;
       const text = `${sources} sources, ${delivered} deliveries made, ${failed} failed.`;
       const names =

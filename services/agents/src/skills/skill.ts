@@ -25,6 +25,12 @@ export const ownerOf = ({ tenant_id, account_id, user_id }: SkillScope): SkillOw
   user_id,
 });
 
+// Webhooks are the account's. Its users have no part in them.
+export function accountOf({ account_id, user_id }: SkillScope): string {
+  if (user_id !== undefined) throw new Error('webhooks belong to the account; its users cannot see them');
+  return account_id;
+}
+
 // Who has to agree before a skill runs: the user of the conversation, an admin of the tenant, or nobody.
 export const approvals = ['user', 'admin', 'never'] as const;
 export type Approval = (typeof approvals)[number];
