@@ -57,10 +57,6 @@ export const accountsErrors = defineErrors({
   'accounts.busy': 503,
 });
 
-// Another change of the same account came first.
-export const isRace = (error: unknown): boolean =>
-  accountsErrors.includes(error) && error.code === 'accounts.changed';
-
 export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'There is no such user.');
 export const organisationNotFound = () =>
   accountsErrors.create('accounts.organisation_not_found', 'You are not a member of this organisation.');

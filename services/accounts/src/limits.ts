@@ -10,6 +10,7 @@ export const passwordCharsLeast = 10; // above NIST's 8, because a second factor
 export const passwordDistinct = 5; // different characters: fewer are a pattern
 export const passwordOwnChars = 5; // besides what everybody knows and what stands in a row on the keyboard
 export const passwordCharsMost = 256; // a long passphrase; more would be work for the hash, not for a thief
+export const settleAttempts = 5; // of a change that meets another one of the same account
 export const userAgentChars = 256; // for recognising a session in a list; browsers send about 120
 
 export const scryptLogN = 17; // OWASP: N=2^17, r=8, p=1, which takes 128 MB and about a third of a second

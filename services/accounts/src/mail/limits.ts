@@ -17,6 +17,6 @@ export const gatherMs = 60_000; // connections to one server fail together: they
 export const digestEveryMs = 60 * 60_000;
 export const digestLostMs = 6 * 60 * 60_000; // a digest that was not sent by then was given up
 export const digestLines = 20; // more are counted
-export const settleAttempts = 20; // of notices that meet at one digest; then whoever tells them tries again
+export const noticeAttempts = 20; // of notices that meet at one digest; then the caller tries again
 export const unsubscribeTokenChars = 300; // an id and a topic, sealed
 export const unsubscribeBytes = 4 * 1024; // a form of one field

@@ -5,6 +5,7 @@ import { isOpen, type Memberships } from '../organisations/memberships.ts';
 import type { Role } from '../organisations/roles.ts';
 import { membersOf } from '../organisations/table.ts';
 import { type MailTopic, mailTopics } from '../schema.ts';
+import { settle } from '../settle.ts';
 import { type Profile, profile } from '../table.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
@@ -87,14 +88,12 @@ export function createNotices(deps: NoticeDeps): Notices {
   // What was told already is not told again; what met something else reads again.
   const once = async (make: () => Steps | Promise<Steps>): Promise<void> => {
     if (!outbox.isOpen) return;
-    for (let left = limits.settleAttempts; ; left--)
-      try {
-        await store.transact(await make(), { pattern: 'mail a notice' });
-        return;
-      } catch (error) {
-        if (failedCondition(error, 'the notice')) return;
-        if (!isConflict(error) || left === 1) throw error;
-      }
+    const tell = async () => {
+      await store.transact(await make(), { pattern: 'mail a notice' }).catch(error => {
+        if (!failedCondition(error, 'the notice')) throw error;
+      });
+    };
+    await settle(tell, isConflict, limits.noticeAttempts);
   };
 
   return {

@@ -2,8 +2,8 @@ import { endpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
 import type { Origin } from '../deps.ts';
-import { accountsErrors } from '../errors.ts';
 import type { MailTopic } from '../schema.ts';
+import { settle } from '../settle.ts';
 import { originOf } from '../sign-in/browser.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
@@ -84,20 +84,14 @@ async function unsubscribe(
   { address, requestId }: Origin,
 ): Promise<void> {
   const entry = { action: 'account.changed', via: 'mail', by: userId, detail: 'mails', address, requestId };
-  for (let left = limits.settleAttempts; ; left--) {
+  await settle(async () => {
     const person = await users.readProfile(userId);
     // Somebody who is gone gets no more mails either.
     if (!person || person.deletingAt !== undefined || person.mailsOff?.includes(topic)) return;
     const mailsOff = switchMails(person.mailsOff, { [topic]: false });
-    try {
-      const also = { audit: audit.step(userId, entry) };
-      await users.update(userId, { mailsOff }, { ifVersion: person.version, also });
-      return;
-    } catch (error) {
-      const isRaced = accountsErrors.includes(error) && error.code === 'accounts.changed';
-      if (!isRaced || left === 1) throw error;
-    }
-  }
+    const also = { audit: audit.step(userId, entry) };
+    await users.update(userId, { mailsOff }, { ifVersion: person.version, also });
+  });
 }
 
 const htmlOf = (name: string, body: string): string => `<!doctype html>

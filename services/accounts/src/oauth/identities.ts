@@ -5,10 +5,10 @@ import { accountsErrors } from '../errors.ts';
 import { hasFactor } from '../factors/table.ts';
 import { nameChars } from '../limits.ts';
 import { emailSchema, nameSchema } from '../schema.ts';
+import { settle } from '../settle.ts';
 import type { Profile } from '../table.ts';
 import { readUser, type Users } from '../users/users.ts';
 import { refuse } from './errors.ts';
-import * as limits from './limits.ts';
 import { type Identity, type ProviderName, providerTitles } from './provider.ts';
 
 export type IdentityDeps = { users: Users; audit: Audit; ids: Ids };
@@ -19,14 +19,15 @@ export const idOf = { github: 'githubId', google: 'googleId' } as const;
 // Whose account it is: the one the identity is linked to, else the one with its verified address, else a new one.
 export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): Promise<Profile> {
   const { users } = deps;
-  const races = ['accounts.changed', 'accounts.email_taken', 'accounts.identity_taken'];
-  return untilSettled(races, async () => {
+  const attempt = async () => {
     const linked = await users.findProfile(idOf[known.provider], known.identity.id);
     if (linked) return linked;
     const email = verifiedEmail(known);
     const owner = await users.findProfile('email', email);
     return owner ? joinAccount(deps, owner, known, origin) : createAccount(deps, email, known, origin);
-  });
+  };
+  const races = ['accounts.changed', 'accounts.email_taken', 'accounts.identity_taken'];
+  return settle(attempt, error => accountsErrors.includes(error) && races.includes(error.code));
 }
 
 // Someone may have signed up with an address that is not theirs and wait for its owner to come: only an account
@@ -68,7 +69,7 @@ export function linkIdentity(
   { userId, credentialId, ...known }: Known & { userId: string; credentialId: string },
   origin: Origin,
 ): Promise<Profile> {
-  return untilSettled(['accounts.changed'], async () => {
+  return settle(async () => {
     const user = await readUser(deps.users, userId);
     if (user[idOf[known.provider]] === known.identity.id) return user;
     return link(deps, user, known, { via: 'session', credentialId, ...origin });
@@ -118,7 +119,7 @@ export function unlinkIdentity(
   origin: Origin,
 ): Promise<Profile> {
   const { userId, provider } = given;
-  return untilSettled(['accounts.changed'], async () => {
+  return settle(async () => {
     const user = await readUser(users, userId);
     const id = user[idOf[provider]];
     if (id === undefined)
@@ -159,17 +160,4 @@ export function displayName({ name }: Identity, email: string): string {
     .toWellFormed();
   const shown = nameSchema.safeParse(printable);
   return shown.success ? shown.data : email.slice(0, email.indexOf('@')).slice(0, nameChars);
-}
-
-// What was read may have changed when it is written, by someone with the same identity or address, or by the same
-// person in another tab. Then all of it is looked at again.
-async function untilSettled<T>(races: readonly string[], attempt: () => Promise<T>): Promise<T> {
-  for (let left = limits.settleAttempts; ; left--) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isRace = accountsErrors.includes(error) && races.includes(error.code);
-      if (!isRace || left === 1) throw error;
-    }
-  }
 }

@@ -6,7 +6,6 @@ export const callbackChars = 2048; // a code or a state; Google's codes have abo
 export const providerMs = 5_000; // for one request to a provider; a sign-in makes three at most
 export const providerBytes = 512 * 1024; // for one answer; a person at GitHub with 100 addresses has 15 KB
 export const discoveryMs = 60 * 60_000; // Google's metadata says that it may be kept for an hour
-export const settleAttempts = 5; // two callbacks may race for one account; the loser looks again
 export const issuerChars = 500;
 export const clientChars = 500; // of an id or a secret; Azure's have 40, Google's 75
 export const domains = 20; // of one organisation

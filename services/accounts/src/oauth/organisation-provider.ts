@@ -3,6 +3,7 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { isoTime, type Origin, sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound } from '../errors.ts';
 import { requireFresh } from '../factors/factors.ts';
+import { settleAttempts } from '../limits.ts';
 import { type Actor, type OrganisationDeps, seatsOf, seatsTaken } from '../organisations/members.ts';
 import { accountIsOpen, isOpen } from '../organisations/memberships.ts';
 import type { Role } from '../organisations/roles.ts';
@@ -134,7 +135,7 @@ export async function signInThrough(
   const { accountId } = settings;
   const claimedEmail = checkDomain(settings, identity);
   const key = { accountId, subjectHash: hashOf(settings.issuer, identity.id) };
-  for (let left = limits.settleAttempts; ; left--) {
+  for (let left = settleAttempts; ; left--) {
     const found = await store.get(providerSubject, key, { consistent: true });
     if (!found) {
       const isMade = await join(deps, came, claimedEmail, origin);

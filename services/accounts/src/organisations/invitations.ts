@@ -3,6 +3,7 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { tokenRefused } from '../recovery/tokens.ts';
+import { settle } from '../settle.ts';
 import type { Signed } from '../sign-in/sign-in.ts';
 import { type Profile, profile } from '../table.ts';
 import * as limits from './limits.ts';
@@ -50,7 +51,7 @@ export async function invite(
       most: limits.invitationsPending,
     });
   await throttle.tryMail({ email, address: actor.address, purpose: 'invitation', sender: accountId });
-  for (let left = limits.settleAttempts; ; left--) {
+  const attempt = async () => {
     const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
     // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
     const seats = seatsOf(deps, account);
@@ -65,16 +66,14 @@ export async function invite(
       audit: auditStep(deps, actor, 'invitation.sent', invitationId, `${email} as ${role}`),
       ...(await mailSteps(deps, actor, { ...item, organisation: open?.name ?? account.name, text })),
     };
-    try {
-      await store.transact(steps, { pattern: 'invite a member' });
-      deps.outbox.ring();
-      return item;
-    } catch (error) {
-      const { step = '' } = failedStep(error) ?? {};
-      const isRaced = ['the organisation', 'the first member'].includes(step);
-      if (!isRaced || left === 1) throw error;
-    }
-  }
+    await store.transact(steps, { pattern: 'invite a member' });
+    return item;
+  };
+  const isOpened = (error: unknown) =>
+    ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');
+  const item = await settle(attempt, isOpened);
+  deps.outbox.ring();
+  return item;
 }
 
 // Another mail with another link: the one before is good for nothing from then on.
@@ -150,7 +149,7 @@ export async function acceptInvitation(
   const token = parseToken(text);
   const { accountId } = token;
   const { userId } = signed;
-  for (let left = limits.settleAttempts; ; left--) {
+  const attempt = async (): Promise<Standing> => {
     const { found, account } = await findInvitation(deps, token);
     const current = await deps.store.get(member, { accountId, userId }, { consistent: true });
     if (!found || !account) {
@@ -167,17 +166,13 @@ export async function acceptInvitation(
       );
     const role = await deps.memberships.roleIn(accountId, userId);
     if (role) return { accountId, role };
-    try {
-      await deps.store.transact(acceptSteps(deps, signed, { token, found, account }), {
-        pattern: 'accept an invitation',
-      });
-      return { accountId, role: found.role };
-    } catch (error) {
-      const failed = failedStep(error);
-      if (failed?.step === 'a seat') throw seatsTaken(seatsOf(deps, account));
-      if (failed === undefined || left === 1) throw error;
-    }
-  }
+    const steps = acceptSteps(deps, signed, { token, found, account });
+    await deps.store.transact(steps, { pattern: 'accept an invitation' }).catch(error => {
+      throw failedStep(error)?.step === 'a seat' ? seatsTaken(seatsOf(deps, account)) : error;
+    });
+    return { accountId, role: found.role };
+  };
+  return settle(attempt, error => failedStep(error) !== undefined);
 }
 
 type Accepted = { token: InvitationToken; found: Invitation; account: Profile };

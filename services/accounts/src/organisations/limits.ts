@@ -7,4 +7,3 @@ export const invitationsPending = 200; // of one organisation: one page, and no 
 export const organisationsPerPerson = 100; // one page of a switcher
 export const ownedPerPerson = 10; // that somebody makes: each has what a plan gives for nothing
 export const tokenChars = 160; // two ids and 43 characters
-export const settleAttempts = 5; // of a change that meets others of the same organisation

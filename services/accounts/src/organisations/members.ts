@@ -1,13 +1,13 @@
-import { failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
 import type { AuditRecord } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { requireFresh } from '../factors/factors.ts';
 import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
+import { settle } from '../settle.ts';
 import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, profile } from '../table.ts';
-import * as limits from './limits.ts';
 import type { Memberships } from './memberships.ts';
 import { type Role, roles } from './roles.ts';
 import { member, membersOf, organisation } from './table.ts';
@@ -84,7 +84,7 @@ export async function changeRole(
   role: Role,
 ): Promise<void> {
   const { accountId } = actor;
-  await settle(deps, actor, userId, async current => {
+  await changeMember(deps, actor, userId, async current => {
     checkManages(actor.role, current);
     checkManages(actor.role, role);
     if (current === role) return undefined;
@@ -108,7 +108,7 @@ export async function removeMember(deps: OrganisationDeps, actor: Actor, userId:
   const isLeaving = actor.userId === userId;
   const person = await users.readProfile(userId);
   let forget = () => {};
-  await settle(deps, actor, userId, async current => {
+  await changeMember(deps, actor, userId, async current => {
     if (!isLeaving) checkManages(actor.role, current);
     const ending = await sessions.stepsToEndIn(accountId, userId);
     forget = ending.forget;
@@ -154,7 +154,7 @@ export async function transferOwnership(
   if (userId === actor.userId) return;
   const owner = await proveOwner(deps, signed, password);
   await requireFresh(deps, signed, owner);
-  await settle(deps, actor, userId, async current => ({
+  await changeMember(deps, actor, userId, async current => ({
     'the member': write.update(
       member,
       { accountId, userId },
@@ -190,10 +190,15 @@ type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
 
 // Changes a member based on their current role. If somebody else changes the member in the meantime, reads again and
 // retries.
-async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make: Steps): Promise<void> {
+async function changeMember(
+  deps: OrganisationDeps,
+  actor: Actor,
+  userId: string,
+  make: Steps,
+): Promise<void> {
   const { store, sessions, memberships } = deps;
   const { accountId } = actor;
-  for (let left = limits.settleAttempts; ; left--) {
+  const attempt = async () => {
     const current = await memberships.roleIn(accountId, userId);
     if (current === undefined)
       throw actor.userId === userId
@@ -204,17 +209,12 @@ async function settle(deps: OrganisationDeps, actor: Actor, userId: string, make
     // An organisation that nobody was ever invited to has one owner, and nothing that counts them.
     if ((await memberships.read(accountId)) === undefined) throw lastOwner();
     await sessions.announceChange(accountId);
-    try {
-      await store.transact(steps, { pattern: 'change a member' });
-      await sessions.forgetIn(accountId, userId);
-      return;
-    } catch (error) {
-      const failed = failedStep(error);
-      const isLast = failed?.step === 'the organisation' && failed.reason === 'condition_failed';
-      if (isLast) throw lastOwner();
-      if (failed === undefined || left === 1) throw error;
-    }
-  }
+    await store.transact(steps, { pattern: 'change a member' }).catch(error => {
+      throw failedCondition(error, 'the organisation') ? lastOwner() : error;
+    });
+    await sessions.forgetIn(accountId, userId);
+  };
+  await settle(attempt, error => failedStep(error) !== undefined);
 }
 
 const lastOwner = () =>

@@ -1,7 +1,8 @@
 import { failedStep, is, tableErrors, write } from '@stak/table';
 import { inSeconds, isoTime } from '../deps.ts';
-import { accountsErrors, isRace } from '../errors.ts';
+import { accountsErrors } from '../errors.ts';
 import { greeted } from '../mail/texts.ts';
+import { isRace, settle } from '../settle.ts';
 import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
 import { readUser } from '../users/users.ts';
 import * as limits from './limits.ts';
@@ -12,6 +13,7 @@ import {
   type MailedToken,
   newToken,
   parseToken,
+  refuseUsedToken,
   tokenRefused,
   useStep,
   verificationSteps,
@@ -41,18 +43,13 @@ export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: stri
   const token = ownToken(text, userId);
   const { email } = await findToken(deps, token, 'verify');
   const entry = { action: 'email.verified', via: 'session', credentialId: sessionId, address, requestId };
-  for (let left = limits.settleAttempts; ; left--) {
+  await settle(async () => {
     const user = await readUser(deps.users, userId);
     if (user.email !== email) throw tokenRefused();
-    try {
-      const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, entry) };
-      await users.update(userId, { emailVerified: true }, { ifVersion: user.version, also });
-      return;
-    } catch (error) {
-      if (failedStep(error)?.step === 'the token') throw tokenRefused();
-      if (!isRace(error) || left === 1) throw error;
-    }
-  }
+    const also = { 'the token': useStep(deps, token, 'verify'), audit: audit.step(userId, entry) };
+    const change = users.update(userId, { emailVerified: true }, { ifVersion: user.version, also });
+    await change.catch(refuseUsedToken);
+  });
 }
 
 // Only the owner of the new address learns whether it is already in use. Both cases write as much and take as long.
@@ -122,31 +119,25 @@ export async function confirmEmailChange(
 ): Promise<'changed' | 'waiting'> {
   await deps.throttle.tryToken(signed.address);
   const { hash } = ownToken(text, signed.userId);
-  for (let left = limits.settleAttempts; ; left--) {
-    const { userId } = signed;
+  const { userId } = signed;
+  const attempt = async () => {
     const change = await deps.store.get(emailChange, { userId }, { consistent: true });
     const side = change?.newHash === hash ? 'newHash' : change?.oldHash === hash ? 'oldHash' : undefined;
     if (!change || !side) throw tokenRefused();
     const other = side === 'newHash' ? 'oldHash' : 'newHash';
-    try {
-      if (change[other] === undefined) {
-        await writeEmailChange(deps, signed, change, side);
-        return 'changed';
-      }
-      const unchanged = { [side]: hash, [other]: change[other] };
-      await deps.store.update(
-        emailChange,
-        { userId },
-        { remove: [side] },
-        { if: unchanged, current: change },
-      );
-      return 'waiting';
-    } catch (error) {
-      const isLost = tableErrors.includes(error) && error.code === 'table.condition_failed';
-      const isRaced = isLost || isRace(error) || failedStep(error)?.step === 'the change';
-      if (!isRaced || left === 1) throw error;
+    if (change[other] === undefined) {
+      await writeEmailChange(deps, signed, change, side);
+      return 'changed';
     }
-  }
+    const unchanged = { [side]: hash, [other]: change[other] };
+    await deps.store.update(emailChange, { userId }, { remove: [side] }, { if: unchanged, current: change });
+    return 'waiting';
+  };
+  const isLost = (error: unknown) =>
+    isRace(error) ||
+    failedStep(error)?.step === 'the change' ||
+    (tableErrors.includes(error) && error.code === 'table.condition_failed');
+  return settle(attempt, isLost);
 }
 
 async function writeEmailChange(

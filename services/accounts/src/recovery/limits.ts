@@ -14,4 +14,3 @@ export const mailsPerCaller = 20; // a window; an office behind one address forg
 export const invitationsPerAccount = 200; // a window, to users of its tenants: a school signs up in a day, a spammer gives up
 export const tokensTriedPerCaller = 60; // a quarter of an hour; nobody types a token
 export const tokenChars = 120; // an id, a dot and 43 characters
-export const settleAttempts = 3; // of a change that meets another one of the same account

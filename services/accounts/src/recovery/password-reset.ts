@@ -1,15 +1,24 @@
-import { failedStep, type WriteStep } from '@stak/table';
+import type { WriteStep } from '@stak/table';
 import { isoTime, type Origin } from '../deps.ts';
-import { accountsErrors, isRace } from '../errors.ts';
+import { accountsErrors } from '../errors.ts';
 import { factorErasure } from '../factors/table.ts';
 import { endApiKeys } from '../keys/api-keys.ts';
 import type { OutgoingMail } from '../mail/table.ts';
 import { greeted } from '../mail/texts.ts';
+import { settle } from '../settle.ts';
 import { checkPassword } from '../sign-in/password-policy.ts';
 import type { Profile } from '../table.ts';
 import * as limits from './limits.ts';
 import type { RecoveryDeps } from './routes.ts';
-import { findToken, newToken, parseToken, tokenRefused, tokenSteps, useStep } from './tokens.ts';
+import {
+  findToken,
+  newToken,
+  parseToken,
+  refuseUsedToken,
+  tokenRefused,
+  tokenSteps,
+  useStep,
+} from './tokens.ts';
 
 // Somebody has forgotten a password. Whether the address has an account is looked up later, by the worker that sends
 // mail: what happens here is the same for every address, and takes as long.
@@ -74,18 +83,13 @@ export async function finishReset(
   if (!first || first.email !== email) throw tokenRefused();
   await checkPassword(newPassword, first, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
-  for (let left = limits.settleAttempts; ; left--) {
+  await settle(async () => {
     const user = await users.readProfile(token.userId);
     if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
-    try {
-      await writeReset(deps, user, { token: useStep(deps, token, 'reset'), passwordHash, origin });
-      if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
-      break;
-    } catch (error) {
-      if (failedStep(error)?.step === 'the token') throw tokenRefused();
-      if (!isRace(error) || left === 1) throw error;
-    }
-  }
+    const reset = { token: useStep(deps, token, 'reset'), passwordHash, origin };
+    await writeReset(deps, user, reset).catch(refuseUsedToken);
+    if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+  });
   deps.outbox.ring();
   // They have shown who they are: strangers who guess at the account elsewhere do not keep them from signing in here.
   await throttle.remember({ account: email, address: origin.address });

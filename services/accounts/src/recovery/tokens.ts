@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { is, type WriteStep, write } from '@stak/table';
+import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, sha256 } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -21,6 +21,11 @@ export function parseToken(text: string): MailedToken {
   const match = text.length <= limits.tokenChars ? shape.exec(text) : null;
   if (!match) throw tokenRefused();
   return { userId: match[1]!, hash: sha256(match[2]!) };
+}
+
+// For a change that uses the token up.
+export function refuseUsedToken(error: unknown): never {
+  throw failedStep(error)?.step === 'the token' ? tokenRefused() : error;
 }
 
 // The same for one that never was, one that was used and one that is too old.

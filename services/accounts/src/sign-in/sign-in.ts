@@ -2,16 +2,16 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import type { Audit } from '../audit.ts';
 import type { Background } from '../background.ts';
 import { type Base, isoTime, type Origin } from '../deps.ts';
-import { accountsErrors, isRace, userNotFound } from '../errors.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
 import type { Codes } from '../factors/codes.ts';
 import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../factors/passkey-check.ts';
 import { explainFactor, factorSteps, type Shown } from '../factors/second-factor.ts';
 import * as limits from '../limits.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { greeted } from '../mail/texts.ts';
-import * as recovery from '../recovery/limits.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { settle } from '../settle.ts';
 import { type Profile, profile } from '../table.ts';
 import { disabledError } from '../users/operators.ts';
 import { readUser, type Users } from '../users/users.ts';
@@ -160,16 +160,11 @@ export async function changePassword(
   await checkPassword(newPassword, proven, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
   // Hashing takes long, and a thief who switches meanwhile changes the account: that must not keep its owner from this.
-  for (let left = recovery.settleAttempts; ; left--) {
+  await settle(async () => {
     const user = await readUser(users, userId);
     if (user.passwordHash !== proven.passwordHash) throw passwordChanged();
-    try {
-      await writePassword(deps, signed, user, passwordHash);
-      break;
-    } catch (error) {
-      if (!isRace(error) || left === 1) throw error;
-    }
-  }
+    await writePassword(deps, signed, user, passwordHash);
+  });
   outbox.ring();
   // A session opened with the old password during this change is in the table by now, and no more can follow.
   await sessions.endOthers(userId, sessionId);
