@@ -75,10 +75,11 @@ export async function takeSnapshot(
     const end = await ship();
     if (end?.history !== history) throw new Error('the journal has begun anew while a snapshot was taken');
     const secretKeyIds = [...settings.secretKeyIds];
+    const madeAt = await source.madeAt();
     const counts = { parts, last: previous, entries, bytes };
     const moments = { from: commit, commit: end.commit, at: Math.max(from.at, end.at) };
     const manifest = sealObject(
-      { kind: 'manifest', history, ...moments, after, ...counts, secretKeyIds },
+      { kind: 'manifest', history, ...moments, after, ...counts, secretKeyIds, madeAt },
       Buffer.alloc(0),
       key,
     );

@@ -5,7 +5,9 @@ import { createEngine, JournalDamage, restoreStore } from '@stak/engine';
 import * as limits from './limits.ts';
 import { BackupError, type FactsOf, type Opened } from './sealed-object.ts';
 import {
+  beganAt,
   describeSegments,
+  findEnd,
   findHead,
   getLogObject,
   type History,
@@ -41,6 +43,7 @@ export type RestoreProgress = {
 export type Restored = { commit: number; at: number; entries: number; secretKeyIds: readonly string[] };
 
 const time = (ms: number): string => new Date(ms).toISOString();
+const endTime = (ms: number): string => time(Math.ceil(ms)); // commits have fractions of a millisecond
 
 // What is needed for a moment, or for the newest one there is.
 export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFINITY): Promise<Plan> {
@@ -53,6 +56,7 @@ export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFI
   const log = history.log.filter(({ to }) => to > snapshot.after);
   if (Number.isFinite(untilMs))
     await requireCovered(target, { histories, history, log, head, manifest, untilMs });
+  else await requireOneStore(target, histories, history, manifest);
   return { history: history.id, snapshot, manifest, log, head, untilMs };
 }
 
@@ -74,6 +78,26 @@ async function findSnapshot(
     earliest = manifest.at;
   }
   throw new BackupError(`the backup begins at ${time(earliest)}; ${time(untilMs)} is before that`);
+}
+
+// A server that was started after its disk was lost has begun with nothing: its store is newer than the lost one, and
+// hardly the one that is wanted back.
+async function requireOneStore(
+  target: Target,
+  histories: readonly History[],
+  newest: History,
+  { madeAt = 0 }: FactsOf<'manifest'>,
+): Promise<void> {
+  const isBefore = (one: History) =>
+    beganAt(one) < madeAt - limits.madeMs && one.snapshots.some(({ isComplete }) => isComplete);
+  const before = histories.findLast(one => one !== newest && isBefore(one));
+  if (!before) return;
+  const endOf = async (one: History) => findEnd(target, one, await findHead(target, one.id));
+  const end = await endOf(before);
+  if (end >= madeAt) return;
+  throw new BackupError(
+    `the newest store here was made at ${time(madeAt)} and began with nothing. Restore the one before it with --to-time ${endTime(end)}, or the newest with --to-time ${endTime(await endOf(newest))}`,
+  );
 }
 
 const fromOf = ({ from, commit }: FactsOf<'manifest'>): number => from ?? commit;
@@ -105,7 +129,7 @@ async function requireCovered(target: Target, coverage: Coverage): Promise<void>
   const last = log.at(-1);
   const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : manifest.at;
   const end = Math.max(lastAt, head?.coveredUntil ?? 0);
-  if (untilMs <= end) return;
+  if (untilMs <= Math.ceil(end)) return;
   const next = histories
     .filter(({ id }) => id !== history.id)
     .flatMap(one => one.snapshots.filter(({ isComplete, at }) => isComplete && at > untilMs))

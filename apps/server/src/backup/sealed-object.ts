@@ -53,6 +53,7 @@ const factsSchema = z.discriminatedUnion('kind', [
     entries: whole,
     bytes: whole,
     secretKeyIds: z.array(z.string()),
+    madeAt: z.number().optional(), // when the first table of the store was made
   }),
   // How far the log goes at least, so that its end cannot be missing unnoticed.
   z.object({

@@ -1,8 +1,8 @@
-import { findHead, listHistories, readLastSegment, type Target } from './target.ts';
+import { findEnd, findHead, listHistories, manifestKey, readObject, type Target } from './target.ts';
 
 // What is in a backup, as far as it can be seen without reading it.
 export type BackupStatus = {
-  histories: number;
+  ranges: Range[]; // of each history that can be restored
   oldest: number | undefined; // moment that can be restored
   newest: number | undefined;
   snapshot: { at: number; bytes: number } | undefined; // the newest
@@ -11,11 +11,13 @@ export type BackupStatus = {
   objects: number;
   gaps: Gap[];
 };
+type Range = { history: string; from: number; until: number; madeAt: number | undefined };
 type Gap = { from: number; to: number; missing?: string };
 
 export async function readStatus(target: Target, nowMs: number): Promise<BackupStatus> {
   const histories = await listHistories(target.objects);
   const gaps: Gap[] = [];
+  const ranges: Range[] = [];
   let end: number | undefined;
   for (const history of histories) {
     const complete = history.snapshots.filter(({ isComplete }) => isComplete);
@@ -24,8 +26,9 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
     if (end !== undefined && first.at > end) gaps.push({ from: end, to: first.at });
     const head = await findHead(target, history.id);
     const log = history.log.filter(({ to }) => to > first.after);
-    const lastAt = log.length === 0 ? first.at : (await readLastSegment(target, log.at(-1)!)).facts.lastAt;
-    end = Math.max(lastAt, head?.coveredUntil ?? 0, complete.at(-1)!.at);
+    end = await findEnd(target, history, head);
+    const { facts } = await readObject(target, 'manifest', manifestKey(complete.at(-1)!.folder));
+    ranges.push({ history: history.id, from: first.at, until: end, madeAt: facts.madeAt });
     let number = first.after;
     for (const { from, to } of [...log, ...(head ? [{ from: head.number + 1, to: head.number }] : [])]) {
       if (from > number + 1) gaps.push({ from: first.at, to: end, missing: segments(number + 1, from - 1) });
@@ -35,7 +38,7 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
   const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
   const newest = snapshots.sort((a, b) => a.at - b.at).at(-1);
   return {
-    histories: histories.length,
+    ranges,
     oldest: snapshots[0]?.at,
     newest: end,
     snapshot: newest && { at: newest.at, bytes: newest.bytes },

@@ -173,5 +173,17 @@ export async function readLastSegment(target: Target, object: LogObject): Promis
   return openSegment(target, segments.at(-1)!);
 }
 
+/** The last moment of a history that is known. */
+export async function findEnd(
+  target: Target,
+  { log, snapshots }: History,
+  head: Opened<'head'>['facts'] | undefined,
+): Promise<number> {
+  const last = log.at(-1);
+  const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : 0;
+  const complete = snapshots.filter(({ isComplete }) => isComplete);
+  return Math.max(lastAt, head?.coveredUntil ?? 0, ...complete.map(({ at }) => at));
+}
+
 export const describeSegments = ({ from, to }: { from: number; to: number }): string =>
   from === to ? String(from) : `${from} to ${to}`;

@@ -27,7 +27,13 @@ async function status(flags: Flags): Promise<void> {
       lag_seconds: found.lagMs === undefined ? null : found.lagMs / 1000,
       bytes: found.bytes,
       objects: found.objects,
-      histories: found.histories,
+      histories: found.ranges.length,
+      ranges: found.ranges.map(({ history, from, until, madeAt }) => ({
+        history,
+        from: text(from),
+        until: text(until),
+        store_made_at: text(madeAt),
+      })),
       gaps,
     });
   if (!found.snapshot) return console.log('There is no complete snapshot here: nothing can be restored yet.');
@@ -37,6 +43,10 @@ async function status(flags: Flags): Promise<void> {
     ['shipped until', `${text(found.newest)}, ${Math.round((found.lagMs ?? 0) / 1000)} s ago`],
     ['goes back to', timeText(found.oldest ?? 0)],
     ['size', `${sizeText(found.bytes)} in ${found.objects} objects`],
+    ...found.ranges.map(({ from, until, madeAt }) => [
+      'history',
+      `${text(from)} to ${text(until)}${madeAt === undefined ? '' : `, of a store made at ${text(madeAt)}`}`,
+    ]),
     ...(gaps.length === 0 ? [['gaps', 'none']] : []),
     ...gaps.map(({ from, to, missing }) => [
       'gap',

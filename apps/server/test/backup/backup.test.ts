@@ -168,30 +168,6 @@ describe('a backup', () => {
     await expectModel(model);
   });
 
-  it('keeps what was there before a store that begins with nothing, and says so', async () => {
-    const settings = { keepMs: 10 * hourMs };
-    const model = await begin({ settings });
-    await work(model, 3);
-    await fixture.shipper.finish();
-    const lastAt = fixture.engine.journal.position()!.at;
-    await fixture.engine.close();
-    await rm(fixture.path, { recursive: true });
-    fixture.clock.pass(hourMs);
-    const empty = await fixture.open(fixture.path);
-    await createModel(empty);
-    const shipper = fixture.shipperOf(empty, fixture.path);
-    await shipper.ship();
-    await shipper.maintain(fixture.signal);
-    expect(fixture.lines.join()).toContain('backups from before this store was made');
-    // Objects have the time of the disk, so theirs is long past as well.
-    for (let rounds = 0; rounds < 3; rounds++) {
-      fixture.clock.pass(24 * hourMs);
-      await shipper.ship();
-      await shipper.maintain(fixture.signal);
-    }
-    await expectModel(model, lastAt);
-  });
-
   it('does not mix the commits of a copied store with those of the first one', async () => {
     const model = await begin();
     await work(model, 4);
