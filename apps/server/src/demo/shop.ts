@@ -62,7 +62,7 @@ export const announcements = [
 export const questions = [
   { user: 'ann', content: 'Hello!' },
   { user: 'ann', content: 'How are my tasks?' },
-  { user: 'ann', content: 'How are the webhooks?' },
+  { user: 'ann', content: 'Any new messages?' },
   { user: 'mia', content: 'Any new messages?' },
   { user: 'mia', content: 'Remember that I only buy oak' },
   { user: 'ann', content: 'usage' },

@@ -5,7 +5,6 @@ import { useSkills } from '../queries.ts';
 const examples: Readonly<Record<string, string>> = {
   sprint_status: 'How are my tasks?',
   inbox_summary: 'Any new messages?',
-  webhook_health: 'How are the webhooks?',
   usage: 'How much have I used?',
   remember: 'Remember that I like tea',
   search_history: 'Search my history for tea',
