@@ -114,11 +114,11 @@ export const memoryLeaseMs = 180_000; // longer than a turn may take; where nobo
 export const memoryRetryMs = 60_000; // times the attempts so far
 export const memoryAttempts = 3; // to have a model summarise; then the user's own words are the summary
 export const memoryConcurrency = 2; // nobody waits for a summary
-export const summarizedTurns = 500; // of one job
-export const summarizedBytes = 48 * 1024; // of what was said, newest first: about 12,000 tokens
+export const summarizedTurns = 500; // at a time
+export const summarizedBytes = 48 * 1024; // of what was said, at a time: about 12,000 tokens
 export const summarizedChars = 2_000; // of one message
 export const summaryTokens = 1_500; // of the model's answer: two summaries and some facts
-export const newFacts = 10; // of one job
+export const newFacts = 10; // of one summary
 export const excerptChars = 200; // of a message in a summary that no model made
 export const extractChars = 1_000; // of such a summary
 

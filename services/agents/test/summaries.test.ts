@@ -135,6 +135,42 @@ describe('a conversation that falls quiet', () => {
     );
   });
 
+  it('is summarised before it leaves the window by its length', async () => {
+    const { fixture, settings, given } = await open([{ summary: 'It began with tea.' }]);
+    settings.max_context_tokens = 1_000;
+    const long = (text: string) => `Let us talk of ${text}. ${'x'.repeat(1_600)}`;
+    for (const text of ['tea', 'milk']) await tell(fixture, long(text));
+    await settle(fixture);
+    expect(given).toHaveLength(0);
+    await tell(fixture, long('sugar'));
+    await settle(fixture);
+    expect(given).toHaveLength(1);
+  });
+
+  it.each([true, false])(
+    'is summarised from its beginning, in parts if it is long (model: %s)',
+    async isThere => {
+      const { fixture, given, memories, settings } = await open(
+        [{ summary: 'The first part.' }, { summary: 'Both parts.' }],
+        {},
+        isThere,
+      );
+      settings.max_context_tokens = 200_000;
+      const turns = Array.from({ length: 40 }, (_, i) => i + 1);
+      for (const turn of turns) await tell(fixture, `What about ${turn}? ${'x'.repeat(1_900)}`);
+      await fallQuiet(fixture);
+      const [{ summary }] = await memories();
+      if (!isThere) expect(summary).toContain('What about 40?');
+      else {
+        const parts = given.map(part => part.turns.map(({ turn }: { turn: number }) => turn));
+        expect(parts).toHaveLength(2);
+        expect(parts.flat()).toEqual(turns);
+        expect([given[1].earlier_summary, summary]).toEqual(['The first part.', 'Both parts.']);
+      }
+      expect((await everyItem(fixture.target)).filter(({ sk }) => sk === 'MEMORYJOB')).toEqual([]);
+    },
+  );
+
   it('is not summarised for somebody who declined, also not while a model thinks about it', async () => {
     const { fixture, given, memories, about, onSummary } = await open([
       { summary: 'Oslo.', about: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },

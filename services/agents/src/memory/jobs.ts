@@ -28,7 +28,7 @@ import {
 } from '../turns/lease.ts';
 import { turnPrincipal } from '../turns/run-turn.ts';
 import { type Fact, factsOf, fitFacts, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
-import { askForSummary, extractSummary, type Known, type Learnt } from './summaries.ts';
+import { askForSummary, extractSummary, type Known, type Learnt, turnsThatFit } from './summaries.ts';
 import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
 import { removeAllVectors, removeFactVectors, type ToEmbed, writeVectors } from './vectors.ts';
 
@@ -116,7 +116,7 @@ export async function releaseGoneJobs(service: Service): Promise<void> {
     }
 }
 
-// Once: the job goes in the transaction that remembers what it found. A process that dies leaves the job to another.
+// Once: the job goes, or goes on to the next turns, in the transaction that remembers what it found. A process that dies leaves the job to another.
 export async function runMemoryJob(service: Service, key: ConversationKey): Promise<void> {
   const job = await claim(service, key);
   if (!job) return;
@@ -189,7 +189,7 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
   const before: Known = { items: items.items, session, about: user?.memory_summary };
   const learnt = await learn(service, tenant, job, turns, before, signal);
   const isAboutOurs = user !== undefined && user.memory_edited_at === undefined;
-  const { steps, added, replaced } = rememberSteps(service, job, before, learnt);
+  const { steps, added, replaced } = rememberSteps(service, job, turns, before, learnt);
   await embed(service, tenant, job, turns, added, signal);
   const about = isAboutOurs && learnt.about !== undefined && learnt.about !== user.memory_summary;
   const aboutStep: NamedStep = [
@@ -270,12 +270,22 @@ async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
   const { items } = await store.query(
     turnsOfConversation,
     { ...keyOfConversation(job), epoch },
-    { from: { seq: from_seq }, to: { seq: to_seq }, newestFirst: true, limit: limits.summarizedTurns },
+    { from: { seq: from_seq }, to: { seq: to_seq }, limit: limits.summarizedTurns },
   );
-  return items.toReversed();
+  return turnsThatFit(items);
 }
 
-function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt) {
+// What did not fit is next.
+function settleJob(service: Service, job: Job, turns: readonly TurnItem[]): NamedStep[1] {
+  const key = keyOfConversation(job);
+  const asHeld = { if: { fence: job.fence } };
+  const { seq = job.to_seq } = turns.at(-1) ?? {};
+  if (seq >= job.to_seq) return write.delete(memoryJob, key, asHeld);
+  const next = { from_seq: seq + 1, attempts: 0, ...dueAt(service, key, service.clock.now()) };
+  return write.update(memoryJob, key, { set: next, remove: ['fence', 'leased_until'] }, asHeld);
+}
+
+function rememberSteps(service: Service, job: Job, turns: readonly TurnItem[], known: Known, learnt: Learnt) {
   const { tenant_id, user_id, conversation_id, epoch } = job;
   const at = timestampOf(service.clock.now());
   const replaced = new Set(learnt.facts.flatMap(({ replaces }) => replaces.map(({ fact_id }) => fact_id)));
@@ -298,7 +308,7 @@ function rememberSteps(service: Service, job: Job, known: Known, learnt: Learnt)
   const steps: NamedStep[] = [
     ['the choice', write.check(memoryChoice, { tenant_id, user_id }, { absent: true })],
     ['the state', write.check(state, keyOfConversation(job), { present: true, if: { epoch } })],
-    ['the job', write.delete(memoryJob, keyOfConversation(job), { if: { fence: job.fence } })],
+    ['the job', settleJob(service, job, turns)],
     ...(known.session || isNew
       ? [
           named(

@@ -56,7 +56,7 @@ export async function askForSummary(
     earlier_summary: known.session?.summary,
     about: known.about,
     known_facts: [...facts].map(([id, { fact }]) => ({ id, fact })),
-    turns: turnsThatFit(turns),
+    turns: turns.map(item => ({ turn: item.seq, messages: saidIn(item) })),
   });
   try {
     const answered = await askModel(service, {
@@ -83,20 +83,17 @@ export async function askForSummary(
   }
 }
 
-// The newest that fit, oldest first.
-function turnsThatFit(turns: readonly TurnItem[]) {
-  const kept: { turn: number; messages: PlainMessage[] }[] = [];
+const saidIn = (item: TurnItem): PlainMessage[] =>
+  plainTurn(item).map(({ role, content }) => ({ role, content: cutText(content, limits.summarizedChars) }));
+
+// The oldest that fit, at least one: the rest comes next, with the summary of these.
+export function turnsThatFit(turns: readonly TurnItem[]): TurnItem[] {
   let bytes = 0;
-  for (const item of turns.toReversed()) {
-    const messages = plainTurn(item).map(({ role, content }) => ({
-      role,
-      content: cutText(content, limits.summarizedChars),
-    }));
-    bytes += Buffer.byteLength(JSON.stringify(messages));
-    if (kept.length > 0 && bytes > limits.summarizedBytes) break;
-    kept.unshift({ turn: item.seq, messages });
-  }
-  return kept;
+  const rest = turns.findIndex((item, i) => {
+    bytes += Buffer.byteLength(JSON.stringify(saidIn(item)));
+    return i > 0 && bytes > limits.summarizedBytes;
+  });
+  return turns.slice(0, rest === -1 ? turns.length : rest);
 }
 
 // Models like to put JSON into a block of code, or a sentence before it.

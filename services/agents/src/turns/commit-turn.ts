@@ -13,6 +13,7 @@ import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import { cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { conversation, message, state, turn } from '../table.ts';
+import { tokensOf } from './context-window.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -33,6 +34,7 @@ export type Commit = {
   tail: readonly TurnItem[]; // the newest turns before the new ones, for the documented item
   turns: readonly NewTurn[];
   mostMessages: number; // in the documented item
+  mostTokens?: number; // in the window of a model
   answered?: readonly MessageItem[];
   reply?: string; // for a channel
   remembers?: boolean; // what is said here may be summarised
@@ -162,14 +164,18 @@ function nextState(
 const isMemorable = ({ routing, rule }: NewTurn): boolean => routing !== 'rule' || rule === 'no_model';
 
 // What is memorable is summarised when nobody has added to it for a while, or when it leaves the window.
-type Noting = Pick<Commit, 'turns' | 'mostMessages' | 'remembers' | 'replaces'>;
+type Noting = Pick<Commit, 'turns' | 'mostMessages' | 'mostTokens' | 'remembers' | 'replaces'> &
+  Partial<Pick<Commit, 'tail'>>;
 
 export function nextNoted(current: StateItem, commit: Noting, last_seq: number, nowMs: number) {
   const { quiet_at, last_seq: before, noted_seq = before } = current;
   if (commit.replaces) return { noted_seq: last_seq };
   if (!commit.remembers || !commit.turns.some(isMemorable))
     return noted_seq === before ? { noted_seq: last_seq } : { quiet_at };
-  const isOverflowing = (last_seq - noted_seq) * 2 > commit.mostMessages;
+  const since = [...(commit.tail ?? []).filter(({ seq }) => seq > noted_seq), ...commit.turns];
+  const tokens = since.reduce((sum, { messages }) => sum + tokensOf(messages), 0);
+  const isOverflowing =
+    (last_seq - noted_seq) * 2 > commit.mostMessages || tokens > (commit.mostTokens ?? Infinity);
   return { noted_seq, quiet_at: Math.floor(isOverflowing ? nowMs : nowMs + limits.quietMs) };
 }
 

@@ -104,7 +104,8 @@ async function commit(
   made: Made,
   paused: Progress | undefined,
 ): Promise<TurnItem> {
-  const { max_conversation_history: mostMessages, memory } = readAgentSettings(tenant.settings);
+  const settings = readAgentSettings(tenant.settings);
+  const { max_conversation_history: mostMessages, max_context_tokens: mostTokens, memory } = settings;
   const remembers = memory === 'automatic' && held.state.user_id !== undefined;
   const turn = newTurn(waiting, made);
   let settled = begun;
@@ -115,6 +116,7 @@ async function commit(
         ...settled,
         turns: [turn],
         mostMessages,
+        mostTokens,
         answered: waiting,
         reply,
         paused,
