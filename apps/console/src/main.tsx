@@ -6,6 +6,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { session } from './queries/api.ts';
+import { takeDestination } from './queries/destination.ts';
 import { queries } from './queries/query-client.ts';
 import { router } from './router.tsx';
 import { LateNotifications } from './shell/notifications.tsx';
@@ -28,6 +29,11 @@ const theme = createTheme({
     DrawerHeader: { defaultProps: { role: 'presentation' } },
   },
 });
+
+// Back from a provider, which was not given what stands behind the `#`.
+const { pathname, search, hash } = router.history.location;
+const destination = hash === '' ? takeDestination(pathname.slice('/console'.length) + search) : undefined;
+if (destination !== undefined) router.history.replace(`/console${destination}`);
 
 await session.resume();
 session.subscribe(() => {

@@ -1,10 +1,8 @@
-import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf } from './authenticator.ts';
 import { openBrowser } from './browser.ts';
+import { openGithub } from './github.ts';
 import { type MailFolder, openMailFolder } from './mail-folder.ts';
 import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
@@ -32,45 +30,6 @@ afterAll(async () => {
 });
 
 const linkTo = (email: string, subject: string) => mails.linkTo(email, subject);
-
-// Stands in for GitHub: everybody who signs in is this person.
-async function openGithub() {
-  const stub = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');
-    const { id, email } = opened.person;
-    const answers: Record<string, unknown> = {
-      '/login/oauth/access_token': { access_token: 'token', token_type: 'bearer' },
-      '/user': { id, login: `octo-${id}` },
-      '/user/emails': [{ email, primary: true, verified: true }],
-    };
-    if (pathname !== '/login/oauth/authorize')
-      return response
-        .writeHead(200, { 'Content-Type': 'application/json' })
-        .end(JSON.stringify(answers[pathname]));
-    const back = new URL(searchParams.get('redirect_uri')!);
-    back.search = new URLSearchParams({ code: 'code', state: searchParams.get('state')! }).toString();
-    return response.writeHead(302, { Location: back.href }).end();
-  }).listen(0, '127.0.0.1');
-  await once(stub, 'listening');
-  const url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`;
-  const opened = {
-    person: { id: 1, email: 'nobody@example.com' },
-    settings: { clientId: 'client', clientSecret: 'secret', url, apiUrl: url },
-    close: () => void stub.close().closeAllConnections(),
-  };
-  return opened;
-}
-
-// What an authenticator app shows for a secret.
-function codeOf(secret: string): string {
-  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...secret].map(one => digits.indexOf(one).toString(2).padStart(5, '0')).join('');
-  const key = Uint8Array.from(bits.match(/.{8}/g)!, byte => Number.parseInt(byte, 2));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  return String((mac.readUInt32BE(mac[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
 
 async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByRole('textbox', { name: 'E-mail' }).fill(email);

@@ -30,6 +30,14 @@ export async function openPage(
   return { page, failures };
 }
 
+/** Somebody looks at the page again after a while, at which it reads what the end of the address says once more. */
+export async function returnLater(page: Page, path: string): Promise<void> {
+  const read = page.waitForResponse(response => response.url().endsWith(path));
+  await page.clock.setFixedTime(Date.now() + 60_000);
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+  await (await read).finished();
+}
+
 // A page of an account that was made by the API, because the form to sign up has a test of its own. It is empty unless
 // there is a path.
 export async function openSignedInPage(

@@ -38,7 +38,7 @@ window.addEventListener('message', ({ source, data }: MessageEvent<unknown>) => 
   if (!isFramed || source !== window.parent || message?.type !== 'stak:token') return;
   if (typeof message.token !== 'string') return;
   token = message.token;
-  become({ state: 'signed-in', by: 'host', who: claimsOf(token).sub ?? '' });
+  become({ state: 'signed-in', by: 'host', who: personOf(token) });
   heardHost?.(message.token);
 });
 
@@ -55,7 +55,9 @@ const askHost = (): Promise<boolean> =>
 
 async function renew(): Promise<boolean> {
   if (current.state === 'signed-in' && current.by === 'host') {
-    if (isFramed && (await askHost())) return true;
+    const { who } = current;
+    // What somebody was about to send is not sent with a token of somebody else.
+    if (isFramed && (await askHost())) return who === personOf(token ?? '');
     become({ state: 'expired' });
     return false;
   }
@@ -80,6 +82,11 @@ const refresh = (): Promise<boolean> =>
   takeTurns(async () => {
     try {
       const { data } = await anonymous.tenants.refreshSession({ tenant_id: tenantId, body: {} });
+      // In another tab somebody else has signed in: what this one shows, and was about to send, is not theirs.
+      if (current.state === 'signed-in' && current.who !== personOf(data.access_token)) {
+        window.location.reload();
+        return false;
+      }
       signedIn(data);
       return true;
     } catch (error) {
@@ -92,7 +99,7 @@ const refresh = (): Promise<boolean> =>
 function signedIn({ access_token }: { access_token: string }): void {
   token = access_token;
   if (current.state !== 'signed-in')
-    become({ state: 'signed-in', by: 'cookie', who: claimsOf(access_token).sub ?? '' });
+    become({ state: 'signed-in', by: 'cookie', who: personOf(access_token) });
 }
 
 function signedOut(): void {
@@ -108,6 +115,7 @@ function claimsOf(jwt: string): { sub?: string; exp?: number } {
     return {};
   }
 }
+const personOf = (jwt: string): string => claimsOf(jwt).sub ?? '';
 const renewBeforeMs = 30_000;
 
 // For components that keep a token and ask for another one when it is refused.
@@ -132,7 +140,7 @@ export const session = {
       window.history.replaceState(null, '', window.location.pathname + window.location.search);
     if (host) {
       token = host;
-      return become({ state: 'signed-in', by: 'host', who: claimsOf(host).sub ?? '' });
+      return become({ state: 'signed-in', by: 'host', who: personOf(host) });
     }
     if (link) return become({ state: 'signed-out', link });
     if (invitation) return become({ state: 'signed-out', invitation });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { openGoogle } from '@stak/accounts/google-stub';
 import type { Client } from '@stak/client';
 import { openBrowser } from '@stak/console/test/browser';
-import { openPage } from '@stak/console/test/signed-in-page';
+import { openPage, returnLater } from '@stak/console/test/signed-in-page';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { expectUsable, openPortalServer, type PortalServer } from './portal-server.ts';
@@ -251,6 +251,58 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await open(page, 'Usage');
     await page.getByText('messages in 30 days').waitFor();
     await expectUsable(page, 'usage');
+    expect(failures).toEqual([]);
+  });
+
+  it('keeps what an admin types, and overwrites nobody', async () => {
+    const tenant_id = await server.newTenant();
+    await host.tenants.createUser({
+      tenant_id,
+      body: { user_id: 'ida', display_name: 'Ida', role: 'admin' },
+    });
+    const body = { sub: 'ida', scope: 'agents:chat tenant:manage' };
+    const { token } = (await host.tenants.mintToken({ tenant_id, body })).data;
+    const { page, failures } = await openPage(browser!);
+    await page.goto(`${url}/portal/${tenant_id}/admin/settings#token=${token}`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Mine');
+    const theirs = { portal_name: 'Theirs' };
+    await host.tenants.updateSettings({ tenant_id, body: theirs }, { ifMatch: '*' });
+    await returnLater(page, '/settings');
+    expect(await name.inputValue()).toBe('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Show what was saved' }).click();
+    await expect.poll(() => name.inputValue()).toBe('Theirs');
+    await name.fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('banner').getByText('Mine').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('is loaded again in a tab where somebody else is signed in now', async () => {
+    const tenant_id = await server.newTenant();
+    const { page, failures } = await openPage(browser!);
+    const signIn = async (user_id: string) => {
+      const email = `${user_id}@example.com`;
+      await host.tenants.createUser({ tenant_id, body: { user_id, display_name: user_id, email } });
+      const { request } = page.context();
+      const path = `${url}/v1/portal/${tenant_id}`;
+      const asked = await request.post(`${path}/sign-in`, { data: { email } });
+      const { attempt } = (await asked.json()) as { attempt: string };
+      const mail = await server.mailTo(email, 'Your code for Bookshop');
+      const code = /Your code is (\d{4} \d{4})/.exec(mail)![1]!;
+      expect((await request.post(`${path}/session`, { data: { attempt, code } })).status()).toBe(201);
+    };
+    await signIn('jon');
+    await page.goto(`${url}/portal/${tenant_id}/profile`);
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('jon');
+    await signIn('kim');
+    await host.tenants.revokeTokens({ tenant_id, body: { sub: 'jon' } });
+    await page.evaluate('window.isAsBefore = true');
+    await open(page, 'Tasks'); // is refused, and asks for another token
+    await expect.poll(() => page.evaluate('window.isAsBefore')).toBe(undefined);
+    await open(page, 'Profile');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('kim');
     expect(failures).toEqual([]);
   });
 

@@ -31,6 +31,7 @@ export type AccountsFinishSignUpData = {
   expires_in: number;
   session_id: string;
   account_id: string;
+  user_id: string;
   refresh_token?: string;
 };
 

@@ -161,6 +161,7 @@ export const tokensSchema = z.strictObject({
   expires_in: z.int(),
   session_id: z.string(),
   account_id: z.string().describe('The organisation that the tokens are for'),
+  user_id: z.string().describe('The person who signed in'),
   refresh_token: z.string().optional(),
 });
 

@@ -4,7 +4,7 @@ import { showPasskey } from './passkey.ts';
 
 // The access token lives in memory only; the refresh token in a cookie that no script can read.
 let accessToken: string | undefined;
-let accountId: string | undefined; // the organisation that the token is for
+let holder: Holder | undefined;
 let refreshing: Promise<boolean> | undefined;
 
 export const clientSettings: ClientSettings = {
@@ -16,13 +16,15 @@ export const clientSettings: ClientSettings = {
 };
 export const client = createClient(clientSettings);
 
-type Tokens = { access_token: string; account_id: string };
+type Holder = { account_id: string; user_id: string }; // the organisation and the person that the token is for
+type Tokens = Holder & { access_token: string };
 const listeners = new Set<() => void>();
+const carriedKey = 'stak-carried-error';
 
 function become(tokens: Tokens | undefined): void {
   const wasSignedIn = accessToken !== undefined;
   accessToken = tokens?.access_token;
-  accountId = tokens?.account_id;
+  holder = tokens;
   if (wasSignedIn !== (tokens !== undefined)) for (const listener of listeners) listener();
 }
 
@@ -95,12 +97,23 @@ export const session = {
   },
   // Its sessions end with it, also this one: first it goes on elsewhere, if there is anywhere.
   async leave(organisation: string, other: string | undefined): Promise<void> {
-    if (other !== undefined) {
+    const accountId = organisation;
+    if (other === undefined) await client.accounts.leaveOrganisation({ accountId });
+    else {
       const body = { accountId: other, cookie: true };
-      become((await client.accounts.switchOrganisation({ body })).data as Tokens);
+      const { access_token: token } = (await client.accounts.switchOrganisation({ body })).data as Tokens;
+      // The cookie is for the other one now: whatever comes of it, this page is over.
+      await createClient({ baseUrl: '', token })
+        .accounts.leaveOrganisation({ accountId })
+        .catch(error => sessionStorage.setItem(carriedKey, messageOf(error)));
     }
-    await client.accounts.leaveOrganisation({ accountId: organisation });
     window.location.assign('/console/');
+  },
+  // What went wrong on a page that had to be loaded again. It is told once.
+  takeCarriedError(): Error | undefined {
+    const message = sessionStorage.getItem(carriedKey);
+    sessionStorage.removeItem(carriedKey);
+    return message === null ? undefined : new Error(message);
   },
   // At the first load, so that a user who was signed in still is.
   resume: () => refresh(),
@@ -124,8 +137,9 @@ async function exchange(): Promise<boolean> {
       body: {},
     });
     const tokens = data as Tokens;
-    // Another tab has switched: what this one shows, and was about to send, is not for that organisation.
-    if (accountId !== undefined && accountId !== tokens.account_id) {
+    // In another tab somebody has switched, or somebody else has signed in: what this one shows, and was about to send,
+    // is neither for that organisation nor by that person.
+    if (holder && (holder.account_id !== tokens.account_id || holder.user_id !== tokens.user_id)) {
       window.location.reload();
       return false;
     }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { usePages } from '../components/pages.tsx';
 import { client } from './api.ts';
 
 /** The organisation that the console shows, and what one is in it. */
@@ -15,10 +16,7 @@ export const useOrganisations = () =>
   });
 
 export const useMembers = () =>
-  useQuery({
-    queryKey: ['members'],
-    queryFn: async () => (await client.accounts.listMembers({ limit: 100 })).data.data,
-  });
+  usePages(['members'], cursor => client.accounts.listMembers({ limit: 100, ...cursor }));
 
 /** Who is signed in. */
 export const useMe = () =>

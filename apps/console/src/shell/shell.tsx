@@ -18,6 +18,10 @@ export function Shell() {
   const sections = useSections();
   const { openPalette, openHelp, dialogs } = useShortcuts(pagesOf(sections));
   useEffect(loadPagesAhead, []);
+  useEffect(() => {
+    const carried = session.takeCarriedError();
+    if (carried) complain(carried);
+  }, []);
   const permissions = usePermissions(); // before a page shows: no button comes or goes once it is there
   return (
     <AppShell

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { providerKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
+import { useRounds } from './rounds.ts';
 
 const tenant_id = tenantId;
 type Known = ApiTypes['tenants.getPortalProvider']['data'];
@@ -15,10 +16,11 @@ const readProvider = async (): Promise<Known | null> =>
 
 export function Provider() {
   const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
+  const { round, showAgain } = useRounds(query);
   return (
     <>
       <h2>Sign-in with your organisation</h2>
-      <Loaded query={query}>{known => <Form key={known?.updated_at} known={known} />}</Loaded>
+      <Loaded query={query}>{known => <Form key={round} known={known} onChanged={showAgain} />}</Loaded>
     </>
   );
 }
@@ -30,7 +32,7 @@ const texts = [
   ['domains', 'Domains of addresses, separated by commas', 'example.com'],
 ] as const;
 
-function Form({ known }: { known: Known | null }) {
+function Form({ known, onChanged }: { known: Known | null; onChanged: () => Promise<void> }) {
   const [draft, setDraft] = useState({
     issuer: known?.issuer ?? '',
     client_id: known?.client_id ?? '',
@@ -39,20 +41,22 @@ function Form({ known }: { known: Known | null }) {
   });
   const [createsUsers, setCreatesUsers] = useState(known?.creates_users ?? false);
   const { client_secret, domains, ...plain } = draft;
-  const save = useAction(
-    () =>
-      client.tenants.putPortalProvider({
-        tenant_id,
-        body: {
-          ...plain,
-          ...(client_secret !== '' && { client_secret }),
-          domains: domains.split(',').map(one => one.trim()),
-          creates_users: createsUsers,
-        },
-      }),
-    providerKey,
-  );
-  const remove = useAction(() => client.tenants.deletePortalProvider({ tenant_id }), providerKey);
+  const save = useAction(async () => {
+    await client.tenants.putPortalProvider({
+      tenant_id,
+      body: {
+        ...plain,
+        ...(client_secret !== '' && { client_secret }),
+        domains: domains.split(',').map(one => one.trim()),
+        creates_users: createsUsers,
+      },
+    });
+    await onChanged();
+  });
+  const remove = useAction(async () => {
+    await client.tenants.deletePortalProvider({ tenant_id });
+    await onChanged();
+  });
   const test = useMutation({
     mutationFn: async () => (await client.tenants.testPortalProvider({ tenant_id })).data,
   });

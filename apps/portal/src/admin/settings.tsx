@@ -1,9 +1,11 @@
+import { StakError } from '@stak/client';
 import { Failure, Field, Loaded, onSubmit, useAction, userKey } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { settingsKey } from '../queries.ts';
 import { client, tenantId } from '../session.ts';
 import { Provider } from './provider.tsx';
+import { useRounds } from './rounds.ts';
 
 const tenant_id = tenantId;
 
@@ -22,24 +24,11 @@ export const readSettings = async () => {
 
 export function Settings() {
   const query = useQuery({ queryKey: settingsKey, queryFn: readSettings });
+  const { round, showAgain } = useRounds(query);
   return (
     <section>
       <h1>Settings</h1>
-      <Loaded query={query}>
-        {({ settings, etag }) => (
-          <Form
-            key={etag}
-            etag={etag}
-            initial={{
-              portal_name: settings.portal_name ?? '',
-              portal_logo: settings.portal_logo ?? '',
-              portal_color: settings.portal_color ?? '',
-              portal_header_color: settings.portal_header_color ?? '',
-              system_prompt_override: settings.system_prompt_override,
-            }}
-          />
-        )}
-      </Loaded>
+      <Loaded query={query}>{read => <Form key={round} read={read} onShowAgain={showAgain} />}</Loaded>
       <Provider />
     </section>
   );
@@ -52,13 +41,24 @@ const texts: readonly [name: keyof Draft, label: string, hint: string][] = [
   ['portal_header_color', 'Colour of the bar at the top', '#ffffff'],
 ];
 
-function Form({ initial, etag }: { initial: Draft; etag: string }) {
-  const [draft, setDraft] = useState(initial);
-  const save = useAction(
-    () => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }),
-    settingsKey,
-    userKey,
-  );
+type Read = Awaited<ReturnType<typeof readSettings>>;
+
+const draftOf = ({ settings }: Read): Draft => ({
+  portal_name: settings.portal_name ?? '',
+  portal_logo: settings.portal_logo ?? '',
+  portal_color: settings.portal_color ?? '',
+  portal_header_color: settings.portal_header_color ?? '',
+  system_prompt_override: settings.system_prompt_override,
+});
+
+function Form({ read, onShowAgain }: { read: Read; onShowAgain: () => Promise<void> }) {
+  const [{ etag }] = useState(read); // the version that is edited, even if a newer one has been read since
+  const [draft, setDraft] = useState(() => draftOf(read));
+  const save = useAction(async () => {
+    await client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag });
+    await onShowAgain();
+  }, userKey);
+  const isOvertaken = save.error instanceof StakError && save.error.code === 'http.version_mismatch';
   const set = (name: keyof Draft, value: string) => setDraft({ ...draft, [name]: value });
   return (
     <form className="stak-portal-stack" onSubmit={onSubmit(() => save.mutate(undefined))}>
@@ -88,6 +88,11 @@ function Form({ initial, etag }: { initial: Draft; etag: string }) {
         Save
       </button>
       <Failure error={save.error} />
+      {isOvertaken && (
+        <button type="button" onClick={() => void onShowAgain()}>
+          Show what was saved
+        </button>
+      )}
     </form>
   );
 }

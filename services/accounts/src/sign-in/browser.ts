@@ -31,6 +31,7 @@ type TokenAnswer = {
   expires_in: number;
   session_id: string;
   account_id: string;
+  user_id: string;
   refresh_token?: string;
 };
 
@@ -74,6 +75,7 @@ export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: Brows
         expires_in: signedIn.expiresIn,
         session_id: signedIn.sessionId,
         account_id: signedIn.accountId,
+        user_id: signedIn.userId,
         ...(!wantsCookie && { refresh_token: signedIn.refreshToken }),
       };
     },

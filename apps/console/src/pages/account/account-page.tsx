@@ -4,6 +4,8 @@ import { Permitted } from '../../components/permitted.tsx';
 import { TabList } from '../../components/tab-list.tsx';
 import { Together } from '../../components/together.tsx';
 import { useMay } from '../../queries/permissions.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
+import { type AccountTab, accountTabs } from './address.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { AuditTrail } from './audit.tsx';
 import { Billing } from './billing.tsx';
@@ -14,6 +16,15 @@ import { Security } from './security.tsx';
 import { Sessions } from './sessions.tsx';
 
 const route = getRouteApi('/inside/account');
+const tabNames: Readonly<Record<AccountTab, string>> = {
+  keys: 'API keys',
+  members: 'Members',
+  billing: 'Plan and billing',
+  profile: 'Profile',
+  security: 'Security',
+  sessions: 'Sessions',
+  audit: 'Audit trail',
+};
 
 export function AccountPage() {
   const me = useMe();
@@ -31,6 +42,7 @@ function Settings() {
   const { tab = 'keys' } = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
+  usePageTitle(tabNames[tab], 'Settings');
   return (
     <Tabs
       value={tab}
@@ -38,13 +50,13 @@ function Settings() {
       onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
     >
       <TabList chosen={tab}>
-        <Tabs.Tab value="keys">API keys</Tabs.Tab>
-        <Tabs.Tab value="members">Members</Tabs.Tab>
-        <Tabs.Tab value="billing">Plan and billing</Tabs.Tab>
-        <Tabs.Tab value="profile">Profile</Tabs.Tab>
-        <Tabs.Tab value="security">Security</Tabs.Tab>
-        <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-        {may('accounts.listAudit') && <Tabs.Tab value="audit">Audit trail</Tabs.Tab>}
+        {accountTabs
+          .filter(name => name !== 'audit' || may('accounts.listAudit'))
+          .map(name => (
+            <Tabs.Tab key={name} value={name}>
+              {tabNames[name]}
+            </Tabs.Tab>
+          ))}
       </TabList>
       <Tabs.Panel value="keys" pt="md">
         <ApiKeys />

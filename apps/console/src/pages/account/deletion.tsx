@@ -3,7 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { session } from '../../queries/api.ts';
+import { useOrganisation } from '../../queries/organisation.ts';
 import { useAuditDownload } from './audit.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useStepUp } from './step-up.tsx';
@@ -12,6 +14,7 @@ import { useStepUp } from './step-up.tsx';
 export function DeleteAccount({ email, hasPassword }: { email: string; hasPassword: boolean }) {
   const navigate = useNavigate();
   const download = useAuditDownload();
+  const { data: organisation } = useOrganisation();
   const { guard, dialog } = useStepUp();
   const [typed, setTyped] = useState<string>();
   const remove = useMutation({
@@ -39,11 +42,15 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
             deleted: this cannot be undone. Organisations that others own go on without you. Download what you
             want to keep first.
           </Text>
-          <Group>
-            <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
-              Download the audit trail
-            </Button>
-          </Group>
+          {organisation && (
+            <Permitted to="accounts.exportAudit">
+              <Group>
+                <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+                  Download the audit trail of {organisation.name}
+                </Button>
+              </Group>
+            </Permitted>
+          )}
           {remove.error !== null && !isWrong && <Failure error={remove.error} />}
           <TextInput
             name="email"

@@ -7,14 +7,16 @@ import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { More } from '../../components/pages.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
-import { useMay } from '../../queries/permissions.ts';
+import { permissionsKey, useMay } from '../../queries/permissions.ts';
 import { formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
-import { OwnPassword } from './own-password.tsx';
+import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
+import { useStepUp } from './step-up.tsx';
 
 type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;
 type Member = NonNullable<ReturnType<typeof useMembers>['data']>[number];
@@ -22,15 +24,20 @@ type Role = Member['role'];
 
 const say = (message: string) => notifications.show({ message });
 
-// Does something, and shows what has become of it.
-function useChange<V>(change: (variables: V) => Promise<unknown>, done?: string) {
+function useShowAgain() {
   const queries = useQueryClient();
+  const keys = ['members', 'invitations', 'organisation', 'organisations', ...permissionsKey];
+  return () => Promise.all(keys.map(key => queries.invalidateQueries({ queryKey: [key] })));
+}
+
+// Does something, and shows what has become of it.
+function useChange<V>(change: (variables: V) => Promise<unknown>, done: string) {
+  const showAgain = useShowAgain();
   return useMutation({
     mutationFn: change,
     onSuccess: async () => {
-      if (done) say(done);
-      const keys = ['members', 'invitations', 'organisation', 'organisations'];
-      await Promise.all(keys.map(key => queries.invalidateQueries({ queryKey: [key] })));
+      say(done);
+      await showAgain();
     },
     onError: complain,
   });
@@ -163,7 +170,8 @@ function MemberList({ accountId, manages }: Organisation) {
   );
   const other = organisations.find(one => one.accountId !== accountId)?.accountId;
   const leave = useMutation({ mutationFn: () => session.leave(accountId, other), onError: complain });
-  const isLastOwner = members.data?.filter(one => one.role === 'owner').length === 1;
+  // Where not everybody is shown, the server says who may leave.
+  const isLastOwner = !members.hasNextPage && members.data?.filter(one => one.role === 'owner').length === 1;
   const nameOf = ({ name, email, userId }: Member) => name ?? email ?? userId;
   const actionsOf = (row: Member) => {
     const name = nameOf(row);
@@ -247,6 +255,7 @@ function MemberList({ accountId, manages }: Organisation) {
               },
             ]}
           />
+          <More of={members} label="More members" />
         </>
       )}
     </Loaded>
@@ -257,13 +266,21 @@ type TransferProps = { to: Member; name: string; onClose: () => void };
 
 function Transfer({ to, name, onClose }: TransferProps) {
   const { data: me } = useMe();
-  const transfer = useChange((password: string) =>
-    client.accounts.transferOwnership({ userId: to.userId, body: me?.hasPassword ? { password } : {} }),
-  );
+  const { guard, dialog } = useStepUp();
+  const showAgain = useShowAgain();
+  const transfer = useMutation({
+    mutationFn: (password: string) => {
+      const body = me?.hasPassword ? { password } : {};
+      return guard(() => client.accounts.transferOwnership({ userId: to.userId, body }));
+    },
+    onSuccess: async () => {
+      await showAgain();
+      onClose();
+    },
+  });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const password = String(new FormData(event.currentTarget).get('password') ?? '');
-    transfer.mutate(password, { onSuccess: onClose });
+    transfer.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
   };
   return (
     <form onSubmit={submit} aria-label="Transfer the organisation">
@@ -271,6 +288,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
         <Text size="sm">
           <b>{name}</b> becomes an owner, and you an admin.
         </Text>
+        {transfer.error !== null && !isWrongPassword(transfer.error) && <Failure error={transfer.error} />}
         <Group align="start">
           {me?.hasPassword && <OwnPassword w={240} error={transfer.error} />}
           <Button type="submit" color="red" mt={25} loading={transfer.isPending}>
@@ -281,6 +299,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
           </Button>
         </Group>
       </Stack>
+      {dialog}
     </form>
   );
 }

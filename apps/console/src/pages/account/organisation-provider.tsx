@@ -13,31 +13,34 @@ import {
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client, messageOf } from '../../queries/api.ts';
+import { useFilling } from '../../queries/save-over.ts';
 import { useStepUp } from './step-up.tsx';
 
 type Settings = Awaited<ReturnType<typeof client.accounts.readOrganisationProvider>>['data'];
 type Role = 'admin' | 'member' | 'viewer';
 
+const providerQuery = queryOptions({
+  queryKey: ['organisation-provider'],
+  queryFn: async (): Promise<Settings | null> => {
+    try {
+      return (await client.accounts.readOrganisationProvider()).data;
+    } catch (error) {
+      if (error instanceof StakError && error.status === 404) return null;
+      throw error;
+    }
+  },
+});
+
 // How the people of the organisation sign in, for its owners.
 export function OrganisationProvider() {
-  const settings = useQuery({
-    queryKey: ['organisation-provider'],
-    queryFn: async (): Promise<Settings | null> => {
-      try {
-        return (await client.accounts.readOrganisationProvider()).data;
-      } catch (error) {
-        if (error instanceof StakError && error.status === 404) return null;
-        throw error;
-      }
-    },
-  });
+  const settings = useQuery(providerQuery);
   return (
     <Card withBorder component="section" aria-label="Single sign-on" maw={720}>
       <Stack>
@@ -48,28 +51,32 @@ export function OrganisationProvider() {
           Members sign in through your OpenID Connect provider. People who already have an account link it
           themselves; an e-mail address alone never opens an account.
         </Text>
-        <Loaded query={settings}>
-          {found => (
-            <>
-              {found && <Current settings={found} />}
-              <ProviderForm key={found?.updatedAt} settings={found} />
-            </>
-          )}
-        </Loaded>
+        <Loaded query={settings}>{found => <Found settings={found} />}</Loaded>
       </Stack>
     </Card>
   );
 }
 
-function Current({ settings }: { settings: Settings }) {
+function Found({ settings }: { settings: Settings | null }) {
   const queries = useQueryClient();
+  const { round, filledWith, refill } = useFilling(settings);
+  const showAgain = async () => refill(await queries.fetchQuery({ ...providerQuery, staleTime: 0 }));
+  return (
+    <>
+      {settings && <Current settings={settings} onRemoved={showAgain} />}
+      <ProviderForm key={round} settings={filledWith} onSaved={showAgain} />
+    </>
+  );
+}
+
+function Current({ settings, onRemoved }: { settings: Settings; onRemoved: () => Promise<void> }) {
   const test = useMutation({
     mutationFn: async () => (await client.accounts.testOrganisationProvider()).data,
     onError: complain,
   });
   const remove = useMutation({
     mutationFn: () => client.accounts.removeOrganisationProvider(),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['organisation-provider'] }),
+    onSuccess: onRemoved,
     onError: complain,
   });
   return (
@@ -109,8 +116,9 @@ function Current({ settings }: { settings: Settings }) {
   );
 }
 
-function ProviderForm({ settings }: { settings: Settings | null }) {
-  const queries = useQueryClient();
+type FormProps = { settings: Settings | null; onSaved: () => Promise<void> };
+
+function ProviderForm({ settings, onSaved }: FormProps) {
   const { guard, dialog } = useStepUp();
   const [defaultRole, setDefaultRole] = useState<Role>((settings?.defaultRole as Role) ?? 'member');
   const save = useMutation({
@@ -118,7 +126,7 @@ function ProviderForm({ settings }: { settings: Settings | null }) {
       guard(() => client.accounts.changeOrganisationProvider({ body })),
     onSuccess: async () => {
       notifications.show({ message: 'Single sign-on is saved.' });
-      await queries.invalidateQueries({ queryKey: ['organisation-provider'] });
+      await onSaved();
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

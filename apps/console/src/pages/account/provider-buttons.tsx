@@ -3,6 +3,7 @@ import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Failure } from '../../components/failure.tsx';
 import { client } from '../../queries/api.ts';
+import { keepDestination } from '../../queries/destination.ts';
 
 // The page that signs people in loads this, and nothing of the pages behind it.
 
@@ -20,8 +21,7 @@ export const useProviders = () =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here: it may open something,
-// and the address is sent to the server.
+// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here meanwhile.
 export function ProviderButtons({ to }: { to: string }) {
   const { data: names = [] } = useProviders();
   if (names.length === 0) return null;
@@ -35,6 +35,7 @@ export function ProviderButtons({ to }: { to: string }) {
             key={name}
             component="a"
             href={`/v1/auth/${name}/start?return_to=${returnTo}`}
+            onClick={() => keepDestination(to)}
             variant="default"
             leftSection={<Icon size={18} aria-hidden />}
           >
@@ -67,6 +68,7 @@ export function OrganisationButton({ accountId, to }: { accountId: string; to: s
       <Button
         component="a"
         href={`/v1/auth/organisations/${encodeURIComponent(accountId)}/start?return_to=${returnTo}`}
+        onClick={() => keepDestination(to)}
       >
         Continue with {found.data.name}
       </Button>

@@ -17,6 +17,7 @@ import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client, session } from '../../queries/api.ts';
+import { takeDestination } from '../../queries/destination.ts';
 import { readDemo } from './demo.ts';
 
 // What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
@@ -159,7 +160,7 @@ function FinishSignUp({ token }: { token: string }) {
   const navigate = useNavigate();
   const finish = useMutation({
     mutationFn: (password: string) => session.finishSignUp(token, password),
-    onSuccess: () => navigate({ to: '/' }),
+    onSuccess: () => navigate({ href: takeDestination() ?? '/' }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -19,6 +19,7 @@ import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
+import { keepDestination } from '../../queries/destination.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { readDemo } from './demo.ts';
 import {
@@ -56,6 +57,7 @@ export function SignInPage() {
     try {
       const outcome = await signIn();
       setError(undefined);
+      if (outcome === 'mailed') keepDestination(to);
       await (outcome === 'mailed' ? navigate({ to: '/sign-up-mailed' }) : navigate({ href: to }));
     } catch (caught) {
       setError(caught);

@@ -12,13 +12,14 @@ import {
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { InboxListInboxesDataDataItem } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { PermittedFields } from '../../components/permitted.tsx';
+import { SaveFailure } from '../../components/save-failure.tsx';
 import { client } from '../../queries/api.ts';
+import { useFilling, type Versioned, versioned } from '../../queries/save-over.ts';
 import { CategoryTtls } from './category-ttls.tsx';
 import { type InboxPath, inboxesKey } from './queries.ts';
 
@@ -26,44 +27,57 @@ type Config = InboxListInboxesDataDataItem;
 type Body = Parameters<typeof client.inbox.writeInbox>[0]['body'];
 
 export function InboxSettings({ inboxPath }: { inboxPath: InboxPath }) {
-  const queries = useQueryClient();
-  const queryKey = ['inbox', inboxPath.tenant_id, inboxPath.inbox_key];
-  const inbox = useQuery({ queryKey, queryFn: () => client.inbox.readInbox(inboxPath) });
-  const save = useMutation({
-    // Somebody who saved in between is not overwritten: the server refuses, and says so.
-    mutationFn: ({ body, etag }: { body: () => Body; etag: string | undefined }) =>
-      writeConfig(inboxPath, body, etag),
-    onSuccess: async () => {
-      notifications.show({ message: 'Saved.' });
-      await queries.invalidateQueries({ queryKey });
-      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
-    },
-  });
+  const { tenant_id, inbox_key } = inboxPath;
+  const inbox = useQuery(inboxQuery(inboxPath));
   return (
     <Card withBorder component="section" aria-label="Inbox settings">
       <Title order={3} size="h4" mb="sm">
         This inbox
       </Title>
       <Loaded query={inbox}>
-        {({ data, etag }) => (
-          <Stack gap="sm">
-            <ConfigForm
-              key={data.version}
-              config={data}
-              isBusy={save.isPending}
-              complaints={fieldComplaints(save.error)}
-              onSave={body => save.mutate({ body, etag })}
-            />
-            {save.error && <Failure error={save.error} onRetry={() => inbox.refetch()} />}
-          </Stack>
-        )}
+        {read => <Settings key={`${tenant_id}/${inbox_key}`} inboxPath={inboxPath} read={read} />}
       </Loaded>
     </Card>
   );
 }
 
-const writeConfig = async (inboxPath: InboxPath, body: () => Body, etag: string | undefined) =>
-  client.inbox.writeInbox({ ...inboxPath, body: body() }, etag === undefined ? {} : { ifMatch: etag });
+const inboxQuery = (inboxPath: InboxPath) =>
+  queryOptions({
+    queryKey: ['inbox', inboxPath.tenant_id, inboxPath.inbox_key],
+    queryFn: async () => versioned(await client.inbox.readInbox(inboxPath)),
+  });
+
+function Settings({ inboxPath, read }: { inboxPath: InboxPath; read: Versioned<Config> }) {
+  const queries = useQueryClient();
+  const { round, filledWith, refill } = useFilling(read);
+  const readNow = () => queries.fetchQuery({ ...inboxQuery(inboxPath), staleTime: 0 });
+  const save = useMutation({
+    // Somebody who saved in between is not overwritten: the server refuses, and says so.
+    mutationFn: async (body: () => Body) =>
+      client.inbox.writeInbox({ ...inboxPath, body: body() }, { ifMatch: filledWith.etag ?? '*' }),
+    onSuccess: async () => {
+      notifications.show({ message: 'Saved.' });
+      refill(await readNow());
+      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
+    },
+  });
+  const readAgain = async () => {
+    refill(await readNow());
+    save.reset();
+  };
+  return (
+    <Stack gap="sm">
+      <ConfigForm
+        key={round}
+        config={filledWith.data}
+        isBusy={save.isPending}
+        complaints={fieldComplaints(save.error)}
+        onSave={save.mutate}
+      />
+      {save.error && <SaveFailure error={save.error} onReadAgain={() => void readAgain().catch(complain)} />}
+    </Stack>
+  );
+}
 
 const lateChoices = [
   { value: 'all', label: 'Everything sent to everyone so far' },

@@ -1,0 +1,243 @@
+import { type Client, createClient } from '@stak/client';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf } from './authenticator.ts';
+import { openBrowser } from './browser.ts';
+import { openGithub } from './github.ts';
+import { type MailFolder, openMailFolder } from './mail-folder.ts';
+import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
+import { openTestServer, type TestServer } from './test-server.ts';
+
+const browser = await openBrowser();
+let server: TestServer;
+let mails: MailFolder;
+let github: Awaited<ReturnType<typeof openGithub>>;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (!browser) return;
+  mails = await openMailFolder();
+  github = await openGithub();
+  server = await openTestServer({ STAK_SMTP_URL: mails.url }, { github: github.settings });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+  github?.close();
+  await mails?.close();
+});
+
+const openMembers = (path: string | undefined = '/console/account?tab=members') =>
+  openSignedInPage(browser!, server.url, { path });
+const accountIdOf = async (client: Client) => (await client.accounts.readOrganisation()).data.accountId;
+
+const tokenTo = async (email: string, subject: string) =>
+  new URL(await mails.linkTo(email, subject)).hash.slice('#token='.length);
+
+// Somebody with an account of their own, who has joined an organisation.
+async function joinedBy(owner: Client, name: string, role: 'admin' | 'member') {
+  const account = { ...newAccount(), name };
+  const baseUrl = server.url;
+  const { data } = await createClient({ baseUrl }).accounts.signUp({ body: { ...account, cookie: false } });
+  const client = createClient({ baseUrl, token: data.access_token });
+  await owner.accounts.invite({ body: { email: account.email, role } });
+  await client.accounts.acceptInvitation({ body: { token: await tokenTo(account.email, 'Join') } });
+  return { ...account, client, userId: data.user_id };
+}
+
+async function choose(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+const describeOrganisation = describe.skipIf(!browser);
+describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a browser)', slowly, () => {
+  it('gets another owner, by a fresh second factor', async () => {
+    const { page, client, email, password, failures } = await openMembers(undefined);
+    await joinedBy(client, 'Gus', 'member');
+    // Another session has shown the factor: this one has to.
+    const { data } = await createClient({ baseUrl: server.url }).accounts.logIn({
+      body: { email, password, cookie: false },
+    });
+    const { accounts } = createClient({
+      baseUrl: server.url,
+      token: (data as { access_token: string }).access_token,
+    });
+    const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
+    const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+
+    await page.goto(`${server.url}/console/account?tab=members`);
+    await choose(page, 'Gus', 'Transfer ownership');
+    const form = page.getByRole('form', { name: 'Transfer the organisation' });
+    await form.getByLabel('Your password').first().fill('not my password');
+    await form.getByRole('button', { name: 'Transfer' }).click();
+    await form.getByText('This is not your password.').waitFor();
+    expect(await page.getByText('This did not work').count()).toBe(0);
+    await form.getByLabel('Your password').first().fill(password);
+    await form.getByRole('button', { name: 'Transfer' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Show your second factor again' });
+    await dialog.getByLabel('Code').fill(recoveryCodes[0]!);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await form.waitFor({ state: 'detached' });
+    const roles = (await client.accounts.listMembers()).data.data.map(one => [one.name, one.role]);
+    expect(Object.fromEntries(roles)).toEqual({ Gus: 'owner', Sample: 'admin' });
+    await page.getByRole('row', { name: /Sample.*admin/ }).waitFor();
+
+    // With nowhere else to go, who leaves is signed out.
+    await choose(page, 'Sample', 'Leave');
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('is left for another one, which the page shows also if it could not be left', async () => {
+    const { page, client, email, failures } = await openMembers(undefined);
+    await client.accounts.verifyEmail({ body: { token: await tokenTo(email, 'Verify') } });
+    const { userId } = await joinedBy(client, 'Gus', 'admin');
+    await client.accounts.changeMemberRole({ userId, body: { role: 'owner' } });
+    await page.goto(`${server.url}/console/account?tab=members`);
+    await page.getByRole('button', { name: 'Organisation Sample' }).click();
+    await page.getByRole('menuitem', { name: 'New organisation' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Harbour');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Organisation Harbour' }).click();
+    await page.getByRole('menuitem', { name: /^Sample/ }).click();
+    await page.getByRole('button', { name: 'Organisation Sample' }).click();
+    await page.getByRole('menuitem', { name: 'Members' }).click();
+    await expect.poll(() => page.title()).toBe('Members · Settings · Stak');
+
+    const leave = async () => {
+      await choose(page, 'Sample', 'Leave');
+      await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+    };
+    await page.getByRole('row', { name: /Gus.*owner/ }).waitFor();
+    await client.accounts.changeMemberRole({ userId, body: { role: 'member' } }); // the page does not know yet
+    await leave();
+    await page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('This did not work').waitFor();
+
+    await client.accounts.changeMemberRole({ userId, body: { role: 'owner' } });
+    await page.getByRole('button', { name: 'Organisation Harbour' }).click();
+    await page.getByRole('menuitem', { name: /^Sample/ }).click();
+    await page.getByRole('button', { name: 'Organisation Sample' }).click();
+    await page.getByRole('menuitem', { name: 'Members' }).click();
+    await leave();
+    await page.getByRole('button', { name: 'Organisation Harbour' }).click();
+    expect(await page.getByRole('menuitem', { name: /^Sample/ }).count()).toBe(0);
+    expect(await page.getByText('This did not work').count()).toBe(0);
+    expect(failures).toEqual([]);
+  });
+
+  it('is loaded again in a tab where somebody else is signed in now', async () => {
+    const { page, client, failures } = await openMembers();
+    await page.getByRole('table', { name: 'Members' }).waitFor();
+    const gus = await joinedBy(client, 'Gus', 'member');
+    const { request } = page.context(); // the same cookies
+    const { email, password } = gus;
+    const data = { email, password, cookie: true };
+    const { access_token } = await (await request.post(`${server.url}/v1/auth/login`, { data })).json();
+    await request.post(`${server.url}/v1/auth/switch`, {
+      data: { accountId: await accountIdOf(client), cookie: true },
+      headers: { authorization: `Bearer ${access_token}` },
+    });
+    await page.evaluate('window.isAsBefore = true');
+    await client.accounts.endSessions();
+    await page.getByRole('link', { name: 'Tasks' }).first().click(); // is refused, and asks for another token
+    await expect.poll(() => page.evaluate('window.isAsBefore')).toBe(undefined);
+    await page.goto(`${server.url}/console/account?tab=profile`);
+    await expect.poll(() => page.getByLabel('Your name').inputValue()).toBe('Gus');
+    expect(failures).toEqual([]);
+  });
+
+  it('shows all its members, page by page', async () => {
+    const { page, failures } = await openMembers(undefined);
+    const memberOf = (name: string) => ({
+      ...{ userId: `usr_${name}`, name, email: `${name}@example.com` },
+      ...{ role: 'member', joinedAt: new Date().toISOString() },
+    });
+    await page.route(/\/v1\/members/, route => {
+      const isFirst = !route.request().url().includes('cursor');
+      return route.fulfill({
+        json: { data: [memberOf(isFirst ? 'first' : 'last')], next_cursor: isFirst ? 'next' : null },
+      });
+    });
+    await page.goto(`${server.url}/console/account?tab=members`);
+    const members = page.getByRole('table', { name: 'Members' });
+    await members.getByText('first@example.com').waitFor();
+    await page.getByRole('button', { name: 'More members' }).click();
+    await members.getByText('last@example.com').waitFor();
+    expect(await page.getByRole('button', { name: 'More members' }).count()).toBe(0);
+    expect(failures).toEqual([]);
+  });
+});
+
+describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser)', slowly, () => {
+  const invited = async () => {
+    const { client } = await openMembers(undefined);
+    await client.accounts.renameOrganisation({ body: { name: 'Harbour' } });
+    const account = newAccount();
+    await client.accounts.invite({ body: { email: account.email, role: 'member' } });
+    return { ...account, client, link: await mails.linkTo(account.email, 'Join') };
+  };
+
+  it('is not lost on the way through GitHub', async () => {
+    const { email, link } = await invited();
+    github.person = { id: 21, email };
+    const { page, failures } = await openPage(browser!);
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('link', { name: 'Continue with GitHub' }).click();
+    await page.getByRole('button', { name: 'Join Harbour' }).click();
+    await page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('is not lost on the way through a mailbox', async () => {
+    const variables = { STAK_SMTP_URL: mails.url, STAK_SIGN_UP_BY_MAIL: 'true' };
+    const strict = await openTestServer(variables);
+    try {
+      const { page, failures } = await openPage(browser!);
+      const to = encodeURIComponent('/join#token=a.token');
+      await page.goto(`${strict.url}/console/sign-in?to=${to}&isNew=true`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('New Person');
+      await page.getByRole('textbox', { name: 'E-mail' }).fill('joining@example.com');
+      await page.getByLabel('Password').first().fill('eleven blue lampposts');
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
+      const opened = await page.context().newPage(); // as mail programs do
+      await opened.goto(await mails.linkTo('joining@example.com', 'Finish'));
+      await opened.getByLabel('Password').first().fill('eleven blue lampposts');
+      await opened.getByRole('button', { name: 'Make the account' }).click();
+      await opened.getByRole('heading', { name: 'Join an organisation' }).waitFor();
+      expect(new URL(opened.url()).hash).toBe('#token=a.token');
+      expect(failures).toEqual([]);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('is sent again and withdrawn, and accepted by somebody who is signed in', async () => {
+    const { page, client, failures } = await openMembers(undefined);
+    await client.accounts.renameOrganisation({ body: { name: 'Harbour' } });
+    const { email } = newAccount();
+    await client.accounts.invite({ body: { email, role: 'member' } });
+    const first = await mails.linkTo(email, 'Join');
+    await page.goto(`${server.url}/console/account?tab=members`);
+    await choose(page, `the invitation of ${email}`, 'Send again');
+    await page.getByText('Another mail is on its way').waitFor();
+    await expect.poll(() => mails.linkTo(email, 'Join'), { timeout: 15_000 }).not.toBe(first);
+    await choose(page, `the invitation of ${email}`, 'Withdraw');
+    await page.getByText('No open invitations.').waitFor();
+
+    const other = await openSignedInPage(browser!, server.url, { path: '/console/' });
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await other.page.goto(await mails.linkTo(email, 'Join'));
+    await other.page.getByRole('alert').waitFor();
+    await client.accounts.invite({ body: { email: other.email, role: 'member' } });
+    await other.page.goto(await mails.linkTo(other.email, 'Join'));
+    await other.page.getByRole('button', { name: 'Join Harbour' }).click();
+    await other.page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
+    expect([...failures, ...other.failures]).toEqual([]);
+  });
+});
