@@ -26,6 +26,8 @@ export async function runGuide(page: Page, { folder, stak, env }: Reader) {
     '  esac',
     '}',
     `npx() { shift; '${process.execPath}' '${stak}' "$@"; }`,
+    // A page that stops the server of a machine stops the one whose process this is.
+    'systemctl() { kill "$SERVER_PID"; while kill -0 "$SERVER_PID" 2>/dev/null; do sleep 0.1; done; }',
     ...blocks,
     'wait',
     'env -0 >&3',
