@@ -6,15 +6,20 @@ import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
 import type { PartitionUsage } from './heat.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
-import { createJournalWriter, type JournalPosition, readPosition } from './journal/writer.ts';
+import {
+  createJournalWriter,
+  type JournalPosition,
+  type JournalWriter,
+  readPosition,
+} from './journal/writer.ts';
 import { findAction } from './operations.ts';
-import { joinPeers } from './peers.ts';
+import { joinPeers, type Peers } from './peers.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
 import { metaKey } from './storage/keys.ts';
-import { claimFormat, encodeJson, openStore, othersIn, readMeta } from './storage/store.ts';
+import { claimFormat, encodeJson, openStore, othersIn, readMeta, type Store } from './storage/store.ts';
 import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
@@ -73,19 +78,7 @@ export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, readOnly = false } = options;
   const sweepIntervalMs = readOnly ? 0 : (options.sweepIntervalMs ?? 30_000);
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
-  if ((options.create === false || readOnly) && path !== ':memory:' && !storeExists(path)) {
-    throw new StoreError(`there is no store in ${path}`);
-  }
-  for (let others = othersIn(path); others; others = othersIn(path)) await others;
-  const store = openStore(path);
-  try {
-    await claimFormat(store);
-  } catch (error) {
-    await store.close();
-    throw error instanceof StoreError
-      ? error
-      : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
-  }
+  const store = await openChecked(path, options.create !== false && !readOnly);
   const catalog = createCatalog(store);
   const writer = path === ':memory:' ? undefined : createJournalWriter(store, path, () => clock.now());
   const pause = createWritePause(store, () => clock.now());
@@ -105,7 +98,7 @@ export async function createEngine(options: EngineOptions) {
   );
 
   const closing = new AbortController();
-  const jobs = new Map<string, Promise<void>>();
+  const jobs = createJobs(closing.signal, onError);
   const context: Context = {
     store,
     catalog,
@@ -117,15 +110,7 @@ export async function createEngine(options: EngineOptions) {
     accountId: options.accountId ?? '123456789012',
     streamShards: options.streamShards ?? 1,
     onUsage: options.onUsage,
-    background(name, work) {
-      if (jobs.has(name) || closing.signal.aborted) return;
-      const job = work(closing.signal)
-        .catch(error => {
-          if (!closing.signal.aborted) onError(error as Error, name);
-        })
-        .finally(() => jobs.delete(name));
-      jobs.set(name, job);
-    },
+    background: jobs.start,
   };
   const hub = createStreamHub(context, {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
@@ -179,23 +164,7 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
-  const ownId = peers.id ?? `${process.pid}-alone`;
-
-  // Of several processes one does a piece of work, until it is gone or has not said for a while that it does.
-  async function claim(name: string, leaseMs: number): Promise<boolean> {
-    store.refresh();
-    const seen = readMeta<Claim>(store, name);
-    const isOthers = seen !== undefined && seen.id !== ownId && seen.until > context.now();
-    if (isOthers && !(await peers.isGone(seen.id))) return false;
-    const mine: Claim = { id: ownId, until: context.now() + leaseMs };
-    return context.submit(tx => {
-      // Of several who see that nobody has it, the first.
-      const held = readMeta<Claim>(store, name);
-      if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
-      tx.put(metaKey(name), encodeJson(mine));
-      return true;
-    });
-  }
+  const claim = createClaims(context, peers);
 
   // Also takes up what another process left unfinished when it was killed.
   function maintain(): void {
@@ -215,42 +184,11 @@ export async function createEngine(options: EngineOptions) {
     await store.backup(to);
   }
 
-  const journal = {
-    // Where the newest commit of any process is in it; undefined while there is no journal.
-    position(): JournalPosition | undefined {
-      store.refresh();
-      return readPosition(store);
-    },
-    // From the next commit on, every process that opens the store writes it. A new history, if there was one already.
-    begin: ({ limitBytes }: { limitBytes: number }): Promise<JournalPosition> =>
-      writer
-        ? context.submit(() => writer.begin(limitBytes))
-        : Promise.reject(new StoreError('a store in memory has no journal')),
-    // How large it may grow before it stops.
-    setLimit: (limitBytes: number): Promise<void> => context.submit(() => writer?.setLimit(limitBytes)),
-    end: (): Promise<void> => context.submit(() => writer?.end()),
-  };
-
-  const whilePaused = (work: (tx: Tx) => void): Promise<void> =>
-    readOnly ? context.submit(work) : committer.submit(work, { isExempt: true });
-
-  const writePause = {
-    read(): WritePause | undefined {
-      store.refresh();
-      return pause.read();
-    },
-    // From the commit of this on, every process's writes are refused with a ThrottlingException, for that long.
-    start: (by: string, forMs: number): Promise<void> => whilePaused(tx => pause.start(tx, by, forMs)),
-    end: (by: string): Promise<void> => whilePaused(tx => pause.end(tx, by)),
-    // For good, with a StoreMovedException. Fails if the time was up: others may have written since.
-    makeFinal: (by: string, note: unknown): Promise<void> => whilePaused(tx => pause.makeFinal(tx, by, note)),
-  };
-
   async function close(): Promise<void> {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
-    await Promise.allSettled(jobs.values());
+    await jobs.settled();
     await committer.close();
     writer?.close();
     peers.close();
@@ -290,8 +228,10 @@ export async function createEngine(options: EngineOptions) {
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,
-    journal,
-    writePause,
+    journal: journalOf(context, writer),
+    writePause: writePauseOf(store, pause, work =>
+      readOnly ? context.submit(work) : committer.submit(work, { isExempt: true }),
+    ),
     // Everything that is stored now, to be read piece by piece.
     snapshot: () => takeSnapshot(store),
     // Whether this opening of the store may do what only one of them does, for that long or until it is gone.
@@ -299,9 +239,93 @@ export async function createEngine(options: EngineOptions) {
     stats: () => stats(context),
     check: () => checkStore(context),
     // Resolves when the backfills and removals under way are done.
-    async settled(): Promise<void> {
-      while (jobs.size > 0) await Promise.allSettled(jobs.values());
-    },
+    settled: jobs.settled,
     close,
   };
 }
+
+async function openChecked(path: string, mayCreate: boolean): Promise<Store> {
+  if (!mayCreate && path !== ':memory:' && !storeExists(path))
+    throw new StoreError(`there is no store in ${path}`);
+  for (let others = othersIn(path); others; others = othersIn(path)) await others;
+  const store = openStore(path);
+  try {
+    await claimFormat(store);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error instanceof StoreError
+      ? error
+      : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
+  }
+}
+
+// Backfills, removals and sweeps: each by its name, and once at a time.
+function createJobs(signal: AbortSignal, onError: (error: Error, work: string) => void) {
+  const jobs = new Map<string, Promise<void>>();
+  return {
+    start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
+      if (jobs.has(name) || signal.aborted) return;
+      const job = work(signal)
+        .catch(error => {
+          if (!signal.aborted) onError(error as Error, name);
+        })
+        .finally(() => jobs.delete(name));
+      jobs.set(name, job);
+    },
+    async settled(): Promise<void> {
+      while (jobs.size > 0) await Promise.allSettled(jobs.values());
+    },
+  };
+}
+
+// Of several processes one does a piece of work, until it is gone or has not said for a while that it does.
+function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' | 'isGone'>) {
+  const ownId = peers.id ?? `${process.pid}-alone`;
+  return async (name: string, leaseMs: number): Promise<boolean> => {
+    store.refresh();
+    const seen = readMeta<Claim>(store, name);
+    const isOthers = seen !== undefined && seen.id !== ownId && seen.until > now();
+    if (isOthers && !(await peers.isGone(seen.id))) return false;
+    const mine: Claim = { id: ownId, until: now() + leaseMs };
+    return submit(tx => {
+      // Of several who see that nobody has it, the first.
+      const held = readMeta<Claim>(store, name);
+      if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
+      tx.put(metaKey(name), encodeJson(mine));
+      return true;
+    });
+  };
+}
+
+const journalOf = ({ store, submit }: Context, writer: JournalWriter | undefined) => ({
+  // Where the newest commit of any process is in it; undefined while there is no journal.
+  position(): JournalPosition | undefined {
+    store.refresh();
+    return readPosition(store);
+  },
+  // From the next commit on, every process that opens the store writes it. A new history, if there was one already.
+  begin: ({ limitBytes }: { limitBytes: number }): Promise<JournalPosition> =>
+    writer
+      ? submit(() => writer.begin(limitBytes))
+      : Promise.reject(new StoreError('a store in memory has no journal')),
+  // How large it may grow before it stops.
+  setLimit: (limitBytes: number): Promise<void> => submit(() => writer?.setLimit(limitBytes)),
+  end: (): Promise<void> => submit(() => writer?.end()),
+});
+
+const writePauseOf = (
+  store: Store,
+  pause: ReturnType<typeof createWritePause>,
+  whilePaused: (work: (tx: Tx) => void) => Promise<void>,
+) => ({
+  read(): WritePause | undefined {
+    store.refresh();
+    return pause.read();
+  },
+  // From the commit of this on, every process's writes are refused with a ThrottlingException, for that long.
+  start: (by: string, forMs: number): Promise<void> => whilePaused(tx => pause.start(tx, by, forMs)),
+  end: (by: string): Promise<void> => whilePaused(tx => pause.end(tx, by)),
+  // For good, with a StoreMovedException. Fails if the time was up: others may have written since.
+  makeFinal: (by: string, note: unknown): Promise<void> => whilePaused(tx => pause.makeFinal(tx, by, note)),
+});
