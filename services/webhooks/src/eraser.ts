@@ -20,6 +20,7 @@ import {
   attemptsOfEvent,
   backlog,
   countPartitions,
+  creation,
   dayCount,
   daysOfUser,
   dedupe,
@@ -72,6 +73,7 @@ export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): Web
     // Another process may have stored an event just before its cache noticed that the source is deleted.
     if (Date.parse(found.updatedAt) + limits.eraseGraceMs > clock.now()) return 'more';
     for await (const one of store.all(connectionsOfSource, { sourceId })) await eraseConnection(store, one);
+    await store.delete(creation, { of: `connections of ${sourceId}` });
     await store.delete(source, { userId, sourceId });
     return 'done';
   };
@@ -83,6 +85,7 @@ export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): Web
         if ((await eraseSource(one)) === 'more') return 'more';
       await eraseCounts(store, userId);
       for await (const one of store.all(jobsOfUser, { userId })) await store.delete(job, one);
+      await store.delete(creation, { of: `jobs of ${userId}` });
       for await (const one of store.all(alertsOfUser, { userId })) await store.delete(alert, one);
       return 'done';
     },

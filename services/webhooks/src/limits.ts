@@ -103,7 +103,7 @@ export const backlogPauseMs = 1 * second; // between batches for a slow connecti
 export const backlogStepMs = 20; // between batches for one that keeps up
 
 export const ratePerSecondMost = 1000;
-export const backgroundRuns = { backlog: 32, job: 16 }; // at a time; a job may take hours
+export const backgroundRuns = { backlog: 32, job: 16, catchUp: 16 }; // at a time; a job may take hours
 
 export const flushMs = 1 * second; // how much of the attempt counts a crash may lose; how far event counts are behind
 export const flushIdleMs = 5 * minute; // until a first count rings; only a timer
@@ -124,9 +124,12 @@ export const eventTypeBodyBytes = 64 * 1024; // parsed for the type while the se
 export const replayEvents = 100; // by id in one request
 export const jobBatch = 25; // events between two checkpoints of a job
 export const jobS = 30 * 24 * 60 * 60; // a finished job is listed for a month
-export const catchUpS = 24 * 60 * 60; // nobody looks at a finished one
+export const catchUpS = 24 * 60 * 60; // of a finished one, at which nobody looks
 export const jobsListed = 100; // the newest
 export const jobsPerUser = 10; // running at a time
+export const creationTries = 100; // each that fails means that another one has created something
+export const creationS = 60 * 60; // longer than anybody takes to create something
+export const jobSliceMs = 5 * second; // then a job leaves its slot to the next one and is due again
 export const jobAttempts = 20; // a job that cannot continue fails instead of being retried forever
 
 export const tailItems = 200; // of one shard at a time; a live view that is further behind catches up in pages

@@ -5,6 +5,7 @@ import {
   backlog,
   countCheckpoint,
   countStart,
+  creation,
   dayCount,
   dedupe,
   delivery,
@@ -49,4 +50,5 @@ export const webhookOwners = [
   ownedByNobody(countCheckpoint),
   ownedByNobody(countStart),
   ownedByNobody(dueShardCount),
+  ownedByNobody(creation), // for an hour
 ];

@@ -221,6 +221,19 @@ export const job = entity(eventsKeys, {
 });
 export type Job = ItemOf<typeof job>;
 
+export const creation = entity(eventsKeys, {
+  name: 'creation',
+  description:
+    'The last time that one of a limited number was created. Of two at the same time, one has to count again.',
+  schema: z.object({
+    of: z.string().describe('Such as the jobs of an account'),
+    version: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'CREATION#{of:text}', sort: 'LAST' },
+  version: 'version',
+});
+
 export const dueShardCount = entity(eventsKeys, {
   name: 'number of due shards',
   description: 'How many shards the queue has, once that is more than it had at first. It only rises.',
@@ -253,6 +266,7 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     backlog,
     rateBucket,
     job,
+    creation,
     dueShardCount,
     dayCount,
     totalCount,

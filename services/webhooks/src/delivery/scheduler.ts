@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import type { BaseDeps, WebhookDeps } from '../deps.ts';
-import { type JobDeps, runJob } from '../events/jobs.ts';
+import { isCatchUp, type JobDeps, runJob } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import { backlog, delivery, dueWork, job } from '../tables.ts';
@@ -91,7 +91,8 @@ const startersOf = (
   signal: AbortSignal,
 ): Pick<ScanDeps, 'runBacklog' | 'runJob'> => ({
   runBacklog: id => background.run('backlog', id, () => runBacklog(deps, id, owner, signal)),
-  runJob: ref => background.run('job', ref.jobId, () => runJob(deps, ref, owner, signal)),
+  runJob: ref =>
+    background.run(isCatchUp(ref) ? 'catchUp' : 'job', ref.jobId, () => runJob(deps, ref, owner, signal)),
 });
 
 type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number; shards: number } };
@@ -124,10 +125,11 @@ async function nextDueMs({ store, dueShards }: ScanDeps, afterMs: number): Promi
 
 type Kind = keyof typeof limits.backgroundRuns;
 
-// Each kind has slots of its own: jobs may take hours, and backlogs must not wait for them. What fails is due again
-// when its lease ends.
+// Each kind has slots of its own: jobs may take hours, and neither backlogs nor events that are owed may wait for them.
+// What finds no slot is still due when another one ends. What fails is due again when its lease ends.
 function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: () => void) {
-  const running = { backlog: new Map<string, Promise<void>>(), job: new Map<string, Promise<void>>() };
+  type Running = Map<string, Promise<void>>;
+  const running: Record<Kind, Running> = { backlog: new Map(), job: new Map(), catchUp: new Map() };
   return {
     run(kind: Kind, id: string, start: () => Promise<void>): void {
       const own = running[kind];
@@ -140,7 +142,7 @@ function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: 
         });
       own.set(id, ending);
     },
-    idle: () => Promise.all([...running.backlog.values(), ...running.job.values()]),
+    idle: () => Promise.all(Object.values(running).flatMap(own => [...own.values()])),
   };
 }
 

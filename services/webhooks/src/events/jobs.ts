@@ -1,4 +1,5 @@
 import { is, type WriteStep, write } from '@stak/table';
+import { createWithin } from '../create-within.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -48,9 +49,11 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
     list,
     async create(input) {
       if (input.action === 'replay') await checkConnections(input);
-      const running = (await list(input.userId)).filter(one => one.state === 'running');
-      if (running.length >= limits.jobsPerUser)
-        throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are running.');
+      const checkCount = async () => {
+        const running = (await list(input.userId)).filter(one => one.state === 'running');
+        if (running.length >= limits.jobsPerUser)
+          throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are running.');
+      };
       const nowMs = clock.now();
       const jobId = ids.next('job');
       const item = {
@@ -66,10 +69,12 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
         dueIn: dueShards.of(jobId),
         dueAt: nowMs,
         expiresAt: inSeconds(nowMs) + limits.jobS,
+        version: 1,
       };
-      const made = await store.put(job, item, { ifNew: true });
+      const steps = { job: write.put(job, item, { ifNew: true }) };
+      await createWithin(deps, `jobs of ${input.userId}`, checkCount, steps, { pattern: 'create job' });
       deps.wake();
-      return made;
+      return item;
     },
     async cancel(jobId, userId) {
       const found = await get(jobId, userId);
@@ -82,7 +87,8 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
 export type JobDeps = ReplayDeps & { getEvent(eventId: string): Promise<Event | null> };
 
 // Processes the events of a job in batches, with a checkpoint after each: when its worker dies, another one resumes after
-// the last checkpoint. Processing a batch twice has no further effect.
+// the last checkpoint. Processing a batch twice has no further effect. After a few seconds the job makes way for others
+// that are due.
 export async function runJob(
   deps: JobDeps,
   ref: { userId: string; jobId: string },
@@ -99,10 +105,14 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
   let current: Job | undefined = claimed;
   let batch: Event[] = [];
   let cursor: EventCursor | undefined;
-  const flush = async () => {
+  const untilMs = deps.clock.now() + limits.jobSliceMs;
+  const isOver = () => signal.aborted || deps.clock.now() >= untilMs;
+  const flush = async (mayRelease: boolean) => {
     if (!cursor || !current) return;
     const done = await processBatch(deps, current, batch);
-    current = await writeCheckpoint(deps, current, cursor, done);
+    const isReleased = mayRelease && isOver();
+    const written = await writeCheckpoint(deps, current, cursor, done, isReleased);
+    current = isReleased ? undefined : written;
     batch = [];
   };
   let read = 0;
@@ -112,10 +122,10 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
     const isWanted = one.status !== 'rejected' && (!claimed.status || one.status === claimed.status);
     if (isWanted) batch.push(one);
     if (batch.length < limits.jobBatch && read % (limits.jobBatch * 40) !== 0) continue;
-    await flush();
-    if (!current || signal.aborted) return; // cancelled, taken over, or to be resumed when the lease ends
+    await flush(true);
+    if (!current) return; // cancelled, taken over, or due again
   }
-  await flush();
+  await flush(false);
   if (current) await finishJob(deps, current, 'done', current.version);
 }
 
@@ -169,28 +179,36 @@ function writeCheckpoint(
   current: Job,
   cursor: EventCursor,
   done: Done,
+  isReleased: boolean,
 ) {
   const { userId, jobId, version } = current;
-  const dueAt = clock.now() + limits.leaseMs;
+  const dueAt = clock.now() + (isReleased ? 0 : limits.leaseMs);
   const set = { position: JSON.stringify(cursor), dueIn: dueShards.of(jobId), dueAt, failures: 0 };
+  const remove = isReleased ? (['owner'] as const) : [];
   const options = { ifVersion: version, pattern: 'checkpoint of a job' };
-  return unlessLost(store.update(job, { userId, jobId }, { set, add: done }, options));
+  return unlessLost(store.update(job, { userId, jobId }, { set, add: done, remove }, options));
 }
 
 // Without a version it ends the job even while a worker runs it: the worker's next checkpoint fails.
 function finishJob(
   { store, clock }: Pick<BaseDeps, 'store' | 'clock'>,
-  { userId, jobId }: Job,
+  { userId, jobId, action }: Job,
   state: Job['state'],
   ifVersion?: number,
 ) {
+  const finishedAt = clock.now();
+  const expiry = action === 'catch_up' && { expiresAt: inSeconds(finishedAt) + limits.catchUpS };
   const change = {
-    set: { state, finishedAt: clock.now() },
+    set: { state, finishedAt, ...expiry },
     remove: ['owner', 'dueIn', 'dueAt'] as const,
   };
   const options = { if: { state: 'running' as const }, ifVersion };
   return unlessLost(store.update(job, { userId, jobId }, change, options));
 }
+
+// The queue tells no more of a job than its id.
+const catchUpPrefix = 'catchup';
+export const isCatchUp = ({ jobId }: { jobId: string }): boolean => jobId.startsWith(`${catchUpPrefix}_`);
 
 // For a second, the caches of other processes do not have a new connection, or new rules of an existing one: events that
 // they store meanwhile have no delivery for it, or were filtered by the old rules. So the write that changes a connection
@@ -201,7 +219,7 @@ export function catchUpSteps(
 ): Record<string, WriteStep> {
   const nowMs = clock.now();
   const steps = limits.catchUpMs.map((delayMs, i) => {
-    const jobId = ids.next('job');
+    const jobId = ids.next(catchUpPrefix);
     const made = {
       userId,
       sourceId,
@@ -217,7 +235,7 @@ export function catchUpSteps(
       createdAt: nowMs,
       dueIn: dueShards.of(jobId),
       dueAt: nowMs + delayMs,
-      expiresAt: inSeconds(nowMs) + limits.catchUpS,
+      expiresAt: inSeconds(nowMs) + limits.jobS, // nobody may run it for days
       version: 1,
     };
     return [`catch up ${i}`, write.put(job, made)] as const;

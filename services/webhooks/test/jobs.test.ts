@@ -1,0 +1,131 @@
+import type { DynamoClient } from '@stak/table';
+import { describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { job, jobsOfUser } from '../src/tables.ts';
+import { openDestination } from './destination.ts';
+import { type Fixture, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+
+// Reads of the events of one source wait until they are let through.
+async function openHeld() {
+  let held: { sourceId: string; opened: Promise<void> } | undefined;
+  const wrap = (client: DynamoClient): DynamoClient => ({
+    ...client,
+    async query(input) {
+      if (held && JSON.stringify(input).includes(`SRC#${held.sourceId}#`)) await held.opened;
+      return client.query(input);
+    },
+  });
+  const hooks = await openWebhooks({ wrap });
+  const hold = (sourceId: string): (() => void) => {
+    let open = () => {};
+    held = { sourceId, opened: new Promise<void>(resolve => (open = resolve)) };
+    return open;
+  };
+  return { hooks, hold };
+}
+
+const putJob = ({ store, clock }: Fixture, userId: string, sourceId: string) => {
+  const of = { userId, jobId: `job_of_${userId}`, sourceId, action: 'cancel' as const };
+  const due = { dueIn: 's0', dueAt: clock.now(), createdAt: clock.now() };
+  const none = { matched: 0, deliveries: 0, failures: 0 };
+  return store.put(job, { ...of, ...due, ...none, state: 'running', expiresAt: 2_000_000_000 });
+};
+const jobsOf = async ({ store }: Fixture, userId: string) =>
+  (await store.query(jobsOfUser, { userId })).items;
+const isDone = async (hooks: Fixture, userId: string) =>
+  (await jobsOf(hooks, userId)).every(one => one.state === 'done');
+
+describe('jobs that take long', () => {
+  const many = Array.from({ length: limits.backgroundRuns.job }, (_, n) => `usr_${n}`);
+
+  it('do not keep events from connections that were made meanwhile', async () => {
+    const { hooks, hold } = await openHeld();
+    const long = await hooks.source();
+    await hooks.send(long);
+    const open = hold(long);
+    for (const userId of many) await putJob(hooks, userId, long);
+    await hooks.clock.advance(limits.scanMs);
+    await hooks.connect(await hooks.source(), 'http://127.0.0.1:8099/');
+    await untilLater(hooks.clock, () => isDone(hooks, 'usr_ann'));
+    for (const userId of many) expect(await isDone(hooks, userId)).toBe(false);
+    open();
+  });
+
+  it('let others run after a few seconds, and go on where they were', async () => {
+    const { hooks, hold } = await openHeld();
+    const long = await hooks.source();
+    const events = 4 * limits.jobBatch;
+    for (let n = 0; n < events; n++) await hooks.send(long);
+    const open = hold(long);
+    for (const userId of many) await putJob(hooks, userId, long);
+    await hooks.clock.advance(limits.scanMs);
+    await putJob(hooks, 'usr_late', await hooks.source());
+    await hooks.clock.advance(limits.jobSliceMs);
+    expect(await isDone(hooks, 'usr_late')).toBe(false);
+    open();
+    await until(() => isDone(hooks, 'usr_late'));
+    expect((await jobsOf(hooks, many[0]!))[0]!.matched).toBeLessThan(events);
+    for (const userId of many) {
+      await untilLater(hooks.clock, () => isDone(hooks, userId));
+      expect(await jobsOf(hooks, userId)).toMatchObject([{ matched: events }]);
+    }
+  });
+});
+
+describe('jobs of an account', () => {
+  it('are limited in number, also when many are made at once', async () => {
+    const { hooks, hold } = await openHeld();
+    const sourceId = await hooks.source();
+    const open = hold(sourceId);
+    const make = () => hooks.call(`/v1/sources/${sourceId}/jobs`, { method: 'POST', send: {} });
+    const made = await Promise.all(Array.from({ length: 3 * limits.jobsPerUser }, make));
+    const statuses = made.map(({ status }) => status).sort();
+    expect(statuses.filter(status => status === 202)).toHaveLength(limits.jobsPerUser);
+    expect(new Set(statuses)).toEqual(new Set([202, 409]));
+    open();
+  });
+
+  it('stay cancelled, though their worker goes on', async () => {
+    const { hooks, hold } = await openHeld();
+    const sourceId = await hooks.source();
+    await hooks.send(sourceId);
+    const open = hold(sourceId);
+    const { jobId } = await hooks.post(`/v1/sources/${sourceId}/jobs`, {});
+    await until(async () => (await jobsOf(hooks, 'usr_ann'))[0]!.owner !== undefined);
+    await hooks.read(`/v1/webhook-jobs/${jobId}/cancel`, { method: 'POST' });
+    open();
+    await hooks.clock.advance(2 * limits.scanMs);
+    expect(await jobsOf(hooks, 'usr_ann')).toMatchObject([{ state: 'cancelled' }]);
+    expect((await jobsOf(hooks, 'usr_ann'))[0]!.dueIn).toBeUndefined();
+  });
+});
+
+describe('what looks for events that a new connection missed', () => {
+  it('is kept until it is done, however long nobody runs it, and not for long then', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    await hooks.stop();
+    await hooks.connect(await hooks.source(), destination.url);
+    const expiries = async () =>
+      (await jobsOf(hooks, 'usr_ann')).map(({ expiresAt }) => expiresAt - hooks.clock.now() / 1000);
+    for (const leftS of await expiries()) expect(leftS).toBeGreaterThan(7 * 86_400);
+    hooks.restart();
+    await untilLater(hooks.clock, () => isDone(hooks, 'usr_ann'));
+    for (const leftS of await expiries()) expect(leftS).toBeLessThanOrEqual(limits.catchUpS);
+  });
+});
+
+describe('connections of a source', () => {
+  it('are limited in number, also when many are made at once', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const make = () => {
+      const send = { name: 'x', destinationUrl: 'http://127.0.0.1:8099/', ordered: true };
+      return hooks.call(`/v1/sources/${sourceId}/connections`, { method: 'POST', send });
+    };
+    const made = await Promise.all(Array.from({ length: limits.connectionsPerSource + 15 }, make));
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(limits.connectionsPerSource);
+    expect(await hooks.webhooks.connections.listBySource(sourceId)).toHaveLength(limits.connectionsPerSource);
+    await hooks.send(sourceId);
+  });
+});
