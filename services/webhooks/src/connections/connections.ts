@@ -1,6 +1,7 @@
 import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import type { z } from 'zod';
+import { createWithin } from '../create-within.ts';
 import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
@@ -73,25 +74,27 @@ export function createConnections(
     async create({ sourceId, userId, ...input }) {
       const given = newConnectionSchema.parse(input);
       deps.refuseUrl(given.destinationUrl);
-      if ((await this.listBySource(sourceId)).length >= limits.connectionsPerSource)
+      const checkCount = async () => {
+        const { connections = [] } = (await sourceCache.getFresh(sourceId, userId)) ?? {};
+        if (connections.length < limits.connectionsPerSource) return;
         throw webhookErrors.create('webhooks.too_many_connections', 'The source has too many connections.', {
           most: limits.connectionsPerSource,
         });
+      };
       const connectionId = ids.next('conn');
       const signingSecret = createSigningSecret();
       const sealed = secrets.seal(signingSecret, connectionSecretContext(connectionId));
       const made = newConnectionItem(given, { userId, sourceId, connectionId }, sealed, clock.now());
       const isThere = { present: true, if: { status: is.not('deleted' as const) } } as const;
       try {
-        await store.transact(
-          {
-            source: write.check(source, { userId, sourceId }, isThere),
-            connection: write.put(connection, made, { ifAbsent: true }),
-            pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
-            ...catchUpSteps(deps, made),
-          },
-          { pattern: 'create connection' },
-        );
+        const steps = {
+          source: write.check(source, { userId, sourceId }, isThere),
+          connection: write.put(connection, made, { ifAbsent: true }),
+          pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
+          ...catchUpSteps(deps, made),
+        };
+        const options = { pattern: 'create connection' };
+        await createWithin(deps, `connections of ${sourceId}`, checkCount, steps, options);
       } catch (error) {
         throw failedStep(error)?.step === 'source' ? notFound('source') : error;
       } finally {
