@@ -8,8 +8,8 @@ import { approval } from '@stak/agents/tables';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { member, memberTotal } from '@stak/inbox/tables';
-import { type Clock, createLogger, createSealer, systemClock } from '@stak/kit';
-import { type Attributes, createStore, createTables } from '@stak/table';
+import { type Clock, createSealer, systemClock } from '@stak/kit';
+import { createStore, createTables } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { accountTables, openAccounts } from '../src/archive/account.ts';
@@ -18,14 +18,10 @@ import { readManifest, readPart } from '../src/archive/format.ts';
 import { keyIn } from '../src/archive/import.ts';
 import { importAccounts, inUsualShard } from '../src/archive/import-account.ts';
 import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
-import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
 import { designs } from '../src/designs.ts';
-import { startServer } from '../src/server.ts';
 import { consumersBehind } from './consumers-behind.ts';
-import { requestOf, tokenOf } from './walk/step.ts';
-import { steps } from './walk/steps.ts';
-import { openWorld, send, type World } from './walk/world.ts';
+import { type Items, itemsIn, logIn, makeEverything, quickClock, withServer } from './everything.ts';
+import { openWorld } from './walk/world.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -42,41 +38,6 @@ afterEach(async () => {
 const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
 
 const isSentMail = / MAIL#/; // the server it moves to is free to send it
-const isOfServer = /^(?:accounts|lake|tables)\./;
-
-// What the owner makes in the walk, until they take their leave.
-async function makeEverything(world: World): Promise<void> {
-  const last = steps.findIndex(({ operation }) => operation === 'tenants.delete');
-  for (const step of steps.slice(0, last)) {
-    const operation = world.operations.find(({ id }) => id === step.operation);
-    if (!operation || operation.method === 'DELETE' || isOfServer.test(operation.id)) continue;
-    const token = tokenOf(world, step, 'owner');
-    const answer = await send(world.server.url, { ...requestOf(world, step), ...(token && { token }) });
-    step.keep?.(world, answer);
-  }
-}
-
-type Items = Map<string, Attributes>;
-
-async function itemsIn(path: string): Promise<Items> {
-  const { client, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
-  const items: Items = new Map();
-  for (const table of accountTables) {
-    let ExclusiveStartKey: Attributes | undefined;
-    do {
-      const page = await client.scan({
-        TableName: table.name,
-        ...(ExclusiveStartKey && { ExclusiveStartKey }),
-      });
-      for (const item of page.Items ?? [])
-        items.set(`${table.name} ${Object.values(keyIn(table, item)).join(' ')}`, item);
-      ExclusiveStartKey = page.LastEvaluatedKey;
-    } while (ExclusiveStartKey);
-  }
-  await close();
-  return items;
-}
-
 // What is counted from the stream. Attempts go on at the new server: a retry may be due at any time.
 const eventsIn = (items: Items, key: string) => [items.get(key)?.received, items.get(key)?.count];
 
@@ -88,41 +49,6 @@ async function keysInArchive(from: string): Promise<Set<string>> {
       for await (const item of readPart(from, part))
         keys.add(`${table.name} ${Object.values(keyIn(table, item)).join(' ')}`);
   return keys;
-}
-
-// Days go by in minutes, so that what waits for its grace to end does not wait here.
-const quickClock = (): Clock => {
-  const since = systemClock.now();
-  const now = () => since + (systemClock.now() - since) * 100;
-  return { ...systemClock, now, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) };
-};
-
-async function withServer(
-  path: string,
-  keys: string,
-  work: (baseUrl: string) => Promise<void>,
-  clock?: Clock,
-): Promise<void> {
-  const config = readServerConfig(
-    { port: 0, demo: false, path },
-    { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys, STAK_REQUESTS_PER_MINUTE: '100000' },
-  );
-  const server = await startServer(config, {
-    log: createLogger({ level: 'silent' }),
-    passwordCost: { logN: 4, r: 8, p: 1 },
-    ...(clock && { clock }),
-  });
-  try {
-    await work(server.localUrl);
-  } finally {
-    await server.stop();
-  }
-}
-
-async function logIn(baseUrl: string, { email, password }: { email: string; password: string }) {
-  const { accounts } = createClient({ baseUrl });
-  const { data } = await accounts.logIn({ body: { email, password, cookie: false } });
-  return createClient({ baseUrl, token: data.access_token });
 }
 
 test('an account moves to a server that runs, with everything and nothing else', {

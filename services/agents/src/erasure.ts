@@ -1,4 +1,7 @@
 import { type ItemOf, isRefused, write } from '@stak/table';
+import { readPaused } from './approvals/paused-turn.ts';
+import { approvalsOfConversation } from './approvals/table.ts';
+import { showApproval } from './approvals/views.ts';
 import {
   channelSecrets,
   channelsOfTenant,
@@ -28,10 +31,12 @@ import {
   daysOfAccount,
   daysOfUser,
   headsOfTenant,
+  messagesOfConversation,
   tenantDay,
   usageOfTenant,
   userDay,
 } from './table.ts';
+import { type ConversationKey, keyOfConversation } from './turns/lease.ts';
 
 type Erased = 'done' | 'more';
 
@@ -120,6 +125,28 @@ const eraseSecrets = ({ store }: Service, { tenant_id, type, channel_id }: ItemO
     if (!isRefused(error)) throw error;
   });
 
+// What is in no turn yet, and what was asked of somebody.
+async function* exportUnfinished(
+  service: Service,
+  head: ConversationKey,
+): AsyncGenerator<{ kind: string; item: unknown }> {
+  const { store } = service;
+  const key = keyOfConversation(head);
+  for await (const { status, message_id, content, channel, accepted_at } of store.all(
+    messagesOfConversation,
+    key,
+  ))
+    if (status === 'waiting')
+      yield { kind: 'waiting message', item: { message_id, content, channel, accepted_at } };
+  const paused = await readPaused(service, key);
+  if (paused) {
+    const { turn_id, messages, calls, created_at } = paused;
+    yield { kind: 'paused turn', item: { turn_id, messages, calls, created_at } };
+  }
+  for await (const item of store.all(approvalsOfConversation, key))
+    yield { kind: 'approval', item: showApproval(item) };
+}
+
 async function* exportUser(
   service: Service,
   tenant_id: string,
@@ -128,8 +155,12 @@ async function* exportUser(
   const { store } = service;
   for await (const key of store.all(conversationsOfUser, { tenant_id, user_id })) {
     const head = await readHead(service, key);
-    if (head?.user_id === user_id) yield* exportConversation(service, head);
+    if (head?.user_id !== user_id) continue;
+    yield* exportConversation(service, head);
+    yield* exportUnfinished(service, head);
   }
   for await (const item of store.all(memoriesOfUser, { tenant_id, user_id })) yield { kind: 'memory', item };
+  const choice = await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true });
+  if (choice) yield { kind: 'memory choice', item: choice };
   for await (const item of store.all(daysOfUser, { tenant_id, user_id })) yield { kind: 'agent usage', item };
 }

@@ -28,6 +28,7 @@ it('exports what it knows of a user', async () => {
   for await (const { kind } of server.inbox.eraser.exportUser('acme', 'user-7'))
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   expect(Object.fromEntries(kinds)).toEqual({
+    'inbox member': 2,
     'inbox user message': 151,
     'inbox read receipt': 1,
     'inbox user stats': 2,

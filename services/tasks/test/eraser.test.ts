@@ -54,7 +54,7 @@ describe('the eraser', () => {
     const kinds: string[] = [];
     for await (const { kind } of f.tasks.eraser.exportUser('acme', 'u#1')) kinds.push(kind);
     expect(kinds.filter(kind => kind === 'task')).toHaveLength(11);
-    expect(new Set(kinds)).toEqual(new Set(['profile', 'task', 'trashed task']));
+    expect(new Set(kinds)).toEqual(new Set(['profile', 'task', 'trashed task', 'reminder']));
     while ((await f.tasks.eraser.eraseUser('acme', 'u#1')) === 'more');
     expect(await everything()).toBe('[]');
   });

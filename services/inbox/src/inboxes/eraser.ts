@@ -47,6 +47,8 @@ export function createEraser(deps: Deps) {
     async *exportUser(tenantId: string, userId: string): AsyncGenerator<{ kind: string; item: unknown }> {
       for await (const { inbox_key } of listInboxes(deps, tenantId)) {
         const user = { tenant_key: tenantId, inbox_key, uid: userId };
+        const joined = await store.get(member, user);
+        if (joined) yield { kind: 'inbox member', item: joined };
         for await (const found of store.all(allOfUser, user)) {
           if (found.entity === 'expiry') continue;
           const whole =

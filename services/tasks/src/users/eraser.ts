@@ -106,4 +106,6 @@ async function* exportOwner(store: Store, user_id: string): AsyncGenerator<{ kin
   if (found) yield { kind: 'profile', item: found };
   for await (const item of store.all(allTasks, { user_id })) yield { kind: 'task', item };
   for await (const item of store.all(trashOfUser, { user_id })) yield { kind: 'trashed task', item };
+  for await (const { task_id, due_at, attempts, failure } of store.all(remindersOfUser, { user_id }))
+    yield { kind: 'reminder', item: { task_id, due_at, attempts, failure } };
 }

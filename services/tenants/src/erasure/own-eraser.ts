@@ -124,6 +124,15 @@ async function* exportOwnUser(
   user_id: string,
 ): AsyncGenerator<ExportedItem> {
   const item = await store.get(user, { tenant_id, user_id }, { consistent: true });
-  if (!item) return;
-  yield { kind: 'user', item: userOf(item) };
+  if (item) yield { kind: 'user', item: userOf(item) };
+  if (item?.email !== undefined) {
+    const invitation_id = invitationIdOf(tenant_id, item.email);
+    const invited = await store.get(invitation, { tenant_id, invitation_id }, { consistent: true });
+    if (invited) yield { kind: 'invitation', item: without(invited, 'token_hash', 'ttl') };
+  }
+  for await (const one of store.all(sessionsOfUser, { tenant_id, user_id }))
+    yield { kind: 'session', item: without(one, 'sealed_secret', 'generation', 'rotated_at_ms', 'ttl') };
 }
+
+const without = <T extends object>(item: T, ...names: (keyof T)[]): object =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name as keyof T)));
