@@ -13,6 +13,13 @@ export async function startModel(
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
+    if (request.url?.endsWith('/embeddings')) {
+      const { input } = JSON.parse(body) as { input: string[] };
+      const data = input.map((_, index) => ({ object: 'embedding', index, embedding: [1, 0] }));
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ object: 'list', data, usage: { prompt_tokens: 5, total_tokens: 5 } }));
+      return;
+    }
     asked += 1;
     const { messages } = JSON.parse(body) as { messages: Said[] };
     const said = answer(messages);

@@ -223,7 +223,11 @@ test('the message about a failed delivery is in the trace, and the collector has
 
 // A question to an agent that may use one skill, as part of the caller's trace.
 async function askAgent(modelUrl: string): Promise<{ reply: string; found: Span[] }> {
-  const server = await open({ STAK_OPENAI_URL: modelUrl, STAK_MODEL: 'openai-compatible/local' });
+  const server = await open({
+    STAK_OPENAI_URL: modelUrl,
+    STAK_MODEL: 'openai-compatible/local',
+    STAK_EMBEDDING_MODEL: 'openai-compatible/small',
+  });
   let reply: string;
   try {
     const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
@@ -232,15 +236,19 @@ async function askAgent(modelUrl: string): Promise<{ reply: string; found: Span[
     const client = createClient({ baseUrl: server.url, token: data.access_token });
     const tenant_id = 'shop';
     await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
-    const settings = { enabled_skills: ['usage'] };
+    const settings = { enabled_skills: ['search_history'] };
     await client.tenants.updateSettings({ tenant_id, body: settings }, { ifMatch: '*' });
-    const { conversation_id } = (await client.agents.createConversation({ tenant_id, body: {} })).data;
+    await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
+    const minted = { sub: 'ann', scope: 'agents:chat' };
+    const { token } = (await client.tenants.mintToken({ tenant_id, body: minted })).data;
+    const ann = createClient({ baseUrl: server.url, token });
+    const { conversation_id } = (await ann.agents.createConversation({ tenant_id, body: {} })).data;
     const path = `/v1/tenants/${tenant_id}/conversations/${conversation_id}/messages`;
     const answer = await fetch(`${server.url}${path}`, {
       method: 'POST',
       headers: {
         traceparent,
-        authorization: `Bearer ${data.access_token}`,
+        authorization: `Bearer ${token}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ content: 'a SECRET question' }),
@@ -257,7 +265,9 @@ const attributesOf = ({ attributes }: Span) =>
 
 test('requests to models and calls of skills are in the trace of their turn, without what was said', async () => {
   const model = await startModel(messages =>
-    messages.at(-1)!.role === 'tool' ? { text: 'a SECRET reply' } : { call: 'usage', input: {} },
+    messages.at(-1)!.role === 'tool'
+      ? { text: 'a SECRET reply' }
+      : { call: 'search_history', input: { query: 'a SECRET word' } },
   );
   const { reply, found } = await askAgent(model.url).finally(model.close);
   expect(reply).toContain('a SECRET reply');
@@ -280,10 +290,18 @@ test('requests to models and calls of skills are in the trace of their turn, wit
     { ...shared, ...finishedBy('tool-calls') },
     { ...shared, ...finishedBy('stop') },
   ]);
-  const skill = found.find(({ name }) => name === 'execute_tool usage')!;
+  const skill = found.find(({ name }) => name === 'execute_tool search_history')!;
   expect(attributesOf(skill)).toMatchObject({
     'gen_ai.operation.name': 'execute_tool',
-    'gen_ai.tool.name': 'usage',
+    'gen_ai.tool.name': 'search_history',
+  });
+  const embedded = found.find(({ name }) => name === 'embeddings small')!;
+  expect(embedded.parentSpanId).toBe(skill.spanId);
+  expect(attributesOf(embedded)).toMatchObject({
+    'gen_ai.operation.name': 'embeddings',
+    'gen_ai.provider.name': 'openai-compatible',
+    'gen_ai.request.model': 'small',
+    'gen_ai.usage.input_tokens': 5,
   });
   expect(JSON.stringify(spans)).not.toContain('SECRET');
 }, 30_000);
