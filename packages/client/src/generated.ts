@@ -521,6 +521,7 @@ export type WebhooksCancelJobData = {
   action: 'replay' | 'cancel';
   state: 'running' | 'done' | 'failed' | 'cancelled';
   matched: number;
+  expected?: number;
   deliveries: number;
   createdAt: number;
   finishedAt?: number;
@@ -2873,7 +2874,7 @@ export type ApiTypes = {
     };
     data: WebhooksCreateConnectionData;
   };
-  /** Replay or cancel many events: by id, or all within a time range and status. For: account, scope write. */
+  /** Replay or cancel many events: by id, or all that match a filter. For: account, scope write. */
   'webhooks.createJob': {
     args: {
       sourceId: string;
@@ -2892,6 +2893,11 @@ export type ApiTypes = {
           | 'rejected';
         from?: string;
         to?: string;
+        q?: string;
+        type?: string;
+        connectionId?: string;
+        where?: string;
+        expected?: number;
       };
     };
     data: WebhooksCancelJobData;

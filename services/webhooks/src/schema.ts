@@ -196,9 +196,6 @@ const eventFilterSchema = z.strictObject({
   status: z.enum(eventStatuses).optional(),
   from: moment.optional(),
   to: moment.optional(),
-});
-export const eventListQuery = pageQuery(limits.listItems).extend({
-  ...eventFilterSchema.shape,
   q: z
     .string()
     .min(2)
@@ -214,6 +211,7 @@ export const eventListQuery = pageQuery(limits.listItems).extend({
     .optional()
     .describe('A value of the body or of a header: `body.customer.id = cus_1`, `headers.x-shop = 7`'),
 });
+export const eventListQuery = pageQuery(limits.listItems).extend(eventFilterSchema.shape);
 export const allEventsQuery = eventListQuery.extend({
   sourceIds: z
     .string()
@@ -231,6 +229,11 @@ export const newJobSchema = z.strictObject({
   connectionIds,
   eventIds: z.array(idSchema).min(1).max(limits.replayEvents).optional(),
   ...eventFilterSchema.shape,
+  expected: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('How many events you have counted. The job returns it, so that progress has a total'),
 });
 export const jobSchema = z.strictObject({
   jobId: z.string(),
@@ -238,6 +241,7 @@ export const jobSchema = z.strictObject({
   action: z.enum(['replay', 'cancel']),
   state: z.enum(['running', 'done', 'failed', 'cancelled']),
   matched: z.int(),
+  expected: z.int().optional().describe('How many events it will find, if that was known'),
   deliveries: z.int(),
   createdAt: z.int(),
   finishedAt: z.int().optional(),

@@ -205,6 +205,16 @@ export const job = entity(eventsKeys, {
     from: ms.optional(),
     to: ms.optional(),
     status: z.enum(eventStatuses).optional(),
+    filter: z
+      .object({
+        q: z.string().optional(),
+        type: z.string().optional(),
+        connectionId: z.string().optional(),
+        where: z.string().optional(),
+      })
+      .optional()
+      .describe('Which events it is for, beyond their time and status'),
+    expected: z.int().optional().describe('Events that its author has counted'),
     state: z.enum(['running', 'done', 'failed', 'cancelled']),
     position: z.string().optional().describe('JSON: cursor of the last event it has processed'),
     matched: z.int(),

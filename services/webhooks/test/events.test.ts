@@ -203,6 +203,28 @@ describe('a replay', () => {
     });
   });
 
+  it('of many takes the filters of the list, and returns how many were expected', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    for (const customer of ['ann', 'bob', 'ann'])
+      await hooks.send(sourceId, JSON.stringify({ type: 'order.paid', customer }));
+    await hooks.send(sourceId, JSON.stringify({ type: 'order.sent', customer: 'ann' }));
+    const replayed = async (filter: object) => {
+      const { jobId } = await hooks.post(`/v1/sources/${sourceId}/jobs`, filter);
+      const read = () => hooks.read(`/v1/webhook-jobs/${jobId}`);
+      await until(async () => (await read()).state === 'done');
+      return read();
+    };
+    const where = 'body.customer = ann';
+    expect(await replayed({ type: 'order.paid', where, expected: 2 })).toMatchObject({
+      matched: 2,
+      expected: 2,
+    });
+    expect(await replayed({ q: 'BOB' })).toMatchObject({ matched: 1 });
+    expect(await replayed({ connectionId: sourceId })).toMatchObject({ matched: 0 });
+    expect(await replayed({})).toMatchObject({ matched: 4 });
+  });
+
   it('of what is still pending does not make two deliveries out of one', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));

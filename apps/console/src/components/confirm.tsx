@@ -10,7 +10,12 @@ export type Question = {
   keep?: string; // the way out, where "Cancel" would be taken for the deed
 };
 
-type DialogProps = Question & { isOpen: boolean; onConfirm: () => void; onClose: () => void };
+type DialogProps = Question & {
+  isOpen: boolean;
+  isDisabled?: boolean; // while it is not known what is asked, or there is nothing to do
+  onConfirm: () => void;
+  onClose: () => void;
+};
 
 export function ConfirmDialog({
   title,
@@ -19,6 +24,7 @@ export function ConfirmDialog({
   color = 'red',
   keep = 'Cancel',
   isOpen,
+  isDisabled = false,
   onConfirm,
   onClose,
 }: DialogProps) {
@@ -35,7 +41,7 @@ export function ConfirmDialog({
         <Button variant="default" onClick={onClose} data-autofocus>
           {keep}
         </Button>
-        <Button color={color} onClick={confirm}>
+        <Button color={color} disabled={isDisabled} onClick={confirm}>
           {button}
         </Button>
       </Group>

@@ -7,12 +7,22 @@ import { unlessLost } from '../lost-write.ts';
 import type { Connection } from '../main-table.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
 import { type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
-import { type EventCursor, walkEvents } from './list.ts';
+import { type EventCursor, type EventFilter, passes, readsBodies, walkEvents } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
+import { readWhere } from './where.ts';
 
 type NewJob = Pick<
   Job,
-  'userId' | 'sourceId' | 'action' | 'connectionIds' | 'eventIds' | 'from' | 'to' | 'status'
+  | 'userId'
+  | 'sourceId'
+  | 'action'
+  | 'connectionIds'
+  | 'eventIds'
+  | 'from'
+  | 'to'
+  | 'status'
+  | 'filter'
+  | 'expected'
 >;
 
 export type Jobs = {
@@ -105,6 +115,8 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
   let current: Job | undefined = claimed;
   let batch: Event[] = [];
   let cursor: EventCursor | undefined;
+  const filter = filterOf(claimed);
+  const mostRead = limits.jobBatch * (readsBodies(filter) ? 4 : 40); // between two checkpoints
   const untilMs = deps.clock.now() + limits.jobSliceMs;
   const isOver = () => signal.aborted || deps.clock.now() >= untilMs;
   const flush = async (mayRelease: boolean) => {
@@ -119,15 +131,21 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
   for await (const one of eventsOf(deps, claimed)) {
     cursor = { receivedAt: one.receivedAt, eventId: one.eventId };
     read += 1;
-    const isWanted = one.status !== 'rejected' && (!claimed.status || one.status === claimed.status);
-    if (isWanted) batch.push(one);
-    if (batch.length < limits.jobBatch && read % (limits.jobBatch * 40) !== 0) continue;
+    if (one.status !== 'rejected' && (await passes(deps.store, one, filter))) batch.push(one);
+    if (batch.length < limits.jobBatch && read % mostRead !== 0) continue;
     await flush(true);
     if (!current) return; // cancelled, taken over, or due again
   }
   await flush(false);
   if (current) await finishJob(deps, current, 'done', current.version);
 }
+
+const filterOf = ({ status, filter: { q, where, ...rest } = {} }: Job): EventFilter => ({
+  ...rest,
+  status,
+  text: q,
+  where: where === undefined ? undefined : readWhere(where),
+});
 
 type Done = { matched: number; deliveries: number };
 

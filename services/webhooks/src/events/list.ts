@@ -106,19 +106,32 @@ export async function listEvents(
     if (searched >= limits.searchEvents || bytes >= limits.searchBytes) return { events, next: last };
     if (isFiltering) searched += 1;
     last = { receivedAt: one.receivedAt, eventId: one.eventId };
-    if (status !== undefined && one.status !== status) continue;
-    if (type !== undefined && one.eventType !== type) continue;
-    if (connectionId !== undefined && !(connectionId in one.deliveries)) continue;
-    if (text !== undefined || where !== undefined) {
-      bytes += one.size;
-      const request = await readRequest(store, one.eventId);
-      if (!request) continue;
-      if (text !== undefined && !holdsText(request, text)) continue;
-      if (where !== undefined && !holdsValue(request, where)) continue;
-    }
-    events.push(one);
+    if (!passesItself(one, filter)) continue;
+    if (readsBodies(filter)) bytes += one.size;
+    if (await passesWithBody(store, one, filter)) events.push(one);
   }
   return { events };
+}
+
+/** Whether an event passes a filter; its time is left to the walk. */
+export const passes = async (store: Store, one: Event, filter: EventFilter): Promise<boolean> =>
+  passesItself(one, filter) && (await passesWithBody(store, one, filter));
+
+const passesItself = (one: Event, { status, type, connectionId }: EventFilter): boolean =>
+  (status === undefined || one.status === status) &&
+  (type === undefined || one.eventType === type) &&
+  (connectionId === undefined || connectionId in one.deliveries);
+
+export const readsBodies = ({ text, where }: EventFilter): boolean =>
+  text !== undefined || where !== undefined;
+
+async function passesWithBody(store: Store, { eventId }: Event, filter: EventFilter): Promise<boolean> {
+  if (!readsBodies(filter)) return true;
+  const { text, where } = filter;
+  const request = await readRequest(store, eventId);
+  if (!request) return false;
+  if (text !== undefined && !holdsText(request, text)) return false;
+  return where === undefined || holdsValue(request, where);
 }
 
 // Ignores case. Bytes that are not UTF-8 are replaced before the comparison.

@@ -135,7 +135,7 @@ const routes = {
     auth: 'account',
     scope: 'write',
     idempotent: true,
-    summary: 'Replay or cancel many events: by id, or all within a time range and status',
+    summary: 'Replay or cancel many events: by id, or all that match a filter',
     tags,
     request: { params: ofSource, body: json(newJobSchema) },
     responses: { 202: json(jobSchema, 'The new job') },
@@ -228,6 +228,7 @@ const showJob = (job: Job): z.infer<typeof jobSchema> => ({
   action: job.action === 'cancel' ? 'cancel' : 'replay',
   state: job.state,
   matched: job.matched,
+  expected: job.expected,
   deliveries: job.deliveries,
   createdAt: job.createdAt,
   finishedAt: job.finishedAt,
@@ -326,8 +327,13 @@ export function createEventRoutes(deps: {
     accountEndpoint(routes.createJob, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const { from, to, ...given } = c.req.valid('json');
-      const made = await jobs.create({ ...given, userId, sourceId, from: msOf(from), to: msOf(to) });
+      const { action, connectionIds, eventIds, from, to, status, expected, ...filter } = c.req.valid('json');
+      const made = await jobs.create({
+        ...{ userId, sourceId, action, connectionIds, eventIds, status, filter },
+        from: msOf(from),
+        to: msOf(to),
+        expected: eventIds?.length ?? expected,
+      });
       c.header('Location', `/v1/webhook-jobs/${made.jobId}`);
       return c.json(showJob(made), 202);
     }),

@@ -1,5 +1,6 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { csvLine } from '@stak/kit/csv';
 import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
@@ -13,43 +14,16 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
-import { formatAgo, formatDuration, formatTime } from '../../text/format.ts';
-import { type EventStatus, type EventsSearch, spans } from './address.ts';
+import { formatAgo, formatDuration, formatNumber, formatTime } from '../../text/format.ts';
+import type { EventStatus, EventsSearch } from './address.ts';
 import { EventDetail } from './event-detail.tsx';
-import { EventFilters, isCondition, isFiltered } from './event-filters.tsx';
+import { EventFilters, isFiltered } from './event-filters.tsx';
+import { readPage } from './event-query.ts';
 import { ReplayMany } from './event-replay.tsx';
 import { type EventRow, useSources } from './queries.ts';
 
 const unsettled = new Set<EventStatus>(['received', 'processing', 'retrying']);
 const exportedMost = 5_000; // rows of a file that is put together here
-
-const instantOf = (local: string | undefined): string | undefined =>
-  local === undefined ? undefined : new Date(local).toISOString();
-
-function queryOf({ status, connection, type, where, q, last, from, to }: EventsSearch) {
-  const query = {
-    status,
-    connectionId: connection,
-    type,
-    where: where !== undefined && isCondition(where) ? where : undefined,
-    q: q !== undefined && q.length > 1 ? q : undefined,
-    from: last === undefined ? instantOf(from) : new Date(Date.now() - spans[last]).toISOString(),
-    to: last === undefined ? instantOf(to) : undefined,
-  };
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
-}
-
-async function readPage(
-  sourceId: string | undefined,
-  search: EventsSearch,
-  cursor: string | undefined,
-  limit: number,
-) {
-  const page = { limit, ...queryOf(search), ...(cursor !== undefined && { cursor }) };
-  return sourceId === undefined
-    ? (await client.webhooks.listAllEvents(page)).data
-    : (await client.webhooks.listEvents({ sourceId, ...page })).data;
-}
 
 type Props = {
   sourceId?: string; // none for all sources
@@ -271,9 +245,11 @@ function Export({ sourceId, search }: { sourceId: string | undefined; search: Ev
   const save = useMutation({
     mutationFn: async () => {
       const rows: EventRow[] = [];
+      let isCut = true;
       for (let cursor: string | undefined; rows.length < exportedMost; ) {
         const page = await readPage(sourceId, search, cursor, 100);
         rows.push(...page.data);
+        isCut = page.next_cursor !== null;
         if (page.next_cursor === null) break;
         cursor = page.next_cursor;
       }
@@ -287,9 +263,17 @@ function Export({ sourceId, search }: { sourceId: string | undefined; search: Ev
         row.attempts,
         row.size,
       ]);
-      return [columns, ...cells].map(csvLine).join('');
+      return { text: [columns, ...cells].map(csvLine).join(''), count: rows.length, isCut };
     },
-    onSuccess: text => saveFile('events.csv', text),
+    onSuccess: ({ text, count, isCut }) => {
+      saveFile('events.csv', text);
+      if (isCut)
+        notifications.show({
+          color: 'yellow',
+          title: `The file holds the newest ${formatNumber(count)} events`,
+          message: 'There are more. Narrow the time to export the others.',
+        });
+    },
     onError: complain,
   });
   return (

@@ -24,8 +24,20 @@ export function WebhookPayload({ event, url }: { event: Event; url: string | und
   return (
     <Loaded query={body}>
       {bytes => {
-        if (bytes.length === 0) return <Text c="dimmed">The body is empty.</Text>;
         const text = prettyOf(bytes);
+        const curl = url !== undefined && (
+          <CopyLine
+            value={curlOf({ method, url: query ? `${url}?${query}` : url, headers, body: bytes })}
+            label="Copy as curl"
+          />
+        );
+        if (bytes.length === 0)
+          return (
+            <Group justify="space-between">
+              <Text c="dimmed">The body is empty.</Text>
+              {curl}
+            </Group>
+          );
         return (
           <Stack gap="xs">
             <Group justify="space-between">
@@ -41,12 +53,7 @@ export function WebhookPayload({ event, url }: { event: Event; url: string | und
               />
               <Group gap="xs">
                 <CopyLine value={text} label="Copy body" />
-                {url !== undefined && (
-                  <CopyLine
-                    value={curlOf({ method, url: query ? `${url}?${query}` : url, headers, body: bytes })}
-                    label="Copy as curl"
-                  />
-                )}
+                {curl}
               </Group>
             </Group>
             <Code block className="stak-code" tabIndex={0} aria-label="Payload">

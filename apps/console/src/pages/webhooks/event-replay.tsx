@@ -1,74 +1,64 @@
-import { Button, Menu, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Group, Menu, Progress, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { IconRefresh } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { ConfirmDialog } from '../../components/confirm.tsx';
 import { client } from '../../queries/api.ts';
-import { formatNumber } from '../../text/format.ts';
+import { formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
+import { isFiltered } from './event-filters.tsx';
+import { eventQuery, readPage } from './event-query.ts';
 import type { EventRow } from './queries.ts';
 
 type Job = ApiTypes['webhooks.readJob']['data'];
 type NewJob = ApiTypes['webhooks.createJob']['args']['body'];
 
+const jobsKey = ['webhook-jobs'] as const;
 const jobPollMs = 1_000;
+const shownForMs = 10 * 60_000; // how long the result of a job stays in sight
 const byIdMost = 100; // events that one job takes by their ids
+const countedPages = 20; // of a hundred: beyond that, "more than" says enough
 
 const counted = (count: number, one: string, many: string): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch };
 
-/** Delivers many events again: all that failed, or those that the list shows. */
+/** Delivers many events again: all that failed or match the filters, or those that the list shows. */
 export function ReplayMany({ sourceId, rows, search }: Props) {
-  const queries = useQueryClient();
-  const [progress, setProgress] = useState<Job>();
-  const [asked, setAsked] = useState<'failed' | 'listed'>();
+  const [asked, setAsked] = useState<'matching' | 'listed'>();
+  const start = useStartJob(sourceId);
   const shown = rows.filter(one => one.status !== 'rejected').slice(0, byIdMost);
   const connectionIds = search.connection === undefined ? {} : { connectionIds: [search.connection] };
-  const replay = useMutation({
-    mutationFn: async (body: NewJob) => {
-      const { data } = await client.webhooks.createJob({ sourceId, body });
-      for (let job = data; ; job = (await client.webhooks.readJob({ jobId: job.jobId })).data) {
-        setProgress(job);
-        if (job.state !== 'running') return job;
-        await new Promise(resolve => setTimeout(resolve, jobPollMs));
-      }
-    },
-    onSuccess: ({ matched, deliveries, state }) => {
-      notifications.show({
-        color: state === 'done' ? undefined : 'red',
-        message:
-          matched === 0
-            ? 'There are no such events.'
-            : `Replayed ${counted(matched, 'event', 'events')}: ${counted(deliveries, 'delivery', 'deliveries')}.`,
-      });
-      return queries.invalidateQueries({ queryKey: ['events', sourceId] });
-    },
-    onError: complain,
-    onSettled: () => setProgress(undefined),
-  });
-  const failed: NewJob = { action: 'replay', status: 'failed', ...connectionIds };
-  const listed: NewJob = { action: 'replay', eventIds: shown.map(one => one.eventId), ...connectionIds };
-  const target = search.connection === undefined ? 'to all connections' : 'to the chosen connection';
+  const wanted = { ...search, status: search.status ?? ('failed' as const) };
+  const matching = useCount(sourceId, wanted, asked === 'matching');
+  const { status: _, ...others } = search;
+  const kind = `${wanted.status} events${isFiltered(others) ? ' that match the filters' : ''}`;
+  const confirm = () =>
+    start.mutate(
+      asked === 'listed'
+        ? { action: 'replay', ...connectionIds, eventIds: shown.map(one => one.eventId) }
+        : {
+            action: 'replay',
+            ...connectionIds,
+            ...eventQuery(wanted),
+            ...(matching && !matching.isCut && { expected: matching.count }),
+          },
+    );
   return (
     <>
-      {progress?.state === 'running' && (
-        <Text size="sm" c="dimmed" role="status">
-          {formatNumber(progress.matched)} replayed so far
-        </Text>
-      )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconRefresh size={16} />} loading={replay.isPending}>
+          <Button variant="default" leftSection={<IconRefresh size={16} />} loading={start.isPending}>
             Replay many
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => setAsked('failed')}>All failed events…</Menu.Item>
+          <Menu.Item disabled={wanted.status === 'rejected'} onClick={() => setAsked('matching')}>
+            All {kind}…
+          </Menu.Item>
           <Menu.Item disabled={shown.length === 0} onClick={() => setAsked('listed')}>
             The {counted(shown.length, 'event', 'events')} in the list…
           </Menu.Item>
@@ -76,16 +66,150 @@ export function ReplayMany({ sourceId, rows, search }: Props) {
       </Menu>
       <ConfirmDialog
         isOpen={asked !== undefined}
+        isDisabled={asked === 'matching' && (matching === undefined || isNothing(matching))}
         title={
           asked === 'listed'
             ? `Replay ${counted(shown.length, 'event', 'events')}?`
-            : 'Replay all failed events?'
+            : titleOf(matching, wanted.status)
         }
-        text={`${asked === 'listed' ? 'The events in the list are' : 'Every failed event of this source is'} delivered again ${target}. Destinations may see some of them twice.`}
-        button="Replay"
+        text={
+          <>
+            {asked === 'matching' && isFiltered(others) && 'Only events that match the filters of the list. '}
+            Each is delivered again{' '}
+            {search.connection === undefined ? 'to all connections' : 'to the chosen connection'}.
+            Destinations may see some of them twice.
+          </>
+        }
+        button={
+          asked === 'listed' ? `Replay ${counted(shown.length, 'event', 'events')}` : buttonOf(matching)
+        }
+        color="teal"
         onClose={() => setAsked(undefined)}
-        onConfirm={() => replay.mutate(asked === 'listed' ? listed : failed)}
+        onConfirm={confirm}
       />
+      <JobProgress sourceId={sourceId} />
     </>
+  );
+}
+
+type Count = { count: number; isCut: boolean };
+const isNothing = ({ count, isCut }: Count): boolean => count === 0 && !isCut;
+
+function titleOf(matching: Count | undefined, status: string): string {
+  if (matching === undefined) return `Counting ${status} events…`;
+  if (isNothing(matching)) return `There are no ${status} events to replay`;
+  const { count, isCut } = matching;
+  if (!isCut) return `Replay ${counted(count, `${status} event`, `${status} events`)}?`;
+  return count === 0
+    ? `Replay all ${status} events?`
+    : `Replay more than ${formatNumber(count)} ${status} events?`;
+}
+
+function buttonOf(matching: Count | undefined): string {
+  if (matching === undefined || matching.isCut) return 'Replay all of them';
+  return `Replay ${counted(matching.count, 'event', 'events')}`;
+}
+
+// As far as somebody waits for it. It stops with the question.
+function useCount(sourceId: string, search: EventsSearch, isWanted: boolean): Count | undefined {
+  return useQuery({
+    queryKey: ['event count', sourceId, search],
+    queryFn: async ({ signal }): Promise<Count> => {
+      let count = 0;
+      let cursor: string | undefined;
+      for (let page = 0; page < countedPages && !signal.aborted; page++) {
+        const { data, next_cursor } = await readPage(sourceId, search, cursor, 100);
+        count += data.length;
+        if (next_cursor === null) return { count, isCut: false };
+        cursor = next_cursor;
+      }
+      return { count, isCut: true };
+    },
+    enabled: isWanted,
+    gcTime: 0,
+    staleTime: 0,
+  }).data;
+}
+
+function useStartJob(sourceId: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: NewJob) => client.webhooks.createJob({ sourceId, body }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: jobsKey }),
+    onError: complain,
+  });
+}
+
+// The jobs of this source that run, and the last one that has ended: also for those who come back later.
+function JobProgress({ sourceId }: { sourceId: string }) {
+  const queries = useQueryClient();
+  const jobs = useQuery({
+    queryKey: jobsKey,
+    queryFn: async () => (await client.webhooks.listJobs()).data.data,
+    refetchOnMount: 'always', // another window, or the command line, may have started one
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? jobPollMs : false),
+  });
+  const own = (jobs.data ?? []).filter(one => one.sourceId === sourceId && one.action === 'replay');
+  const running = own.filter(isRunning);
+  const ended = own
+    .filter(one => (one.finishedAt ?? 0) > Date.now() - shownForMs)
+    .toSorted((a, b) => b.finishedAt! - a.finishedAt!)[0];
+  // What it has delivered shows in the list.
+  const endedId = ended?.jobId;
+  useEffect(() => {
+    if (endedId !== undefined) void queries.invalidateQueries({ queryKey: ['events', sourceId] });
+  }, [queries, sourceId, endedId]);
+  if (running.length === 0 && !ended) return null;
+  return (
+    <div className="stak-jobs">
+      {running.map(job => (
+        <RunningJob key={job.jobId} job={job} />
+      ))}
+      {running.length === 0 && ended && (
+        <Text size="sm" c={ended.state === 'failed' ? 'red' : 'dimmed'} ta="right" role="status">
+          {tellResult(ended)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+const isRunning = ({ state }: Job): boolean => state === 'running';
+
+function tellResult({ state, matched, deliveries, finishedAt = 0 }: Job): string {
+  const result = `${counted(matched, 'event', 'events')}, ${counted(deliveries, 'delivery', 'deliveries')}`;
+  const when = formatAgo(finishedAt);
+  if (state === 'cancelled') return `Replay stopped ${when} after ${result}.`;
+  if (state === 'failed') return `The replay failed ${when} after ${result}. Start it again.`;
+  return matched === 0 ? `There was nothing to replay, ${when}.` : `Replayed ${result}, ${when}.`;
+}
+
+function RunningJob({ job }: { job: Job }) {
+  const queries = useQueryClient();
+  const stop = useMutation({
+    mutationFn: () => client.webhooks.cancelJob({ jobId: job.jobId }),
+    onSettled: () => queries.invalidateQueries({ queryKey: jobsKey }),
+    onError: complain,
+  });
+  const { matched, expected } = job;
+  const total = expected === undefined ? '' : ` of ${formatNumber(expected)}`;
+  const percent = expected ? Math.min(100, (100 * matched) / expected) : 100;
+  return (
+    <Group gap="sm" wrap="nowrap" justify="end">
+      <Text size="sm" role="status" className="stak-figures">
+        Replaying: {formatNumber(matched)}
+        {total} events
+      </Text>
+      <Progress
+        flex={1}
+        maw={240}
+        value={percent}
+        animated={expected === undefined}
+        aria-label="Progress of the replay"
+      />
+      <Button size="compact-sm" variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
+        Stop
+      </Button>
+    </Group>
   );
 }

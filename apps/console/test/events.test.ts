@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { openSignedInPage } from './signed-in-page.ts';
+import { openDestination, openTestServer, post, type TestServer } from './test-server.ts';
+import { expectUsable, follow } from './usability.ts';
+
+const browser = await openBrowser();
+let server: TestServer;
+const slowly = { timeout: 180_000 };
+
+beforeAll(async () => {
+  if (browser) server = await openTestServer();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowly, () => {
+  it('are replayed by the filters, after a question that names their number, with progress', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url);
+    const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+    const destination = await openDestination(400);
+    await client.webhooks.createConnection({
+      sourceId,
+      body: { name: 'Billing', destinationUrl: destination.url, retryConfig: { maxAttempts: 1 } },
+    });
+    for (const type of ['order.paid', 'order.paid', 'order.sent']) await post(ingestUrl!, { type });
+    const failed = async () =>
+      (await client.webhooks.listEvents({ sourceId, status: 'failed' })).data.data.length;
+    await expect.poll(failed, { timeout: 20_000 }).toBe(3);
+    destination.status = 200;
+
+    const path = `/console/webhooks/${sourceId}?type=order.paid`;
+    await page.goto(server.url + path);
+    const replay = page.getByRole('button', { name: 'Replay many' });
+    await replay.click();
+    await page.getByRole('menuitem', { name: 'All failed events that match the filters…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay 2 failed events?' });
+    await dialog.getByText('Only events that match').waitFor();
+    await expectUsable(page, 'the question before a replay');
+    await dialog.getByRole('button', { name: 'Replay 2 events' }).click();
+    await page.getByText(/^Replayed 2 events, 2 deliveries/).waitFor();
+    await expect.poll(failed).toBe(1);
+    expect(destination.bodies).toHaveLength(5);
+
+    // Whoever comes back sees how far it is, and can stop it.
+    const { data: jobs } = (await client.webhooks.listJobs()).data;
+    const running = { ...jobs[0], state: 'running', matched: 5, expected: 12, finishedAt: undefined };
+    await page.route('**/v1/webhook-jobs', route =>
+      route.fulfill({ json: { data: [running], next_cursor: null } }),
+    );
+    await follow(page, '/console/tasks');
+    await page.getByRole('textbox', { name: 'New task', exact: true }).waitFor();
+    await follow(page, path);
+    await page.getByText('Replaying: 5 of 12 events').waitFor();
+    await expectUsable(page, 'a replay that runs');
+    const stopped = page.waitForRequest(one => one.url().endsWith('/cancel'));
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await stopped;
+    destination.close();
+    expect(failures).toEqual([]);
+  });
+
+  it('can be copied as curl without a body too', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+    const { eventId } = (await (await fetch(ingestUrl!, { method: 'POST' })).json()) as { eventId: string };
+    await page.goto(`${server.url}/console/webhooks/${sourceId}/events/${eventId}`);
+    await page.getByText('The body is empty.').waitFor();
+    await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
+  });
+});
