@@ -14,6 +14,7 @@ import { createBreaker } from './delivery/breaker.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createDueShards } from './delivery/due-shards.ts';
 import { postponeDelivery } from './delivery/queue.ts';
+import { createRateLimiter } from './delivery/rate-limiter.ts';
 import { createScheduler } from './delivery/scheduler.ts';
 import { attemptLeased, claimAndAttempt } from './delivery/worker.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -72,7 +73,9 @@ export function createWebhooks(deps: WebhookDeps) {
   const sending = { clock, secrets, rules: createRules(sandbox), outbound };
   const storedAtOnce = limits.storedAtOnce[deps.changePosition ? 'embedded' : 'remote'];
   const recording = createSemaphore(storedAtOnce);
-  const attempting = { ...base, ...sending, attemptCounts, breaker, recording, sourceCache, backlogs };
+  const rateLimiter = createRateLimiter(base);
+  const results = { attemptCounts, breaker, recording };
+  const attempting = { ...base, ...sending, ...results, sourceCache, rateLimiter, backlogs };
   const dispatcher = createDispatcher({
     clock,
     log,

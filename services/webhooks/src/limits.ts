@@ -93,7 +93,7 @@ export const scanPages = 3; // of one shard in one scan, if the first ones hold 
 export const orderItems = 10; // the first entries of an order
 export const orderWaitMs = 15 * minute; // until a delivery checks by itself whether it is first
 
-export const breakerFailures = 10; // in a row
+export const breakerFailures = 10; // in a row, in one process
 export const breakerFirstMs = 1 * minute; // until the first probe
 export const breakerMostMs = 15 * minute; // a destination that recovers is noticed within this time
 export const backlogIdleMs = 15 * second; // an empty backlog is read once more: its index may lag
@@ -103,6 +103,8 @@ export const backlogPauseMs = 1 * second; // between batches for a slow connecti
 export const backlogStepMs = 20; // between batches for one that keeps up
 
 export const ratePerSecondMost = 1000;
+export const rateAttempts = 10; // to take one, while other processes take theirs
+export const rateBusyMs = 100; // then until the connection is tried again, less a part by chance
 export const backgroundRuns = { backlog: 32, job: 16, catchUp: 16 }; // at a time; a job may take hours
 
 export const flushMs = 1 * second; // how much of the attempt counts a crash may lose; how far event counts are behind

@@ -1,17 +1,44 @@
 import { judge } from '@stak/http';
-import type { Clock } from '@stak/kit';
+import type { Clock, Random } from '@stak/kit';
 import { isConflict, type Store } from '@stak/table';
+import * as limits from '../limits.ts';
 import { inSeconds, rateBucket } from '../tables.ts';
 
-// Returns how long to wait until the connection's rate allows another attempt, over all processes; zero if it is allowed
-// now. It costs a write for each attempt, for connections with a rate only.
-export async function takeRate(
-  { store, clock }: { store: Store; clock: Clock },
+export type RateLimiter = {
+  // How long to wait until the connection's rate allows another attempt, over all processes; zero if it is allowed now.
+  take(connectionId: string, perSecond: number): Promise<number>;
+};
+
+type RateDeps = { store: Store; clock: Clock; random: Random };
+
+// It costs a write for each attempt, for connections with a rate only. Attempts of one process ask one after the other:
+// otherwise all but one of them would fail, and ask again.
+export function createRateLimiter(deps: RateDeps): RateLimiter {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    take(connectionId, perSecond) {
+      const asked = (last.get(connectionId) ?? Promise.resolve()).then(() =>
+        takeShared(deps, connectionId, perSecond),
+      );
+      const ended = asked
+        .catch(() => {}) // the next one asks for itself
+        .then(() => {
+          if (last.get(connectionId) === ended) last.delete(connectionId);
+        });
+      last.set(connectionId, ended);
+      return asked;
+    },
+  };
+}
+
+// While other processes are always first, the connection is left alone for a moment.
+async function takeShared(
+  { store, clock, random }: RateDeps,
   connectionId: string,
   perSecond: number,
 ): Promise<number> {
   const policy = { name: 'connection', limit: perSecond, windowMs: 1000 };
-  for (;;) {
+  for (let attempt = 0; attempt < limits.rateAttempts; attempt++) {
     const known = await store.get(rateBucket, { connectionId }, { consistent: true });
     const nowMs = clock.now();
     const verdict = judge(known, policy, nowMs);
@@ -24,4 +51,5 @@ export async function takeRate(
       if (!isConflict(error)) throw error;
     }
   }
+  return Math.ceil(limits.rateBusyMs * (0.5 + random() / 2));
 }

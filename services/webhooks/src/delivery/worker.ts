@@ -15,12 +15,13 @@ import {
   postponeDelivery,
   renewLease,
 } from './queue.ts';
-import { takeRate } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { finishAsDelivered, isDelivered } from './result.ts';
 import { extendForAttempt, extendHeld, extendRetention } from './retention.ts';
 
 export type WorkerDeps = AttemptDeps & {
   sourceCache: SourceCache;
+  rateLimiter: RateLimiter;
   backlogs: Pick<Backlogs, 'ensureScheduled'>;
 };
 
@@ -76,7 +77,7 @@ async function attemptClaimed(
     return {};
   }
   if (connection.ratePerSecond !== undefined) {
-    const waitMs = await takeRate(deps, connection.connectionId, connection.ratePerSecond);
+    const waitMs = await deps.rateLimiter.take(connection.connectionId, connection.ratePerSecond);
     if (waitMs > 0) {
       await postponeDelivery(deps, claimed, clock.now() + waitMs);
       return { waitMs };
