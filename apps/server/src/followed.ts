@@ -5,6 +5,7 @@ import {
   customSkill,
   tenantDay,
   tenantsWithMemory,
+  turn,
   userDay,
 } from '@stak/agents/tables';
 import { messageInsights } from '@stak/inbox/insights';
@@ -30,12 +31,15 @@ import {
   event,
   ferryhookEvents,
   ferryhookMain,
+  type Payload,
+  payload,
   source,
 } from '@stak/webhooks/tables';
+import { z } from 'zod';
 
 // What the lake keeps of the services' tables, and whose it is. A thread loads this that runs no service, so it asks
 // for their tables alone. Counters, locks, leases and copies for an index stay in
-// their tables, and so does what is written twice as large elsewhere: payloads, and the texts of conversations. Whatever
+// their tables. Payloads and the texts of conversations are kept of accounts that want them (`lake-texts.ts`). Whatever
 // holds a user's words has to say whose they are, or nobody could have them erased.
 
 const ofAccount = ({ userId }: { userId: string }): Owner => ({ account_id: userId });
@@ -56,6 +60,37 @@ function ofTaskUser({ user_id }: { user_id: string }): Owner {
 
 const elsewhere = ['stripeCustomerId', 'stripeSubId', 'githubId', 'googleId']; // who they are for others
 
+const bodySchema = z.object({
+  eventId: z.string(),
+  sourceId: z.string(),
+  receivedAt: z.int(),
+  body: z.string(),
+  encoding: z.enum(['utf8', 'base64']),
+  isWhole: z.boolean(),
+});
+
+// Headers are left out: some carry credentials. Of a body in several parts there is the first one, of 128 KB.
+function bodyOf({ eventId, sourceId, receivedAt, part, parts, body }: Payload) {
+  if (part > 0) return undefined;
+  const bytes = body ?? new Uint8Array();
+  const isWhole = parts === 1;
+  const text = decode(bytes, isWhole);
+  const encoding = text === undefined ? 'base64' : 'utf8';
+  const shown = text ?? Buffer.from(bytes).toString('base64');
+  return { eventId, sourceId, receivedAt, body: shown, encoding, isWhole };
+}
+
+// Undefined for what is no text. A part may end within a character, which is left out then.
+function decode(bytes: Uint8Array, isWhole: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+  } catch {
+    return undefined;
+  }
+}
+
+const turnSchema = turn.schema.omit({ message_ids: true });
+
 const entities: readonly FollowedEntity[] = [
   follow(profile, { view: 'accounts', ownerOf: ofAccount, omit: ['passwordHash', ...elsewhere] }),
   follow(apiKey, { view: 'api_keys', ownerOf: ofAccount, omit: ['keyHash'] }),
@@ -70,6 +105,7 @@ const entities: readonly FollowedEntity[] = [
   follow(connection, { view: 'connections', ownerOf: ofAccount, omit: ['signingSecret'] }),
   follow(alert, { view: 'alerts', ownerOf: ofAccount }),
   follow(event, { view: 'events', ownerOf: ofAccount }),
+  follow(payload, { view: 'event_bodies', text: { schema: bodySchema, of: bodyOf } }),
   follow(delivery, { view: 'deliveries', ownerOf: ofAccount }),
 
   follow(tenant, { view: 'tenants', ownerOf: ({ account_id }) => ({ account_id }) }),
@@ -83,6 +119,10 @@ const entities: readonly FollowedEntity[] = [
   follow(publicMessage, { view: 'broadcasts', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
 
   follow(conversation, { view: 'conversations', ownerOf: ofUser, omit: ['messages', 'digest'] }),
+  follow(turn, {
+    view: 'conversation_turns',
+    text: { schema: turnSchema, of: ({ message_ids: _, ...shown }) => shown },
+  }),
   follow(userDay, { view: 'agent_usage', ownerOf: ofUser }),
   follow(tenantDay, { view: 'agent_days', ownerOf: ofTenant }),
   follow(customSkill, { view: 'skills', ownerOf: ofTenant, omit: ['secret'] }),

@@ -10,6 +10,7 @@ import { openDatabase } from './database.ts';
 import { followed, insights } from './followed.ts';
 import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
 import { openObjects } from './lake-objects.ts';
+import { createTexts } from './lake-texts.ts';
 
 // The thread of the lake's maintenance: capture, compaction, repair, retention and erasure. It opens the store itself
 // and answers no requests, so no caller waits for it. `lake-host.ts` starts it.
@@ -34,8 +35,9 @@ const database = await openDatabase(storeConfig, {
 const isEmbedded = storeConfig.kind === 'embedded';
 const client = withUnits(isEmbedded ? withWritesElsewhere(database.client) : database.client);
 const objects = openObjects(location);
+const store = createStore({ client, clock, ledger });
 const lake = createLakeMaintenance({
-  store: createStore({ client, clock, ledger }),
+  store,
   clock,
   ids: createIds({ clock }),
   log,
@@ -46,6 +48,7 @@ const lake = createLakeMaintenance({
   scratch,
   tables: followed,
   insights,
+  texts: createTexts(store),
 });
 const consumers = lake.subscriptions.map(subscription =>
   createConsumer({

@@ -22,6 +22,7 @@ import { createWebhooks, type Webhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import type { ExplorerDeps } from './explorer/explorer.ts';
 import { followed, insights } from './followed.ts';
+import { createTexts } from './lake-texts.ts';
 import { findSpendLimit } from './model-config.ts';
 import {
   emitAudit,
@@ -341,6 +342,8 @@ function openLake(
     publicUrl,
     tables: followed,
     insights,
+    texts: createTexts(deps.store),
+    textsSetting: services.accounts.lakeTexts,
     tenantsOf: services.tenants.tenantsOf,
     enterTenant: enterTenantOf(services),
     queryLimits: async (accountId: string) => (await readPlan(accountId)).query,

@@ -2100,6 +2100,10 @@ export type ApiTypes = {
       caught_up: boolean;
     };
   };
+  /** Get whether texts are in the lake. For: account, scope read. */
+  'lake.readTexts': { args: Record<never, never>; data: { enabled: boolean; since: string | null } };
+  /** Keep texts in the lake, or erase them. For: session, scope admin. */
+  'lake.setTexts': { args: { body: { enabled: boolean } }; data: { enabled: boolean; since: string | null } };
   /** Get the lag of the lake, and its tables. For: account, scope read. */
   'lake.status': {
     args: Record<never, never>;
@@ -3761,6 +3765,8 @@ export const operations = {
     path: '/v1/lake/iceberg/operator/v1/namespaces/{namespace}/tables',
   },
   'lake.query': { method: 'POST', path: '/v1/lake/query', body: 'json' },
+  'lake.readTexts': { method: 'GET', path: '/v1/lake/texts' },
+  'lake.setTexts': { method: 'PUT', path: '/v1/lake/texts', body: 'json' },
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
   'system.permissions': { method: 'GET', path: '/v1/permissions' },
   'system.status': { method: 'GET', path: '/v1/system/status' },

@@ -58,6 +58,7 @@ import { nothingStored, type StorageUse } from './storage/counts.ts';
 import { accountsTable } from './tables.ts';
 import { createUsage } from './usage.ts';
 import { type AccountEraser, createDeletions } from './users/deletion.ts';
+import { createLakeTexts } from './users/lake-texts.ts';
 import { createOperators } from './users/operators.ts';
 import { createUserRoutes } from './users/routes.ts';
 import { createUsers } from './users/users.ts';
@@ -258,6 +259,7 @@ export function createAccounts(given: AccountsDeps) {
     apiKeys,
     usage,
     audit,
+    lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,
     isVerified: memberships.isVerified,
     requireFresh: requireFreshSession,

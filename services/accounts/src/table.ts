@@ -59,6 +59,21 @@ export const profile = entity(ferryhookKeys, {
 });
 export type Profile = ItemOf<typeof profile>;
 
+export const lakeTexts = entity(ferryhookKeys, {
+  name: 'texts in the lake',
+  description:
+    'An account that wants its conversations and the bodies of its webhooks in the lake. All in one partition: they are few, and the lake reads all of them at once.',
+  schema: z.object({
+    accountId: z.string(),
+    sinceMs: z.int().describe('What was said or received earlier is not kept'),
+  }),
+  key: { partition: 'LAKETEXTS', sort: 'ACCOUNT#{accountId}' },
+});
+export const accountsWithTexts = defineQuery('accounts with texts in the lake', {
+  of: lakeTexts,
+  consistent: true,
+});
+
 // One item for each thing that may belong to one user only, written in the user's own transaction. An index
 // could not do this: it is written after the fact and cannot refuse.
 const lockItem = { userId: z.string() };

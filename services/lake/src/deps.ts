@@ -1,3 +1,4 @@
+import type { AccountPrincipal } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { DynamoClient, Insight, Store } from '@stak/table';
@@ -5,7 +6,17 @@ import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
 import type { QueryLimits } from './query/reader.ts';
 import type { EnterTenant, TenantsOf } from './query/scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
-import type { FollowedTable } from './tables.ts';
+import type { FollowedTable, Texts } from './tables.ts';
+
+// Where it is kept whether an account wants texts in the lake.
+export type TextsSetting = {
+  read(accountId: string): Promise<number | undefined>; // since when, in milliseconds
+  set(
+    by: AccountPrincipal,
+    isOn: boolean,
+    origin: { address: string | undefined; requestId: string },
+  ): Promise<void>;
+};
 
 // What both the reader and the maintenance need.
 export type SharedDeps = {
@@ -20,6 +31,7 @@ export type SharedDeps = {
   scratch: string;
   tables: readonly FollowedTable[];
   insights?: readonly Insight[];
+  texts?: Texts; // without it no account has texts in the lake
   icebergMs?: number; // between two snapshots of Iceberg; infinite for none, to measure what they cost
 };
 
@@ -43,6 +55,7 @@ export type ReaderDeps = SharedDeps & {
   enterTenant?: EnterTenant;
   // By the plan of the account that pays. Without it, those of `limits.queryLimit` hold.
   queryLimits?: QueryLimits;
+  textsSetting?: TextsSetting;
   // The processes that run SQL. By default the reader starts its own.
   ducks?: ReaderDucks;
 };

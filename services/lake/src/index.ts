@@ -11,8 +11,9 @@ import { createCatalogRoutes, createOperatorRoutes } from './iceberg/routes.ts';
 import { createMaintenance } from './maintenance/maintenance.ts';
 import { createRequests } from './maintenance/requests.ts';
 import { createReader } from './query/reader.ts';
-import { createLakeRoutes } from './routes.ts';
+import { createLakeRoutes, createTextRoutes } from './routes.ts';
 import { type LakeTable, openLakeTables } from './storage/lake-table.ts';
+import type { Owner } from './tables.ts';
 
 export type { LakeDeps, MaintenanceDeps, ReaderDeps } from './deps.ts';
 export { lakeErrors } from './errors.ts';
@@ -21,14 +22,25 @@ export type { QueryLimit } from './query/reader.ts';
 export { folderObjects } from './storage/folder-objects.ts';
 export type { ObjectStore } from './storage/objects.ts';
 export { type S3Options, s3Objects } from './storage/s3-objects.ts';
-export { type FollowedEntity, type FollowedTable, follow, type Owner } from './tables.ts';
+export {
+  type FollowedEntity,
+  type FollowedTable,
+  follow,
+  type Owner,
+  type Texts,
+} from './tables.ts';
 
 // Reader and maintenance in one process.
 export function createLake(deps: LakeDeps) {
   const { ducks = createDucks() } = deps;
   const lakeTables = openLakeTables(deps);
   const maintenance = createMaintenance({ ...deps, duck: ducks.maintenance }, lakeTables);
-  const reader = openReader({ ...deps, ducks }, lakeTables, maintenance.lookForLost);
+  const reader = openReader({ ...deps, ducks }, lakeTables, {
+    onMissingFile: maintenance.lookForLost,
+    async eraseTexts(owners) {
+      while ((await maintenance.eraseTexts(owners)) !== 'done');
+    },
+  });
   return {
     ...reader,
     ...maintenance,
@@ -48,15 +60,25 @@ export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
       .ask({ kind: 'find lost files' })
       .catch(error => log.error({ err: error }, 'could not request a search for lost files'));
   return {
-    ...openReader(deps, openLakeTables(deps), requestSearch),
+    ...openReader(deps, openLakeTables(deps), {
+      onMissingFile: requestSearch,
+      eraseTexts: owners => requests.ask({ kind: 'erase texts', owners }),
+    }),
     subscriptions: [] as Subscription[],
     workers: [] as Worker[],
     eraser: createRequestingEraser({ objects, clock, requests }),
   };
 }
 
-function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], onMissingFile: () => void) {
-  const { insights = [], scratch, ducks = createReaderDucks() } = deps;
+// What a reader asks of the maintenance.
+type Maintained = { onMissingFile(): void; eraseTexts(owners: readonly Owner[]): Promise<void> };
+
+function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintained: Maintained) {
+  const { insights = [], scratch, ducks = createReaderDucks(), textsSetting, tenantsOf } = deps;
+  const eraseTexts = async (accountId: string): Promise<void> => {
+    const tenantIds = await tenantsOf(accountId);
+    await maintained.eraseTexts([{ account_id: accountId }, ...tenantIds.map(tenant_id => ({ tenant_id }))]);
+  };
   const reader = createReader({
     ...deps,
     lakeTables,
@@ -64,10 +86,14 @@ function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], onMissin
     callers: ducks.callers,
     own: ducks.insights,
     scratch: join(scratch, 'asking'),
-    onMissingFile,
+    onMissingFile: maintained.onMissingFile,
   });
   return {
-    api: [...createLakeRoutes(reader), ...createCatalogRoutes(reader.catalog, deps.objects)] as const,
+    api: [
+      ...createLakeRoutes(reader),
+      ...createCatalogRoutes(reader.catalog, deps.objects),
+      ...(textsSetting ? createTextRoutes(textsSetting, eraseTexts) : []),
+    ] as const,
     // The catalog of all accounts' rows, for a server that has operators.
     operatorApi: (assertOperator: Parameters<typeof createOperatorRoutes>[1]) =>
       createOperatorRoutes(reader.catalog, assertOperator),

@@ -27,6 +27,8 @@ export const queryLimit = { rows: 10_000, bytes: 4_000_000, seconds: callerMs / 
 export const queryParams = 100; // values for the placeholders of one query
 export const paramChars = 10_000; // of one of them
 
+export const textChangesMs = 60 * 60_000; // that a text which was changed or removed stays in a file: silver is written anew for it
+
 export const sqlChars = 20_000; // longer than anybody types
 export const resultRows = 10_000; // what a console shows and a script reads at once
 export const resultBytes = 4 * 1024 * 1024; // of JSON in one answer

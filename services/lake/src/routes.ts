@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { endpoint, json, route } from '@stak/http';
+import { type AnyEndpoint, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
+import type { TextsSetting } from './deps.ts';
 import { type FileFormat, fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
 import type { LakeReader } from './query/reader.ts';
@@ -14,6 +15,8 @@ import {
   lakeStatus,
   queryBody,
   queryResult,
+  textsBody,
+  textsSetting,
 } from './schema.ts';
 
 const tags = ['lake'];
@@ -110,6 +113,34 @@ const routes = {
   }),
 };
 
+const textRoutes = {
+  read: route({
+    method: 'get',
+    path: '/v1/lake/texts',
+    auth: 'account',
+    scope: 'read',
+    tags,
+    operationId: 'lake.readTexts',
+    summary: 'Get whether texts are in the lake',
+    description:
+      'Texts are what is said in conversations, and the bodies of webhooks. They are off until an owner or an admin switches them on.',
+    responses: { 200: json(textsSetting, 'The setting') },
+  }),
+  set: route({
+    method: 'put',
+    path: '/v1/lake/texts',
+    auth: 'session',
+    scope: 'admin',
+    tags,
+    operationId: 'lake.setTexts',
+    summary: 'Keep texts in the lake, or erase them',
+    description:
+      'On: what is said in conversations, and the bodies of webhooks, are kept in the tables `conversation_turns` and `event_bodies` from now on. Off, which is the default: nothing more is kept, and what was kept is erased.',
+    request: { body: json(textsBody) },
+    responses: { 200: json(textsSetting, 'The setting') },
+  }),
+};
+
 const acceptedFormat = (accept = ''): FileFormat =>
   fileFormats.find(format => accept.includes(mediaTypes[format])) ?? 'csv';
 
@@ -153,3 +184,28 @@ export const createLakeRoutes = (lake: LakeReader) =>
       return c.json(await lake.insight(c.get('principal'), name, c.req.valid('query').days), 200);
     }),
   ] as const;
+
+// An account's own setting. Without a place to keep it there are no routes for it.
+export function createTextRoutes(
+  setting: TextsSetting,
+  erase: (accountId: string) => Promise<void>,
+): AnyEndpoint[] {
+  const show = async (accountId: string) => {
+    const sinceMs = await setting.read(accountId);
+    return {
+      enabled: sinceMs !== undefined,
+      since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+    };
+  };
+  return [
+    endpoint(textRoutes.read, async c => c.json(await show(c.get('principal').accountId), 200)),
+    endpoint(textRoutes.set, async c => {
+      const principal = c.get('principal');
+      const { enabled } = c.req.valid('json');
+      await setting.set(principal, enabled, { address: c.get('address'), requestId: c.get('requestId') });
+      // Also when it was off before: an erasure that could not be asked for is asked for by asking again.
+      if (!enabled) await erase(principal.accountId);
+      return c.json(await show(principal.accountId), 200);
+    }),
+  ];
+}

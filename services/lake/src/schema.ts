@@ -60,6 +60,13 @@ export const lakeStatus = z.strictObject({
   ),
 });
 
+const enabled = z.boolean().describe('Whether texts are kept from now on.');
+export const textsBody = z.strictObject({ enabled });
+export const textsSetting = z.strictObject({
+  enabled,
+  since: z.iso.datetime().nullable().describe('Texts that are older are not kept; null if none are.'),
+});
+
 export const insightList = z.strictObject({
   data: z.array(z.strictObject({ name: text, description: text })),
 });

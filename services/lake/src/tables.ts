@@ -1,4 +1,5 @@
 import type { AnyEntity, AnyTable, Attributes, ItemOf } from '@stak/table';
+import type { ZodObject } from 'zod';
 
 // The owner of a row. An account sees its own rows and those of its tenants. An end user sees rows with both their
 // tenant and their id. A row without an owner is stored, but no caller sees it.
@@ -13,7 +14,23 @@ export type FollowedEntity<Item = Attributes> = {
   readonly ownerOf?: (item: Item) => Owner | undefined;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
+  // What people said or sent. It is kept only of accounts that want it, for as long as it is in its table, without
+  // history, and end users do not see it. `Texts` says whose it is, so there is no `ownerOf`.
+  readonly text?: {
+    readonly schema: ZodObject;
+    readonly of: (item: Item) => Attributes | undefined; // by the schema; undefined for an item without a row
+  };
 };
+
+// Whose a text is, for the accounts that want theirs in the lake. Asked for a page of changes at a time, and never
+// remembered for longer: what an account has switched off must not be written any more.
+export type Texts = { read(): Promise<TextsNow> };
+export type TextsNow = {
+  readonly isAnyOn: boolean;
+  // `off`: its account does not want it. `unknown`: nobody can tell whose it is any more, or it is too old.
+  whose(entity: string, item: Attributes): Promise<Owner | 'off' | 'unknown'>;
+};
+export const noTexts: Texts = { read: async () => ({ isAnyOn: false, whose: async () => 'off' }) };
 
 // A table that the lake follows. Entities that are not described here are followed too, without an owner; those in
 // `ignore` are not.
@@ -36,6 +53,7 @@ export type Plan = {
   readonly table: AnyTable;
   readonly entities: ReadonlyMap<string, FollowedEntity>;
   readonly ignored: ReadonlySet<string>;
+  readonly texts: ReadonlySet<string>;
 };
 
 export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
@@ -44,5 +62,6 @@ export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Pl
   const all = table.entities
     .filter(({ name }) => !ignored.has(name))
     .map(entity => [entity.name, described.get(entity.name) ?? { entity }] as const);
-  return { table, entities: new Map(all), ignored };
+  const texts = new Set(entities.filter(({ text }) => text).map(({ entity }) => entity.name));
+  return { table, entities: new Map(all), ignored, texts };
 }

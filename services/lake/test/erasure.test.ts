@@ -1,28 +1,8 @@
 import { expect, test } from 'vitest';
 import { eraseAgainMs, erasureSettlesMs } from '../src/limits.ts';
-import { expectSameAsTable, readBronze, readParquet } from './evidence.ts';
-import {
-  ann,
-  type Backend,
-  capture,
-  endUser,
-  keep,
-  openBackend,
-  openLake,
-  readObjects,
-} from './lake-fixture.ts';
+import { expectSameAsTable, mentions, readBronze } from './evidence.ts';
+import { ann, capture, endUser, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
 import { chore, newChore } from './test-table.ts';
-
-// Whether any object says so, wherever it lies and whichever its form.
-async function mentions({ objects }: Backend, text: string): Promise<boolean> {
-  for (const key of await readObjects(objects, '')) {
-    const body = (await objects.get(key))!;
-    const content = key.endsWith('.parquet') ? await readParquet(body) : Buffer.from(body).toString();
-    const plain = JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-    if (plain.includes(text)) return true;
-  }
-  return false;
-}
 
 async function erase(call: () => Promise<'done' | 'more'>): Promise<number> {
   for (let calls = 1; calls < 50; calls++) if ((await call()) === 'done') return calls;

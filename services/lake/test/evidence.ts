@@ -2,7 +2,7 @@ import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { parquetReadObjects } from 'hyparquet';
 import { expect } from 'vitest';
 import { openManifest } from '../src/storage/manifest.ts';
-import type { Backend, OpenLake } from './lake-fixture.ts';
+import { type Backend, type OpenLake, readObjects } from './lake-fixture.ts';
 
 // What the lake holds, read by another library than the ones that wrote it, and what it ought to hold.
 
@@ -23,6 +23,17 @@ export type BronzeRow = {
 export async function readParquet<Row>(body: Uint8Array): Promise<Row[]> {
   const file = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength) as ArrayBuffer;
   return (await parquetReadObjects({ file })) as Row[];
+}
+
+// Whether any object says so, wherever it lies and whichever its form.
+export async function mentions({ objects }: Pick<Backend, 'objects'>, text: string): Promise<boolean> {
+  for (const key of await readObjects(objects, '')) {
+    const body = Buffer.from((await objects.get(key))!);
+    const content = key.endsWith('.parquet') ? await readParquet(body) : body.toString();
+    const plain = JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+    if (plain.includes(text) || body.includes(text)) return true;
+  }
+  return false;
 }
 
 export const readState = ({ objects, clock }: Backend) => openManifest(objects, 'chores', clock).read();

@@ -20,6 +20,7 @@ import {
   auditOfUser,
   devicesOfUser,
   knownDevice,
+  lakeTexts,
   type Profile,
   profile,
 } from '../table.ts';
@@ -162,6 +163,7 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
 // Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.
 async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
+  await store.delete(lakeTexts, { accountId: userId }); // first: the lake keeps no more of them
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await leaveTheRest(deps, userId);
   await eraseTrail(deps, userId);

@@ -2,8 +2,9 @@ import type { Attributes, DynamoClient } from '@stak/table';
 import * as limits from '../limits.ts';
 import type { LakeTable } from '../storage/lake-table.ts';
 import type { Backfill } from '../storage/manifest-state.ts';
+import { noTexts } from '../tables.ts';
 import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
-import { type Row, snapshotOf } from './rows.ts';
+import { type Row, snapshotOf, wantedRows } from './rows.ts';
 
 // Scans the table for items that are older than the lake. Capture starts before the scan, so a change during the scan
 // is in both, and a captured change always wins over a scanned item: nothing is missed, and nothing counts twice.
@@ -26,14 +27,16 @@ export async function continueBackfill(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const { manifest, clock } = lakeTable;
-  const { backfill } = await manifest.read();
+  const { backfill, erasures } = await manifest.read();
   if (!backfill) return false;
   const { generation, segments } = backfill;
   const segment = Array.from({ length: segments }, (_, i) => i).find(i => !backfill.finished.includes(i));
   if (segment === undefined) return false;
   const add = await scanSegment(lakeTable, client, { generation, segments, segment }, signal);
-  await manifest.commit(({ backfill: now }) =>
-    now?.generation === generation && !now.finished.includes(segment)
+  // Texts that were switched off and erased in the meantime are among the files: the segment is scanned again.
+  const hasTexts = add.some(({ entity }) => lakeTable.plan.texts.has(entity));
+  await manifest.commit(({ backfill: now, erasures: latest }) =>
+    now?.generation === generation && !now.finished.includes(segment) && !(hasTexts && latest !== erasures)
       ? { at: clock.now(), add, backfill: { finished: segment } }
       : undefined,
   );
@@ -50,6 +53,7 @@ async function scanSegment(
 ): Promise<BronzeFile[]> {
   const files: BronzeFile[] = [];
   let ExclusiveStartKey: Record<string, unknown> | undefined;
+  const texts = await (lakeTable.plan.texts.size > 0 ? lakeTable.texts : noTexts).read();
   for (let page = 0; ; page++) {
     signal?.throwIfAborted();
     const { Items = [], LastEvaluatedKey } = await client.scan({
@@ -59,7 +63,10 @@ async function scanSegment(
       TotalSegments: scan.segments,
       ...(ExclusiveStartKey && { ExclusiveStartKey }),
     });
-    const rows = Items.flatMap(item => readItem(lakeTable, item));
+    const rows = await wantedRows(
+      Items.flatMap(item => readItem(lakeTable, item, texts.isAnyOn)),
+      texts,
+    );
     files.push(...(await writePage(lakeTable, scan, page, rows)));
     if (!LastEvaluatedKey) return files;
     ExclusiveStartKey = LastEvaluatedKey;
@@ -67,13 +74,13 @@ async function scanSegment(
 }
 
 // An item whose owner is unknown is stored, but no caller sees it.
-function readItem({ plan, clock, log }: LakeTable, item: Attributes): Row[] {
+function readItem({ plan, clock, log }: LakeTable, item: Attributes, hasTexts: boolean): Row[] {
   try {
-    return snapshotOf(plan, item, clock.now());
+    return snapshotOf(plan, item, clock.now(), hasTexts);
   } catch (error) {
     log.error({ err: error, table: plan.table.name }, 'the owner of an item could not be determined');
     const entities = new Map([...plan.entities].map(([name, one]) => [name, { ...one, ownerOf: undefined }]));
-    return snapshotOf({ ...plan, entities }, item, clock.now());
+    return snapshotOf({ ...plan, entities }, item, clock.now(), hasTexts);
   }
 }
 

@@ -13,6 +13,7 @@ export type BronzeFile = {
   isChained: boolean;
   firstAt: number; // of its oldest change
   format?: number; // of its columns; files of before have none
+  replacesTexts?: true; // some of its rows end or replace texts, which must not stay in other files for long
 };
 
 // Since format 2 all bronze files have the same types, so one table of Iceberg can hold them all.

@@ -6,16 +6,17 @@ import * as limits from '../limits.ts';
 import type { Manifest } from '../storage/manifest.ts';
 import type { Entry, State } from '../storage/manifest-state.ts';
 import { keyPart, type ObjectStore } from '../storage/objects.ts';
-import type { Plan } from '../tables.ts';
+import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
 import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
-import { type Row, rowsOf } from './rows.ts';
+import { type Row, rowsOf, wantedRows } from './rows.ts';
 import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type CaptureDeps = {
   objects: ObjectStore;
   manifest: Manifest;
   plan: Plan;
+  texts: Texts;
   clock: Clock;
   log: Logger;
   flushMs: number;
@@ -61,19 +62,24 @@ async function capturePage(
   const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
   const last = ordered.at(-1)?.sequence;
   if (last === undefined) return 0;
-  const written = new Set<string>();
+  const written = new Map<string, Uint8Array>();
+  let listed: ReadonlySet<string> = new Set();
   let bytes = 0;
 
   await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
-    const { rows, letters } = await readRows(plan, shard, fresh);
+    // Read after the state: when texts are switched off and erased in between, this commit fails and comes here again.
+    const texts = await (plan.texts.size > 0 ? deps.texts : noTexts).read();
+    const { rows, letters } = await readRows(plan, shard, fresh, texts);
     bytes = rows.reduce((sum, row) => sum + (row.old?.length ?? 0) + (row.new?.length ?? 0), 0);
+    listed = new Set();
     if (rows.length === 0 && letters.length === 0) return undefined;
     for (const { letter, body } of letters) {
       await objects.put(letter.path, body);
       log.error({ table: plan.table.name, letter: letter.path, reason: letter.error }, 'change set aside');
     }
     const add = await writeFiles(deps, state, shard, rows, written);
+    listed = new Set(add.map(({ path }) => path));
     const captured = { shard, last, isPage: changes.length > 1 };
     const { generation } = state;
     return {
@@ -83,21 +89,25 @@ async function capturePage(
       letters: letters.map(({ letter }) => ({ ...letter, generation })),
     };
   });
+  // Files of an attempt that failed, with texts that are not wanted any more.
+  const left = [...written.keys()].filter(path => !listed.has(path));
+  const { files } = left.length > 0 ? await manifest.read() : { files: new Map() };
+  for (const path of left) if (!files.has(path)) await objects.delete(path);
   return bytes;
 }
 
-async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[]) {
+async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[], texts: TextsNow) {
   const rows: Row[] = [];
   const letters: NewLetter[] = [];
   for (const [i, change] of changes.entries()) {
     if (i % limits.rowsPerBatch === limits.rowsPerBatch - 1) await yieldToEventLoop();
     try {
-      rows.push(...rowsOf(plan, change));
+      rows.push(...rowsOf(plan, change, texts.isAnyOn));
     } catch (error) {
       letters.push(writeLetter(plan, shard, change, error));
     }
   }
-  return { rows, letters };
+  return { rows: await wantedRows(rows, texts), letters };
 }
 
 // `written` are the files of an attempt that another process was faster than.
@@ -106,19 +116,20 @@ export async function writeFiles(
   { generation }: Pick<State, 'generation'>,
   shard: string,
   rows: readonly Row[],
-  written: Set<string> = new Set(),
+  written: Map<string, Uint8Array> = new Map(),
 ): Promise<BronzeFile[]> {
   return Promise.all(
     groupRows(rows).map(async ({ entity, day, rows }) => {
       const name = `${keyPart(shard)}-${rows[0]!.sequence}-${rows.at(-1)!.sequence}`;
       const path = bronzePath(plan.table.name, entity, day, name);
       const body = await encodeRows(rows, shard, generation);
-      const version = `${path} ${generation}`;
-      if (!written.has(version)) await objects.put(path, body);
-      written.add(version);
+      const before = written.get(path);
+      if (!before || Buffer.compare(before, body) !== 0) await objects.put(path, body);
+      written.set(path, body);
       const isChained = rows.every(row => row.isChained);
       const about = { rows: rows.length, bytes: body.length, firstAt: firstAt(rows), format: bronzeFormat };
-      return { path, entity, day, isChained, ...about };
+      const replaces = plan.texts.has(entity) && rows.some(({ kind }) => kind !== 'insert');
+      return { path, entity, day, isChained, ...about, ...(replaces && { replacesTexts: true as const }) };
     }),
   );
 }

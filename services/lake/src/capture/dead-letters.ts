@@ -26,8 +26,10 @@ export type NewLetter = { letter: Omit<Letter, 'generation'>; body: Uint8Array }
 
 export function writeLetter(plan: Plan, shard: string, change: Change<AnyEntity>, cause: unknown): NewLetter {
   const { entity, kind, sequence, eventId, keys } = change;
-  const omit = entity === undefined ? [] : plan.entities.get(entity)?.omit;
-  const plain = (item: Attributes | undefined) => item && (JSON.parse(imageOf(item, omit)) as Attributes);
+  const about = entity === undefined ? undefined : plan.entities.get(entity);
+  // Nobody may want a text, so a letter has none.
+  const plain = (item: Attributes | undefined) =>
+    item && !about?.text ? (JSON.parse(imageOf(item, about?.omit)) as Attributes) : undefined;
   const error = (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(
     0,
     errorChars,

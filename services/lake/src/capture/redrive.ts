@@ -1,12 +1,12 @@
 import type { LakeTable } from '../storage/lake-table.ts';
 import { writeFiles } from './capture.ts';
 import { openLetter } from './dead-letters.ts';
-import { rowsOf } from './rows.ts';
+import { rowsOf, wantedRows } from './rows.ts';
 
 // Tries the letters again, oldest first. One that becomes rows does so in the commit that takes the letter off the
 // list: killed at any line, it is either still a letter or a row, never both. Answers how many are left.
 export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: number; left: number }> {
-  const { manifest, objects, plan, clock, log } = lakeTable;
+  const { manifest, objects, plan, texts, clock, log } = lakeTable;
   const letters = [...(await manifest.read()).letters];
   let redriven = 0;
   for (const { path, generation } of letters) {
@@ -14,10 +14,12 @@ export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: 
     if (!body) continue;
     const { shard, change } = openLetter(body);
     try {
-      // It stands after changes that were captured long since, so nothing goes on from it.
-      const rows = rowsOf(plan, change).map(row => ({ ...row, isChained: false }));
       const entry = await manifest.commit(async state => {
         if (!state.letters.some(letter => letter.path === path)) return undefined;
+        const now = await texts.read();
+        const found = await wantedRows(rowsOf(plan, change, now.isAnyOn), now);
+        // It stands after changes that were captured long since, so nothing goes on from it.
+        const rows = found.map(row => ({ ...row, isChained: false }));
         const add = await writeFiles(lakeTable, { generation }, `redriven-${shard}`, rows);
         return { at: clock.now(), add, answered: [path] };
       });

@@ -1,6 +1,6 @@
 import type { Change, ChangeKind } from '@stak/streams';
 import { type AnyEntity, type Attributes, hasKeyOf, recognise } from '@stak/table';
-import type { FollowedEntity, Owner, Plan } from '../tables.ts';
+import type { FollowedEntity, Owner, Plan, TextsNow } from '../tables.ts';
 import { imageOf, keyText } from './image.ts';
 
 // A row of bronze: one change of one item, or (a snapshot) an item as a backfill found it.
@@ -16,19 +16,25 @@ export type Row = {
   new: string | undefined;
   // Whether `old` is what the row before it left behind: sums can then go on from one to the other.
   isChained: boolean;
+  // Of a text, until it is known whether its account wants it.
+  text?: Attributes;
 };
 
 const otherEntity = 'other'; // items that no entity of the design describes
 
 type Images = { old?: Attributes; new?: Attributes };
 
-export function rowsOf(plan: Plan, change: Change<AnyEntity>): Row[] {
-  if (isPassedOver(plan, change.keys)) return [];
+// `hasTexts`: whether any account wants texts. Which of them do is for `wantedRows` to find out.
+export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean): Row[] {
+  if (isPassedOver(plan, change.keys, hasTexts)) return [];
   if (change.entity !== undefined) return rowOf(plan, change, change.entity, change.kind, change);
   const { entities } = plan.table;
   const old = change.old && recognise(entities, change.old);
   const current = change.new && recognise(entities, change.new);
-  if (!old && !current) return rowOf(plan, change, otherEntity, change.kind, change);
+  if (!old && !current) {
+    const isText = isPassedOver(plan, change.keys, false);
+    return isText ? [] : rowOf(plan, change, otherEntity, change.kind, change);
+  }
   // Another entity was written under the same key: a removal of the old one and an insert of the new one.
   return [
     ...(old ? rowOf(plan, change, old.entity, 'remove', { old: old.item }) : []),
@@ -37,10 +43,28 @@ export function rowsOf(plan: Plan, change: Change<AnyEntity>): Row[] {
 }
 
 // Decided by the keys alone, because parsing images is what costs.
-function isPassedOver({ table, ignored }: Plan, keys: Attributes): boolean {
-  if (ignored.size === 0) return false;
+function isPassedOver({ table, ignored, texts }: Plan, keys: Attributes, hasTexts: boolean): boolean {
+  if (ignored.size + texts.size === 0) return false;
   const possible = table.entities.filter(entity => hasKeyOf(entity, keys));
-  return possible.length > 0 && possible.every(({ name }) => ignored.has(name));
+  const isOut = (name: string) => ignored.has(name) || (!hasTexts && texts.has(name));
+  return possible.length > 0 && possible.every(({ name }) => isOut(name));
+}
+
+// Of texts, those whose account wants them. A removal leaves its key, because of the text that may be there before it.
+export async function wantedRows(rows: Row[], texts: Pick<TextsNow, 'whose'>): Promise<Row[]> {
+  if (rows.every(row => row.text === undefined)) return rows;
+  const wanted: Row[] = [];
+  for (const { text, ...row } of rows) {
+    if (text === undefined) {
+      wanted.push(row);
+      continue;
+    }
+    const whose = await texts.whose(row.entity, text);
+    if (row.new === undefined) {
+      if (whose !== 'off') wanted.push(row);
+    } else if (typeof whose === 'object') wanted.push({ ...row, owner: whose });
+  }
+  return wanted;
 }
 
 type ChangeInfo = Pick<Change<AnyEntity>, 'keys' | 'sequence' | 'eventId' | 'at'>;
@@ -48,6 +72,7 @@ type ChangeInfo = Pick<Change<AnyEntity>, 'keys' | 'sequence' | 'eventId' | 'at'
 function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind, images: Images): Row[] {
   if (plan.ignored.has(entity)) return [];
   const about = plan.entities.get(entity);
+  if (about?.text) return textRow(plan, change, about, kind, images);
   const item = images.new ?? images.old ?? {};
   const owner = ownerOf(about, item);
   // The old image under this key may belong to another owner. The new owner must not see it.
@@ -68,8 +93,34 @@ function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind,
   ];
 }
 
-export function snapshotOf(plan: Plan, stored: Attributes, at: number): Row[] {
+// No old image: a text that was changed or removed is not kept. So nothing can be summed up from its changes.
+function textRow(
+  { table }: Plan,
+  { keys, sequence, eventId, at }: ChangeInfo,
+  { entity, text }: FollowedEntity,
+  kind: ChangeKind,
+  { old, new: current }: Images,
+): Row[] {
+  const item = current ?? old ?? {};
+  const shown = text!.of(item);
+  if (!shown) return [];
+  const row = {
+    entity: entity.name,
+    kind,
+    key: keyText(table.keys, keys),
+    sequence,
+    eventId,
+    at: at.getTime(),
+  };
+  return [
+    { ...row, owner: {}, old: undefined, new: current && imageOf(shown), isChained: false, text: item },
+  ];
+}
+
+export function snapshotOf(plan: Plan, stored: Attributes, at: number, hasTexts: boolean): Row[] {
+  if (isPassedOver(plan, stored, hasTexts)) return [];
   const found = recognise(plan.table.entities, stored);
+  if (!found && isPassedOver(plan, stored, false)) return [];
   const entity = found?.entity ?? otherEntity;
   const item: Attributes = found?.item ?? stored;
   const [row] = rowOf(plan, { keys: stored, sequence: '', eventId: '', at: new Date(at) }, entity, 'insert', {

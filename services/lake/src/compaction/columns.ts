@@ -18,9 +18,9 @@ type Definition = {
   options?: { _zod: { def: Definition } }[];
 };
 
-export function columnsOf({ entity, omit = [] }: FollowedEntity): Column[] {
+export function columnsOf({ entity, omit = [], text }: FollowedEntity): Column[] {
   const hidden = new Set(omit);
-  return Object.entries(entity.schema.shape)
+  return Object.entries((text ?? entity).schema.shape)
     .filter(([name]) => !hidden.has(name))
     .map(([name, schema]) => ({ name, type: typeOf(definitionOf(schema)) }));
 }

@@ -35,7 +35,10 @@ export function isDue(
   // A large silver is not written anew for many small files: those are merged first.
   const isCheap = (silver?.rows ?? 0) <= limits.cheapRows;
   const isMany = recent.length >= (isCheap ? limits.recentFiles : limits.recentFilesMost);
-  return isOutdated || lacksGold || isMany || rows >= most;
+  const isOld = recent.some(
+    file => file.replacesTexts && file.firstAt <= lakeTable.clock.now() - limits.textChangesMs,
+  );
+  return isOutdated || lacksGold || isMany || isOld || rows >= most;
 }
 
 // Rewrites an entity's silver and gold up to the last commit. False if another process committed first.

@@ -27,6 +27,15 @@ export function createEraser(deps: EraserDeps) {
 
   const eraseFirst = (owner: Owner): Promise<Erased> => eraseEverywhere({ owner, isSecondLook: false });
 
+  // For an account that does not want them any more. What is captured from now on has none, so once is enough.
+  async function eraseTexts(owners: readonly Owner[]): Promise<Erased> {
+    for (const lakeTable of lakeTables)
+      for (const owner of lakeTable.plan.texts.size > 0 ? owners : [])
+        if ((await eraseOwner(lakeTable, deps, { owner, isSecondLook: false, isOfTexts: true })) === 'more')
+          return 'more';
+    return 'done';
+  }
+
   async function eraseEverywhere(erasure: Erasure): Promise<Erased> {
     for (const lakeTable of lakeTables)
       if ((await eraseOwner(lakeTable, deps, erasure)) === 'more') return 'more';
@@ -61,6 +70,7 @@ export function createEraser(deps: EraserDeps) {
       return eraseFirst(owner);
     }),
     eraseFirst,
+    eraseTexts,
     eraseAgain,
   };
 }

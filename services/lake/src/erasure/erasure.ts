@@ -12,7 +12,7 @@ import { eraseGold, eraseLetters, eraseSilver } from './erasure-steps.ts';
 
 export type Erased = 'done' | 'more';
 // The second pass keeps rows that are in the table: the user may have come back.
-export type Erasure = { owner: Owner; isSecondLook: boolean };
+export type Erasure = { owner: Owner; isSecondLook: boolean; isOfTexts?: boolean };
 
 // Removes an owner's rows from one table of the lake. Files that hold any are rewritten without them, and the old
 // files are deleted at once.
@@ -23,8 +23,8 @@ export async function eraseOwner(lakeTable: LakeTable, deps: RewriteDeps, erasur
   // end, for a compaction that came in between.
   await eraseAllSilver(lakeTable, deps, erasure);
   const outcome = await whileFilesLast(() => eraseBronze(lakeTable, deps, erasure));
-  if (outcome === 'done') {
-    await eraseAllSilver(lakeTable, deps, erasure);
+  if (outcome === 'done') await eraseAllSilver(lakeTable, deps, erasure);
+  if (outcome === 'done' && !erasure.isOfTexts) {
     for (const name of Object.keys((await manifest.read()).gold))
       await whileFilesLast(() => eraseGold(lakeTable, deps, name, erasure.owner));
     await eraseLetters(lakeTable, erasure.owner);
@@ -38,11 +38,15 @@ export async function eraseOwner(lakeTable: LakeTable, deps: RewriteDeps, erasur
 
 async function eraseAllSilver(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<void> {
   for (const entity of Object.keys((await lakeTable.manifest.read()).silver))
-    await whileFilesLast(async () => {
-      const living = await alive(lakeTable, entity, erasure);
-      await eraseSilver(lakeTable, deps, entity, erasure.owner, living);
-    });
+    if (isConcerned(lakeTable, entity, erasure))
+      await whileFilesLast(async () => {
+        const living = await alive(lakeTable, entity, erasure);
+        await eraseSilver(lakeTable, deps, entity, erasure.owner, living);
+      });
 }
+
+const isConcerned = ({ plan }: LakeTable, entity: string, { isOfTexts = false }: Erasure): boolean =>
+  !isOfTexts || plan.texts.has(entity);
 
 // The owner's items that are in the table, as SQL. Undefined if none is to be kept.
 async function alive(
@@ -60,6 +64,7 @@ async function eraseBronze(lakeTable: LakeTable, deps: RewriteDeps, erasure: Era
   const files = [...(await lakeTable.manifest.read()).files.values()].sort((a, b) => a.commit - b.commit);
   let budget = limits.eraseFiles;
   for (const entity of new Set(files.map(file => file.entity))) {
+    if (!isConcerned(lakeTable, entity, erasure)) continue;
     const living = await alive(lakeTable, entity, erasure);
     const isHis = ownerCondition(erasure.owner, 'bronze');
     // Of an item that is there, only as it is now: what was under the same key before was erased.

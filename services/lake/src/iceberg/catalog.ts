@@ -45,7 +45,9 @@ export function createCatalog(deps: CatalogDeps) {
     if (namespace !== 'bronze' && namespace !== 'silver')
       throw lakeErrors.create('lake.table_not_found', `There is no namespace called ${namespace}.`);
     return views
-      .filter(view => view.scope === undefined || reader === 'operator' || view.scope === reader.scope)
+      .filter(({ scope, isText }) =>
+        reader === 'operator' ? !isText : scope === undefined || scope === reader.scope,
+      )
       .map(({ name, lakeTable, entity }) => ({ namespace, name: tableName(name), lakeTable, entity }));
   }
 

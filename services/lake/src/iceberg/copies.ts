@@ -154,7 +154,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const options = {
       cutoffMs: Number.NEGATIVE_INFINITY,
       removedAt: () => clock.now(),
-      kept: limits.copySnapshots,
+      kept: table.lakeTable.plan.texts.has(table.entity) ? 1 : limits.copySnapshots,
     };
     const published = await publisher.publish({ ...source, files }, options);
     await removeOldData(folder, published.metadata);

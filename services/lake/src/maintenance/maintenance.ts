@@ -18,7 +18,13 @@ export type { MaintenanceDeps } from '../deps.ts';
 export { folderObjects } from '../storage/folder-objects.ts';
 export type { ObjectStore } from '../storage/objects.ts';
 export { type S3Options, s3Objects } from '../storage/s3-objects.ts';
-export { type FollowedEntity, type FollowedTable, follow, type Owner } from '../tables.ts';
+export {
+  type FollowedEntity,
+  type FollowedTable,
+  follow,
+  type Owner,
+  type Texts,
+} from '../tables.ts';
 
 // Captures, compacts, repairs and erases, without a reader.
 export const createLakeMaintenance = (deps: MaintenanceDeps) => createMaintenance(deps, openLakeTables(deps));
@@ -59,6 +65,7 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     wake: worker.noteRequest,
     // One step of the worker for a table. True if there may be more to do.
     keep: (table: string) => worker.maintainTable(lakeTableOf(table)),
+    eraseTexts: erasing.eraseTexts,
     eraseAgain: erasing.eraseAgain,
     redrive: (table: string) => redriveLetters(lakeTableOf(table)),
     // Reads the whole table again, after changes were lost because nothing read the stream for a day.

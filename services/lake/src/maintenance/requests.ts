@@ -7,7 +7,10 @@ import type { Owner } from '../tables.ts';
 // Requests of readers to the maintenance, which may run in another thread, process or machine: one object per request,
 // deleted when it is done. So a request survives a restart of either side.
 
-export type Request = { kind: 'erase'; owner: Owner } | { kind: 'find lost files' };
+export type Request =
+  | { kind: 'erase'; owner: Owner }
+  | { kind: 'erase texts'; owners: readonly Owner[] }
+  | { kind: 'find lost files' };
 
 const folder = 'requests/';
 

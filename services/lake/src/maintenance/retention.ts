@@ -37,6 +37,20 @@ export async function mergeSmallFiles(
   return replaceFiles(lakeTable, files, await rewriteFiles(lakeTable, deps, files, 'true'));
 }
 
+// Texts have no history: silver has those that are there.
+export const spentTexts = (lakeTable: LakeTable, state: State): string[] =>
+  [...(lakeTable.plan.texts.size > 0 ? state.files.values() : [])]
+    .filter(file => lakeTable.plan.texts.has(file.entity) && isSettled(state, lakeTable, file))
+    .map(({ path }) => path);
+
+export async function dropSpentTexts(lakeTable: LakeTable): Promise<void> {
+  const { manifest, clock } = lakeTable;
+  await manifest.commit(state => {
+    const drop = spentTexts(lakeTable, state);
+    return drop.length === 0 ? undefined : { at: clock.now(), drop };
+  });
+}
+
 // History that is too old.
 export async function dropOldFiles(lakeTable: LakeTable, bronzeDays: number): Promise<void> {
   const { manifest, clock } = lakeTable;

@@ -41,7 +41,8 @@ export async function rewriteFiles(
     await objects.putFile(path, file);
     const isChained = files.every(one => one.isChained);
     const firstAt = Math.min(...files.map(one => one.firstAt));
-    return { path, entity, day, rows, bytes, isChained, firstAt, format: bronzeFormat, commit };
+    const replaces = files.some(one => one.replacesTexts) && { replacesTexts: true as const };
+    return { path, entity, day, rows, bytes, isChained, firstAt, format: bronzeFormat, commit, ...replaces };
   } finally {
     await rm(file, { force: true });
   }

@@ -18,9 +18,11 @@ import {
   deleteGarbage,
   deleteOrphans,
   dropOldFiles,
+  dropSpentTexts,
   hasGarbage,
   mergeSmallFiles,
   smallFiles,
+  spentTexts,
 } from './retention.ts';
 
 type WorkerDeps = GoldDeps & {
@@ -33,6 +35,7 @@ type WorkerDeps = GoldDeps & {
   owners: Owners;
   bronzeDays: number;
   eraseFirst(owner: Owner): Promise<Erased>;
+  eraseTexts(owners: readonly Owner[]): Promise<Erased>;
   eraseAgain(): Promise<boolean>;
 };
 
@@ -63,6 +66,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
       isDue(lakeTable, state, entity, deps.insights),
     );
     if (due !== undefined) return () => compactEntity(lakeTable, due, deps);
+    if (spentTexts(lakeTable, state).length > 0) return () => dropSpentTexts(lakeTable);
     const small = smallFiles(lakeTable, state);
     if (small) return () => mergeSmallFiles(lakeTable, deps, small);
     if (hasGarbage(lakeTable, state)) return () => deleteGarbage(lakeTable, limits.garbageMs);
@@ -166,6 +170,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
 
   async function doRequest(request: Request): Promise<Erased> {
     if (request.kind === 'erase') return deps.eraseFirst(request.owner);
+    if (request.kind === 'erase texts') return deps.eraseTexts(request.owners);
     lookForLost();
     return 'done';
   }

@@ -7,12 +7,20 @@ import type { FollowedEntity } from '../tables.ts';
 import { type Scope, scopeCondition } from './scope.ts';
 import { beginsReading } from './sql-gate.ts';
 
-export type View = { name: string; lakeTable: LakeTable; entity: string; scope: FollowedEntity['scope'] };
+export type View = {
+  name: string;
+  lakeTable: LakeTable;
+  entity: string;
+  scope: FollowedEntity['scope'];
+  isText: boolean;
+};
 
 export function listViews(lakeTables: readonly LakeTable[]): View[] {
   return lakeTables.flatMap(lakeTable =>
-    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope }) =>
-      view === undefined ? [] : [{ name: view, lakeTable, entity: entity.name, scope }],
+    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope, text }) =>
+      view === undefined
+        ? []
+        : [{ name: view, lakeTable, entity: entity.name, scope, isText: text !== undefined }],
     ),
   );
 }

@@ -96,7 +96,11 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
   ) {
     const scope = await scopeOf(caller, deps);
     const most = (await deps.queryLimits?.(scope.payer)) ?? limits.queryLimit;
-    const seen = views.filter(view => view.scope === undefined || view.scope === caller.scope);
+    const seen = views.filter(
+      view =>
+        (view.scope === undefined || view.scope === caller.scope) &&
+        (!view.isText || caller.kind === 'account'),
+    );
     const mentioned = seen.filter(view => isMentioned(view, asked.sql));
     const lag = await lagOf([...new Set(mentioned.map(view => view.lakeTable))]);
     const job = { ...asked, ...within(most), timeoutMs: most.seconds * 1000 };

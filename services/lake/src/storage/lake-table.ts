@@ -4,7 +4,7 @@ import type { CurrentSources } from '../compaction/current-sql.ts';
 import type { SharedDeps } from '../deps.ts';
 import { DuckError } from '../duckdb/duck.ts';
 import { createIcebergTables, type IcebergTables } from '../iceberg/iceberg-tables.ts';
-import { type FollowedEntity, type Plan, planOf } from '../tables.ts';
+import { type FollowedEntity, noTexts, type Plan, planOf, type Texts } from '../tables.ts';
 import { type Manifest, openManifest } from './manifest.ts';
 import { recentFiles, type State } from './manifest-state.ts';
 import type { ObjectStore } from './objects.ts';
@@ -15,6 +15,7 @@ export type LakeTable = {
   readonly manifest: Manifest;
   readonly iceberg: IcebergTables; // the same files, as tables of Iceberg
   readonly objects: ObjectStore;
+  readonly texts: Texts;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -22,7 +23,7 @@ export type LakeTable = {
 
 export const openLakeTables = ({ tables, insights = [], ...deps }: SharedDeps): LakeTable[] =>
   tables.map(table => {
-    const { objects, clock, ids, log, icebergMs } = deps;
+    const { objects, clock, ids, log, icebergMs, texts = noTexts } = deps;
     const plan = planOf(table);
     const manifest = openManifest(objects, plan.table.name, clock);
     const iceberg = createIcebergTables({
@@ -32,7 +33,7 @@ export const openLakeTables = ({ tables, insights = [], ...deps }: SharedDeps): 
       insights,
       ...(icebergMs !== undefined && { everyMs: icebergMs }),
     });
-    return { plan, manifest, iceberg, objects, clock, ids, log };
+    return { plan, manifest, iceberg, objects, texts, clock, ids, log };
   });
 
 const entityOf = ({ plan }: LakeTable, name: string): FollowedEntity => plan.entities.get(name)!;

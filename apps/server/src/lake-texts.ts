@@ -1,0 +1,70 @@
+import { accountsWithTexts } from '@stak/accounts/tables';
+import { conversation, type turn } from '@stak/agents/tables';
+import { createRecentMap } from '@stak/kit';
+import type { Owner, Texts } from '@stak/lake/maintenance';
+import type { Attributes, ItemOf, Store } from '@stak/table';
+import { tenant } from '@stak/tenants/tables';
+import { type Payload, payload, sourceById } from '@stak/webhooks/tables';
+
+// Whose a conversation's turn or a webhook's body is, and whether that account wants it in the lake. Neither item says
+// it itself. It is read from the tables alone, as a thread that runs no service can.
+
+type Turn = ItemOf<typeof turn>;
+
+const known = 10_000; // sources and tenants that are remembered: whose one is never changes
+
+export function createTexts(store: Store): Texts {
+  const accounts = createRecentMap<string, string>(known);
+
+  async function accountOf(
+    key: string,
+    find: () => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const before = accounts.get(key);
+    if (before !== undefined) return before;
+    const found = await find();
+    if (found !== undefined) accounts.set(key, found);
+    return found;
+  }
+
+  const accountOfSource = (sourceId: string) =>
+    accountOf(
+      `source ${sourceId}`,
+      async () => (await store.query(sourceById, { sourceId }, { limit: 1 })).items[0]?.userId,
+    );
+  const accountOfTenant = (tenant_id: string) =>
+    accountOf(`tenant ${tenant_id}`, async () => (await store.get(tenant, { tenant_id }))?.account_id);
+
+  // None when the conversation is gone: its turns go, too.
+  async function speakerOf({ tenant_id, conversation_id }: Turn): Promise<Owner | undefined> {
+    const found = await store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
+    return found && { tenant_id, ...(found.user_id !== undefined && { user_id: found.user_id }) };
+  }
+
+  return {
+    async read() {
+      const since = new Map<string, number>();
+      for await (const { accountId, sinceMs } of store.all(accountsWithTexts, {}))
+        since.set(accountId, sinceMs);
+      return {
+        isAnyOn: since.size > 0,
+        async whose(entity: string, item: Attributes) {
+          if (entity === payload.name) {
+            const { sourceId, receivedAt } = item as Payload;
+            const account_id = await accountOfSource(sourceId);
+            if (account_id === undefined) return 'unknown';
+            const sinceMs = since.get(account_id);
+            if (sinceMs === undefined) return 'off';
+            return receivedAt >= sinceMs ? { account_id } : 'unknown';
+          }
+          const one = item as Turn;
+          const accountId = await accountOfTenant(one.tenant_id);
+          if (accountId === undefined) return 'unknown';
+          const sinceMs = since.get(accountId);
+          if (sinceMs === undefined) return 'off';
+          return (Date.parse(one.created_at) >= sinceMs && (await speakerOf(one))) || 'unknown';
+        },
+      };
+    },
+  };
+}
