@@ -129,6 +129,25 @@ describe('a search', () => {
     expect(await search(other, 'dog')).not.toContain('Rex');
   });
 
+  it('finds what was said last, however much was said before', async () => {
+    const { fixture } = await open();
+    await tell(fixture, 'What is the weather?', 'a'); // before the others, by its key
+    await fallQuiet(fixture);
+    const [old] = await vectors(fixture);
+    const Item = (i: number) => ({
+      ...old,
+      sk: String(old!.sk).replace(/\d+$/, String(i).padStart(10, '0')),
+      seq: i,
+    });
+    for (let from = 2; from < 5_010; from += 25) {
+      const puts = Array.from({ length: 25 }, (_, i) => ({ PutRequest: { Item: Item(from + i) } }));
+      await fixture.target.client.batchWrite({ RequestItems: { conversations: puts } });
+    }
+    await tell(fixture, 'My puppy is called Rex', 'b');
+    await fallQuiet(fixture);
+    expect((await search(fixture, 'dog')).split('\n')[0]).toContain('My puppy is called Rex');
+  });
+
   it('leaves no vector of what was deleted, forgotten or declined', async () => {
     const { fixture } = await open();
     await tell(fixture, 'My puppy is called Rex', 'c1');

@@ -1,10 +1,11 @@
-import { write } from '@stak/table';
+import { type ItemOf, write } from '@stak/table';
 import type { EmbeddingModel } from 'ai';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { Budget } from '../models/budget.ts';
 import { inModelSpan } from '../models/model-span.ts';
 import { type ModelName, modelText } from '../models/models.ts';
+import { conversationsOfUser } from '../table.ts';
 import { tokensOf } from '../turns/context-window.ts';
 import type { ConversationKey, StateItem } from '../turns/lease.ts';
 import type { Person } from './memory.ts';
@@ -89,18 +90,37 @@ export type Near =
   | { kind: 'turn'; conversation_id: string; epoch: number; seq: number; score: number }
   | { kind: 'fact'; fact_id: string; score: number };
 
-// The nearest of the user's own, by comparing all of them.
-export async function findNear(
-  service: Service,
-  { tenant_id, user_id }: Person,
-  asked: Uint8Array,
-): Promise<Near[]> {
+type Vector =
+  | { entity: 'vector of a fact'; item: ItemOf<typeof factVector> }
+  | { entity: 'vector of a turn'; item: ItemOf<typeof turnVector> };
+
+// One query reads all of them, if they are no more than are compared. Of more: the facts, whose keys come first, and
+// the turns of the conversations that somebody was in last.
+async function readVectors({ store }: Service, { tenant_id, user_id }: Person): Promise<Vector[]> {
+  const person = { tenant_id, user_id };
+  const all: Vector[] = [];
+  for await (const one of store.all(vectorsOfUser, person)) {
+    all.push(one);
+    if (all.length > limits.vectorsOfUser) break;
+  }
+  if (all.length <= limits.vectorsOfUser) return all;
+  const newest = all.filter(({ entity }) => entity === 'vector of a fact');
+  for await (const { conversation_id } of store.all(conversationsOfUser, person)) {
+    const key = { ...person, conversation_id };
+    for await (const item of store.all(vectorsOfConversation, key, { newestFirst: true })) {
+      if (newest.length >= limits.vectorsOfUser) return newest;
+      newest.push({ entity: 'vector of a turn', item });
+    }
+  }
+  return newest;
+}
+
+// The nearest of the user's own, by comparing them.
+export async function findNear(service: Service, person: Person, asked: Uint8Array): Promise<Near[]> {
   const model = modelText(service.models!.embedding!.name);
   const wanted = signed(asked);
   const near: Near[] = [];
-  let left = limits.vectorsOfUser;
-  for await (const one of service.store.all(vectorsOfUser, { tenant_id, user_id })) {
-    if (left-- <= 0) break;
+  for (const one of await readVectors(service, person)) {
     if (one.item.model !== model) continue;
     const score = cosine(signed(one.item.vector), wanted);
     if (one.entity === 'vector of a fact') near.push({ kind: 'fact', fact_id: one.item.fact_id, score });
