@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AgentsDeps, createModels } from '../src/index.ts';
 import {
+  advanceUntil,
   conversationPath,
   type Fixture,
   type Options,
@@ -8,6 +9,7 @@ import {
   openProcess,
   say,
   settle,
+  until,
 } from './agents-fixture.ts';
 import { createFaults } from './faults.ts';
 import { openStub } from './openai-stub.ts';
@@ -26,10 +28,12 @@ function createPorts() {
   const sent = new Map<string, unknown>();
   const sends: string[] = [];
   const queries: unknown[] = [];
+  const silent = { times: 0 }; // it does what it is asked for, and does not say so
   const ports: Ports = {
     async sendMessage(whose, to, message, key) {
       sends.push(key);
       sent.set(key, { whose, to, message });
+      if (silent.times-- > 0) await new Promise(() => {});
       return { id: `send of ${key}` };
     },
     async queryLake(whose, sql) {
@@ -38,7 +42,7 @@ function createPorts() {
       return { columns: ['n', 'text'], rows, truncated: false };
     },
   };
-  return { ports, sent, sends, queries };
+  return { ports, sent, sends, queries, silent };
 }
 
 // It calls the skill, once for each input, and when it hears what came of the last call, it is done.
@@ -172,6 +176,29 @@ describe('a message to an inbox', () => {
     await say(fixture, 'c', 'Tell', { as: 'acme' });
     expect(result()).toContain('Invalid input for tool');
     expect(sent.size).toBe(0);
+  });
+
+  it('that is tried again, because nobody heard what came of it, is sent once', async () => {
+    const other = { ...tell, title: 'Milk' };
+    const { fixture, sent, sends, server, silent } = await open([tell, tell, tell, other, tell]);
+    await ann(fixture);
+    silent.times = 2;
+    let answer: Awaited<ReturnType<typeof say>> | undefined;
+    say(fixture, 'c', 'Remind me of tea', { as: 'acme~ann' }).then(got => {
+      answer = got;
+    });
+    await until(() => sends.length === 1);
+    await advanceUntil(fixture, () => answer !== undefined);
+    expect(answer!.status).toBe(200);
+    type Told = { role: string; content: string };
+    const told = server.asked.at(-1).messages.filter(({ role }: Told) => role === 'tool');
+    expect(told[0].content).toContain(
+      'it took longer than 10000 ms, and it is not known whether it was done',
+    );
+    expect(sends[1]).toBe(sends[0]);
+    expect(sends[2]).toBe(sends[0]); // still the same, and now somebody heard of it
+    expect(new Set(sends.slice(2)).size).toBe(3); // from here on it is asked for once more
+    expect([...sent.values()]).toHaveLength(3);
   });
 
   // Each operation of the store fails in turn, or is made and its answer gets lost. The turn goes on elsewhere, or the

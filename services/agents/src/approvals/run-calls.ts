@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Message, Part } from '../conversations/message-format.ts';
 import type { Service } from '../deps.ts';
 import { executeSkill } from '../skills/run-skill.ts';
@@ -56,17 +57,35 @@ async function run(
   service: Service,
   { progress, scope }: Running,
   skill: Skill,
-  { input, tool_call_id, name }: PendingCall,
+  call: PendingCall,
 ): Promise<Result> {
-  const idempotency_key = `${progress.turn_id}.${tool_call_id}`;
+  const { input, name } = call;
+  const idempotency_key = `${progress.turn_id}.${findUnknown(progress, call) ?? call.tool_call_id}`;
   const outcome = await executeSkill(service.clock, skill, input, { ...scope, idempotency_key });
   scope.signal.throwIfAborted(); // the lease is lost: what came of it is for the next holder to find out
-  if (!outcome.ok) return failed(outcome.reason, sayFailed(name, outcome.reason));
+  if (!outcome.ok) return failed(outcome.reason, sayFailed(name, outcome.reason), outcome.isUnknown);
   return { output: outcome.result.data ?? null, text: outcome.result.text };
 }
 
-const failed = (reason: string, text: string): Result => ({
-  output: { error: reason },
+// A model that is told that nobody knows tries again: the same call then has the key of the first one, whose id this is,
+// until one of them is known to have been done.
+function findUnknown({ messages }: Progress, { name, input }: PendingCall): string | undefined {
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const same = new Set<string>();
+  let unknown: string | undefined;
+  for (const part of parts) {
+    if (part.type === 'tool-call' && part.toolName === name && isDeepStrictEqual(part.input, input))
+      same.add(part.toolCallId);
+    if (part.type !== 'tool-result' || !same.has(part.toolCallId)) continue;
+    const { error, outcome } = Object(part.output.value) as { error?: unknown; outcome?: unknown };
+    if (outcome === 'unknown') unknown ??= part.toolCallId;
+    else if (error === undefined) unknown = undefined;
+  }
+  return unknown;
+}
+
+const failed = (reason: string, text: string, isUnknown = false): Result => ({
+  output: { error: reason, ...(isUnknown && { outcome: 'unknown' }) },
   text,
   is_error: true,
 });

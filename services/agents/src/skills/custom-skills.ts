@@ -8,7 +8,7 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { mcpPrefix } from '../mcp/tools.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
-import type { Skill, SkillScope } from './skill.ts';
+import { OutcomeUnknown, type Skill, type SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
@@ -155,6 +155,8 @@ async function callSkill(
     signal,
     timeoutMs: limits.skillMs,
   });
+  if (!result.ok && ['timeout', 'reset'].includes(result.reason))
+    throw new OutcomeUnknown(`it did not answer (${result.reason})`);
   if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
   if (result.status < 200 || result.status > 299) throw new Error(`it answered ${result.status}`);
   const text = Buffer.from(result.body).toString();

@@ -1,9 +1,11 @@
 import { type Clock, inSpan } from '@stak/kit';
 import { cleanText, cutBytes } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
-import type { Skill, SkillResult, SkillScope } from './skill.ts';
+import { OutcomeUnknown, type Skill, type SkillResult, type SkillScope } from './skill.ts';
 
-export type SkillOutcome = { ok: true; result: SkillResult } | { ok: false; reason: string };
+export type SkillOutcome =
+  | { ok: true; result: SkillResult }
+  | { ok: false; reason: string; isUnknown?: boolean }; // it may have been done
 
 // Runs a skill within its time and cuts what it says to its size. A skill that fails is an answer, not an exception:
 // the model or the user sees it.
@@ -36,7 +38,10 @@ export async function executeSkill(
     );
     return { ok: true, result: bounded(result) };
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message.slice(0, 500) : 'it failed' };
+    const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
+    if (!skill.acts || !(late.signal.aborted || error instanceof OutcomeUnknown))
+      return { ok: false, reason };
+    return { ok: false, reason: `${reason}, and it is not known whether it was done`, isUnknown: true };
   } finally {
     over.abort();
   }

@@ -61,6 +61,11 @@ export const approvalOf = (
   chosen: Readonly<Record<string, Approval>>,
 ): Approval => (Object.hasOwn(chosen, name) ? chosen[name]! : (approval ?? (acts ? 'user' : 'never')));
 
+// It was asked for, and nobody heard what came of it.
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
+
 const nameShape = new RegExp(`^[a-z][a-z0-9_]{0,${limits.skillNameChars - 1}}$`);
 
 export function defineSkill<const Parameters extends z.ZodObject>(skill: Skill<Parameters>): Skill {
