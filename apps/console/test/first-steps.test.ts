@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openBrowser } from './browser.ts';
-import { newAccount, openPage } from './signed-in-page.ts';
-import { openDestination, openTestServer, type TestServer } from './test-server.ts';
+import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
+import { openDestination, openTestServer, post, type TestServer } from './test-server.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -85,6 +85,43 @@ describe.skipIf(!browser)(
       await go('Data');
       await page.getByRole('img', { name: /1 created/ }).waitFor();
       destination.close();
+      expect(failures).toEqual([]);
+    });
+
+    it('is led by what any source, tenant and inbox has seen, and in each account', async () => {
+      const { page, client, failures } = await openSignedInPage(browser!, server.url);
+      const { webhooks, tenants, inbox } = client;
+      const signed = { name: 'Stripe', provider: 'stripe', signingSecret: 'whsec_x' } as const;
+      const stripe = (await webhooks.createSource({ body: signed })).data;
+      await page.goto(`${server.url}/console/`);
+      const steps = page.getByRole('region', { name: 'First steps' });
+      await steps.getByRole('link', { name: 'Open Stripe, and send a test event' }).waitFor();
+      expect(await steps.getByText('curl').count()).toBe(0);
+
+      const destination = await openDestination(200);
+      onTestFinished(() => destination.close());
+      const shop = (await webhooks.createSource({ body: { name: 'Shop' } })).data;
+      const connection = { name: 'Billing', destinationUrl: destination.url };
+      await webhooks.createConnection({ sourceId: shop.sourceId, body: connection });
+      await webhooks.sendTestEvent({ sourceId: stripe.sourceId });
+      await post(shop.ingestUrl!, { type: 'order.paid' });
+      for (const tenant_id of [`a-${shop.sourceId.slice(-6)}`, `b-${shop.sourceId.slice(-6)}`])
+        await tenants.create({ body: { tenant_id, name: tenant_id, status: 'active' } });
+      const last = { tenant_id: `b-${shop.sourceId.slice(-6)}` };
+      await tenants.createUser({ ...last, body: { user_id: 'ann', display_name: 'Ann' } });
+      for (const inbox_key of ['a', 'b'])
+        await inbox.writeInbox({ ...last, inbox_key, body: { title: inbox_key } });
+      const message = { title: 'Order 1 is paid', body: 'Thank you.' };
+      await inbox.publish({ ...last, inbox_key: 'b', body: { uids: ['ann'], message } });
+      await expect.poll(() => steps.getByRole('img', { name: 'Done' }).count(), { timeout: 15_000 }).toBe(3);
+
+      await steps.getByRole('button', { name: 'Hide' }).click();
+      await steps.waitFor({ state: 'detached' });
+      const other = newAccount();
+      const data = { ...other, cookie: true };
+      await page.context().request.post(`${server.url}/v1/auth/signup`, { data });
+      await page.goto(`${server.url}/console/`);
+      await steps.waitFor();
       expect(failures).toEqual([]);
     });
   },

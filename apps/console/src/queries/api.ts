@@ -30,6 +30,7 @@ function become(tokens: Tokens | undefined): void {
 
 export const session = {
   isSignedIn: () => accessToken !== undefined,
+  accountId: () => holder?.account_id, // of the organisation that the page shows
   subscribe(listener: () => void): () => void {
     listeners.add(listener);
     return () => listeners.delete(listener);

@@ -1,15 +1,18 @@
 import { Anchor, Button, Card, Code, Group, Progress, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
+import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { TextLink } from '../../components/text-link.tsx';
-import { client } from '../../queries/api.ts';
+import { client, session } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
+import type { Tenant } from '../../queries/tenants.ts';
 
+type Source = ApiTypes['webhooks.readSource']['data'];
 type Progressed = {
-  address: string | undefined; // of the first source
+  source: Source | undefined; // to try: best one that takes what anybody sends
   hasKey: boolean;
   hasEvent: boolean;
   hasDelivery: boolean;
@@ -18,53 +21,78 @@ type Progressed = {
   hasConversation: boolean;
 };
 
+const lookedThrough = 10; // of each kind: somebody with more is past the first steps
+
+// One after the other, because the first mostly answers for all.
+async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>): Promise<boolean> {
+  for (const one of all.slice(0, lookedThrough)) if (await isTrue(one)) return true;
+  return false;
+}
+
 // What an account has done so far, from the lists that the pages themselves show.
 async function readProgress(): Promise<Progressed> {
-  const [keys, sources, tenants, counts] = await Promise.all([
+  const [keys, { data: sources }, { data: tenants }, counts] = await Promise.all([
     client.accounts.listKeys(),
     client.webhooks.listSources(),
-    client.tenants.list({ limit: 1 }),
+    client.tenants.list({ limit: lookedThrough }),
     client.tasks.counts(),
   ]);
-  const source = sources.data.data.find(one => one.ingestUrl !== undefined);
-  const [tenant] = tenants.data.data;
-  const [connections, hasMessage, conversations] = await Promise.all([
-    source && client.webhooks.listConnections({ sourceId: source.sourceId }),
-    tenant !== undefined && hasSent(tenant.tenant_id),
-    tenant && client.agents.listConversations({ tenant_id: tenant.tenant_id, limit: 1 }),
+  const fromOutside = sources.data.filter(one => one.ingestUrl !== undefined);
+  const withEvents = sources.data.filter(one => one.eventCount > 0);
+  const [hasDelivery, hasMessage, hasConversation] = await Promise.all([
+    isAny(withEvents, hasDelivered),
+    isAny(tenants.data, hasSent),
+    isAny(tenants.data, hasTalked),
   ]);
   return {
-    address: source?.ingestUrl,
+    source: fromOutside.find(one => one.signatures === 'off') ?? fromOutside[0],
     hasKey: keys.data.data.length > 0,
-    hasEvent: sources.data.data.some(one => one.eventCount > 0),
-    hasDelivery: connections?.data.data.some(one => one.deliveryCount > 0) ?? false,
+    hasEvent: withEvents.length > 0,
+    hasDelivery,
     hasMessage,
     hasTask: counts.data.total > 0,
-    hasConversation: (conversations?.data.data.length ?? 0) > 0,
+    hasConversation,
   };
 }
 
-async function hasSent(tenant_id: string): Promise<boolean> {
-  const [inbox] = (await client.inbox.listInboxes({ tenant_id })).data.data;
-  if (!inbox) return false;
-  const { data } = await client.inbox.listSends({ tenant_id, inbox_key: inbox.inbox_key, limit: 1 });
+async function hasDelivered({ sourceId }: Source): Promise<boolean> {
+  const { data } = await client.webhooks.listConnections({ sourceId });
+  return data.data.some(one => one.deliveryCount > 0);
+}
+
+async function hasSent({ tenant_id }: Tenant): Promise<boolean> {
+  const { data: inboxes } = await client.inbox.listInboxes({ tenant_id });
+  return isAny(inboxes.data, async ({ inbox_key }) => {
+    const { data } = await client.inbox.listSends({ tenant_id, inbox_key, limit: 1 });
+    return data.data.length > 0;
+  });
+}
+
+async function hasTalked({ tenant_id }: Tenant): Promise<boolean> {
+  const { data } = await client.agents.listConversations({ tenant_id, limit: 1 });
   return data.data.length > 0;
 }
 
 type Step = { title: string; isDone: boolean; how: ReactNode };
 
+// A source that checks signatures refuses a plain request: its page sends a signed one.
+function SendEvent({ source }: { source: Source | undefined }) {
+  if (!source) return <TextLink to="/webhooks">Create a source, and send it a test event</TextLink>;
+  const { sourceId, name, ingestUrl, signatures } = source;
+  if (signatures !== 'off')
+    return (
+      <TextLink to="/webhooks/$source" params={{ source: sourceId }}>
+        Open {name}, and send a test event
+      </TextLink>
+    );
+  return (
+    <Command text={`curl ${ingestUrl} -H 'Content-Type: application/json' -d '{"type":"order.paid"}'`} />
+  );
+}
+
 function stepsOf(done: Progressed): Step[] {
-  const send = `curl ${done.address} -H 'Content-Type: application/json' -d '{"type":"order.paid"}'`;
   return [
-    {
-      title: 'Receive a webhook',
-      isDone: done.hasEvent,
-      how: done.address ? (
-        <Command text={send} />
-      ) : (
-        <TextLink to="/webhooks">Create a source, and send it a test event</TextLink>
-      ),
-    },
+    { title: 'Receive a webhook', isDone: done.hasEvent, how: <SendEvent source={done.source} /> },
     {
       title: 'Deliver it to your server',
       isDone: done.hasDelivery,
@@ -109,7 +137,7 @@ const Command = ({ text }: { text: string }) => (
 // everything else, and would push it down.
 export function useFirstSteps() {
   const [isHidden, setIsHidden] = useLocalStorage({
-    key: 'stak-first-steps-hidden',
+    key: `stak-first-steps-hidden-${session.accountId()}`,
     defaultValue: false,
     getInitialValueInEffect: false,
   });
