@@ -279,6 +279,40 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect(failures).toEqual([]);
   });
 
+  it('asks before the agent acts, goes on when somebody agrees, and keeps why they did not', async () => {
+    const tenant_id = await server.newTenant({ enabled_skills: ['create_task'] });
+    await host.tenants.createInvitation({ tenant_id, body: { email: 'lea@example.com', mail: true } });
+    const mail = await server.mailTo('lea@example.com', 'Join Bookshop');
+    const { page, failures } = await openPage(browser!);
+    await page.goto(url + /(\/portal\/shop-\d+#invitation=[\w.-]+)/.exec(mail)![1]!);
+    await page.getByLabel('Your name').fill('Lea');
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    const approval = page.getByRole('region', { name: 'Approval of create_task' });
+    const say = async (content: string) => {
+      await page.getByRole('textbox', { name: 'Message' }).fill(content);
+      await page.keyboard.press('Enter');
+      await page.getByText('Waiting for an approval…').waitFor();
+    };
+    await say('create task: buy milk');
+    await approval.getByText('"title": "buy milk"').waitFor();
+    await expectUsable(page, 'an approval');
+    await approval.getByRole('button', { name: 'Approve' }).click();
+    await log(page).getByText('Created the task "buy milk"').waitFor();
+    await approval.waitFor({ state: 'detached' });
+
+    await say('create task: sell the shop');
+    await approval.getByText('"title": "sell the shop"').waitFor();
+    await approval.getByRole('textbox', { name: 'Reason, if you refuse' }).fill('not for sale');
+    await approval.getByRole('button', { name: 'Refuse' }).click();
+    await log(page).getByText('create_task was not done: refused: not for sale.').waitFor();
+    await approval.waitFor({ state: 'detached' });
+    await open(page, 'Tasks');
+    await page.getByText('buy milk').waitFor();
+    expect(await page.getByText('sell the shop').count()).toBe(0);
+    expect(failures).toEqual([]);
+  });
+
   it('is loaded again in a tab where somebody else is signed in now', async () => {
     const tenant_id = await server.newTenant();
     const { page, failures } = await openPage(browser!);
