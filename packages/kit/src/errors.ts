@@ -27,7 +27,7 @@ const codeShape = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9_]*)+$/;
  * Defines the errors of a package: each code with the HTTP status that it is answered with.
  *
  *     const errors = defineErrors({ 'webhooks.source_not_found': 404 });
- *     throw errors.create('webhooks.source_not_found', 'There is no such source.');
+ *     throw errors.create('webhooks.source_not_found', 'Source not found.');
  */
 export function defineErrors<const Code extends string>(
   statuses: Readonly<Record<Code, number>>,

@@ -13,8 +13,7 @@ export function createBackground({ log }: { log: Logger }): Background {
   const running = new Set<Promise<unknown>>();
   return {
     run(what, job) {
-      if (running.size >= limits.backgroundJobs)
-        return log.warn({ what }, 'too much to do in the background');
+      if (running.size >= limits.backgroundJobs) return log.warn({ what }, 'background queue is full');
       // Begun when the answer is on its way.
       const work = setImmediate()
         .then(job)

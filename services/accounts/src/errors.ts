@@ -57,6 +57,6 @@ export const accountsErrors = defineErrors({
   'accounts.busy': 503,
 });
 
-export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'There is no such user.');
+export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'User not found.');
 export const organisationNotFound = () =>
   accountsErrors.create('accounts.organisation_not_found', 'You are not a member of this organisation.');

@@ -144,7 +144,9 @@ export function createAccounts(given: AccountsDeps) {
   const announceEnd = async (...accounts: (string | undefined)[]): Promise<void> => {
     for (const account of new Set(accounts))
       if (account !== undefined)
-        await given.announceRevoked?.({ account }).catch(error => log.warn({ err: error }, 'not announced'));
+        await given
+          .announceRevoked?.({ account })
+          .catch(error => log.warn({ err: error }, 'could not publish a revocation'));
   };
 
   const live = createRecent<true>({ clock, mostMs }); // keys

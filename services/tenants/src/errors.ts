@@ -31,7 +31,7 @@ export const tenantErrors = defineErrors({
 });
 
 // A tenant that is missing, deleted or somebody else's: one answer, so that nobody learns which.
-export const noTenant = () => tenantErrors.create('tenants.not_found', 'There is no such tenant.');
+export const noTenant = () => tenantErrors.create('tenants.not_found', 'Tenant not found.');
 export const noUser = () => tenantErrors.create('tenants.user_not_found', 'User not found.');
 
 // For what is within bounds piece by piece, and too much once it is merged.

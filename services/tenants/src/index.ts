@@ -53,7 +53,9 @@ export function createTenants(deps: TenantsDeps) {
     readTenant: createTenantRead(deps.store),
     // Nothing stays in force because others cannot be told: their streams end a little later.
     announce: async (...revoked) => {
-      await deps.announceRevoked?.(...revoked).catch(error => deps.log.warn({ err: error }, 'not announced'));
+      await deps
+        .announceRevoked?.(...revoked)
+        .catch(error => deps.log.warn({ err: error }, 'could not publish a revocation'));
     },
   };
   const eraser = createOwnEraser(service);

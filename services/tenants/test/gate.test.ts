@@ -45,7 +45,7 @@ describe('the gate', () => {
     ['a hostile id', endUser('\ud800'), '\ud800'],
   ])('says the same to %s', async (_, principal, id) => {
     const error = await fixture.tenants.enterTenant(principal, id).catch(thrown => thrown);
-    expect([error.code, error.message]).toEqual(['tenants.not_found', 'There is no such tenant.']);
+    expect([error.code, error.message]).toEqual(['tenants.not_found', 'Tenant not found.']);
   });
 
   it('is shut from the moment a tenant is suspended or deleted', async () => {

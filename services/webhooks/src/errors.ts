@@ -24,4 +24,4 @@ export const webhookErrors = defineErrors({
 });
 
 export const notFound = (what: 'source' | 'connection' | 'event' | 'job') =>
-  webhookErrors.create(`webhooks.${what}_not_found`, `There is no such ${what}.`);
+  webhookErrors.create(`webhooks.${what}_not_found`, `${what[0]!.toUpperCase()}${what.slice(1)} not found.`);

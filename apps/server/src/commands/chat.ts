@@ -6,7 +6,7 @@ export function registerChat(cli: CAC): void {
     .command('chat [...message]', 'Talk to an agent: one message, from a pipe, or line by line')
     .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
     .option('--tenant <id>', 'The tenant of the agent')
-    .option('--user <id>', 'The user who talks; `me` with the token of a user')
+    .option('--user <id>', 'The user to chat as; `me` with the token of a user')
     .option('--conversation <id>', 'The conversation to continue (default: a new one)')
     .example('stak chat --tenant acme --user ann')
     .example('stak chat --tenant acme --user ann "How is the sprint?"')

@@ -1,5 +1,5 @@
 import { after } from '../storage/keys.ts';
-import { encodeJson, type Store } from '../storage/store.ts';
+import { copyBytes, encodeJson, type Store } from '../storage/store.ts';
 import { createRecordBuilder } from './records.ts';
 import { type JournalPosition, journalKey, readPosition } from './writer.ts';
 
@@ -20,37 +20,27 @@ export type Snapshot = {
 const pastAll = Buffer.from([0xff, 0xff]);
 
 export function takeSnapshot(store: Store): Snapshot {
-  const from = inView(store, readPosition);
+  store.refresh();
+  const from = readPosition(store);
   const builder = createRecordBuilder();
   let start: Buffer | undefined = Buffer.from([0]);
 
   function read(mostBytes: number): { operations: Buffer; entries: number } | undefined {
     if (!start) return undefined;
-    const range = { start, end: pastAll };
     builder.clear();
     let entries = 0;
     let last: Buffer | undefined;
-    inView(store, view =>
-      view.each(range, (key, value) => {
-        // Commits are applied to the copy from where it begins, not from where the journal is by now.
-        builder.put(key, from && key.equals(journalKey) ? encodeJson(from) : value);
-        entries++;
-        last = key;
-        return builder.operations().length < mostBytes;
-      }),
-    );
+    store.refresh();
+    for (const { key, value } of store.range({ start, end: pastAll }, copyBytes)) {
+      // Commits are applied to the copy from where it begins, not from where the journal is by now.
+      builder.put(key, from && key.equals(journalKey) ? encodeJson(from) : value);
+      entries++;
+      last = key;
+      if (builder.operations().length >= mostBytes) break;
+    }
     start = last && after(last);
     return last && { operations: Buffer.from(builder.operations()), entries };
   }
 
   return { from, read };
-}
-
-function inView<T>(store: Store, read: (view: ReturnType<Store['openView']>) => T): T {
-  const view = store.openView();
-  try {
-    return read(view);
-  } finally {
-    view.close();
-  }
 }

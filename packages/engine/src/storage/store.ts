@@ -175,26 +175,6 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // What is stored now, for as long as it takes to read: across turns of the event loop, whatever is written meanwhile.
-  function openView() {
-    db.resetReadTxn();
-    const transaction = db.useReadTransaction();
-    return {
-      get<T>(key: Buffer, as: Decode<T>): T | undefined {
-        decode = as;
-        return db.get(key, { transaction }) as T | undefined;
-      },
-      // Within one turn, like any iterator.
-      each({ start, end }: KeyRange, visit: (key: Buffer, value: Buffer) => boolean): void {
-        decode = copyBytes;
-        for (const { key, value } of db.getRange({ start, end, transaction })) {
-          if (!visit(key, value as Buffer)) return;
-        }
-      },
-      close: () => transaction.done(),
-    };
-  }
-
   return {
     get,
     range,
@@ -205,7 +185,6 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
     put: (key: Buffer, value: Buffer): void => void db.put(key, value),
     remove: (key: Buffer): void => void db.remove(key),
-    openView,
     // Of the write transaction under way. Each one that changes something has the next number.
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
     // The next read starts from the newest commit, another process's included.

@@ -45,7 +45,7 @@ export function createBilling(deps: BillingDeps) {
       return { kind: 'provider', provider: 'stripe', subject: event.id };
     } catch (error) {
       const reason = String(error).split('\n', 1)[0];
-      log.warn({ reason, request_id: c.get('requestId') }, 'the signature of a Stripe event is not good');
+      log.warn({ reason, request_id: c.get('requestId') }, 'invalid signature of a Stripe event');
       return undefined;
     }
   };

@@ -95,7 +95,7 @@ async function endReused(
   { userId, accountId, sessionId, clientId }: AuthorizationCode,
   { address, requestId }: Origin,
 ): Promise<never> {
-  log.warn({ userId, sessionId, clientId }, 'an authorization code was used twice; its tokens are over');
+  log.warn({ userId, sessionId, clientId }, 'an authorization code was used twice: its tokens are revoked');
   const entry = { action: 'app.reused', via: 'app', by: null, credentialId: sessionId, address, requestId };
   await sessions.revoke(userId, sessionId, {
     audit: audit.step(accountId, { ...entry, target: sessionId }),

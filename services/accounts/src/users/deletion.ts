@@ -157,7 +157,7 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseMailsAndDevices(deps, userId);
   await eraseCredentials(deps, userId);
   await store.delete(accountDeletion, { userId });
-  log.info({ userId }, 'a person was deleted, their organisation goes on');
+  log.info({ userId }, 'deleted a person and kept their organisation');
 }
 
 // Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.

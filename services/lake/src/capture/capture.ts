@@ -76,7 +76,10 @@ async function capturePage(
     if (rows.length === 0 && letters.length === 0) return undefined;
     for (const { letter, body } of letters) {
       await objects.put(letter.path, body);
-      log.error({ table: plan.table.name, letter: letter.path, reason: letter.error }, 'change set aside');
+      log.error(
+        { table: plan.table.name, letter: letter.path, reason: letter.error },
+        'change moved to the dead letters',
+      );
     }
     const add = await writeFiles(deps, state, shard, rows, written);
     listed = new Set(add.map(({ path }) => path));

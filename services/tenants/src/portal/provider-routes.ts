@@ -192,7 +192,7 @@ export function createProviderSignInRoutes(deps: Deps) {
       } catch (error) {
         // A person looks at the answer: the page tells them what to do.
         const { code } = error as { code?: unknown };
-        log.info({ err: error, tenant_id }, 'nobody was signed in through the provider of a tenant');
+        log.info({ err: error, tenant_id }, "sign-in through a tenant's provider failed");
         const isOurs = tenantErrors.includes(error) || String(code).startsWith('accounts.');
         page.hash = `refused=${isOurs ? code : 'tenants.sign_in_refused'}`;
       }

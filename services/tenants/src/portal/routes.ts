@@ -275,4 +275,4 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
 }
 
 const noInvitationHere = () =>
-  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or it has expired.');
+  tenantErrors.create('tenants.invitation_not_found', 'Invitation not found, or it has expired.');

@@ -76,7 +76,7 @@ export async function listInvitations(
 
 // Unknown, used, revoked, expired, of a tenant that is gone: one answer.
 const noInvitation = () =>
-  tenantErrors.create('tenants.invitation_not_found', 'There is no such invitation, or it has expired.');
+  tenantErrors.create('tenants.invitation_not_found', 'Invitation not found, or it has expired.');
 
 export async function revokeInvitation(
   { store }: Service,

@@ -41,7 +41,7 @@ export const createEmit =
     }
     if (refusals.size > 0) {
       const { type, id } = event;
-      deps.log.info({ account_id: accountId, type, id, refusals: [...refusals] }, 'an event was not taken');
+      deps.log.info({ account_id: accountId, type, id, refusals: [...refusals] }, 'could not store an event');
     }
   };
 
