@@ -2,12 +2,14 @@ import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { complain } from '../components/complaint.ts';
 import { client } from '../queries/api.ts';
 import { type OperationId, useMay } from '../queries/permissions.ts';
+import { usersQuery } from '../queries/tenants.ts';
+import { formatAgo } from '../text/format.ts';
 import { kindOfId } from '../text/ids.ts';
 import type { PageLink } from './navigation.tsx';
 
@@ -15,6 +17,7 @@ type Action = { id: string; label: string; description?: string; go: () => unkno
 type Group = { label: string; actions: Action[] };
 
 const shownMost = 7; // of each kind
+const searchedTenants = 5; // whose users are looked through: each is a request
 
 // Goes to a page, makes something, or finds it by its name or id.
 export default function Palette({ pages }: { pages: readonly PageLink[] }) {
@@ -64,10 +67,22 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
     queryKey: ['tenants'],
     queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
   });
+  const isText = q.length > 1 && kindOfId(q) === undefined;
   const tasks = useQuery({
     queryKey: ['palette-tasks', q],
     queryFn: async () => (await client.tasks.search({ q, limit: shownMost })).data.data,
-    enabled: q.length > 1 && kindOfId(q) === undefined,
+    enabled: isText,
+  });
+  const events = useQuery({
+    queryKey: ['palette-events', q],
+    queryFn: async () => (await client.webhooks.listAllEvents({ q, limit: shownMost })).data.data,
+    enabled: isText,
+  });
+  const users = useQueries({
+    queries: (tenants.data ?? [])
+      .slice(0, searchedTenants)
+      .map(({ tenant_id }) => ({ ...usersQuery(tenant_id), enabled: isText })),
+    combine: results => results.flatMap(one => one.data ?? []),
   });
   const matches = (...texts: string[]) => texts.some(one => one.toLowerCase().includes(text.toLowerCase()));
   const toTask = (task: string) => navigate({ to: '/tasks', search: { task } });
@@ -152,6 +167,33 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
         label: title,
         go: () => toTask(task_id),
       })),
+    },
+    {
+      label: 'Users',
+      actions: (text === '' ? [] : users)
+        .filter(({ display_name, user_id, email = '' }) => matches(display_name, user_id, email ?? ''))
+        .slice(0, shownMost)
+        .map(({ tenant_id, user_id, display_name }) => ({
+          id: `${tenant_id}/${user_id}`,
+          label: display_name,
+          description: `${user_id} in ${tenant_id}`,
+          go: () => navigate({ to: '/tenants/$tenant', params: { tenant: tenant_id } }),
+        })),
+    },
+    {
+      label: 'Recent events with this text',
+      actions: (text === '' ? [] : (events.data ?? [])).map(
+        ({ eventId, sourceId, eventType, receivedAt }) => ({
+          id: eventId,
+          label: eventType ?? eventId,
+          description: `${eventId}, ${formatAgo(receivedAt)}`,
+          go: () =>
+            navigate({
+              to: '/webhooks/$source/events/$event',
+              params: { source: sourceId, event: eventId },
+            }),
+        }),
+      ),
     },
   ];
 }

@@ -5,6 +5,9 @@ const keys: [keys: string[], what: string][] = [
   [[isMac ? '⌘' : 'Ctrl', 'K'], 'Go to a page, search, or open something by its id'],
   [['/'], 'Search on this page'],
   [['C'], 'Create on this page'],
+  [['J'], 'Next event in a list of events'],
+  [['K'], 'Previous event'],
+  [['Esc'], 'Close what is open beside a list'],
   [['?'], 'Show these shortcuts'],
   [['Space'], 'Pick up a task on the board or in the calendar, and drop it'],
 ];

@@ -16,7 +16,7 @@ import { SqlTables, useLakeStatus } from './sql-tables.tsx';
 async function ask(sql: string): Promise<SqlAnswer> {
   const startedAt = performance.now();
   const { data } = await client.lake.query({ body: { sql } });
-  return { ...data, tookMs: performance.now() - startedAt };
+  return { ...data, sql, tookMs: performance.now() - startedAt };
 }
 
 const route = getRouteApi('/inside/data/sql');

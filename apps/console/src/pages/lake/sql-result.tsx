@@ -1,15 +1,28 @@
-import { Alert, Button, Card, Group, SegmentedControl, Skeleton, Stack, Table, Text } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Card,
+  Group,
+  Menu,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+} from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { csvLine } from '@stak/kit/csv';
 import { IconDownload } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
+import { complain } from '../../components/complaint.ts';
 import { Freshness } from '../../components/freshness.tsx';
 import { saveFile } from '../../components/saved-file.ts';
+import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { formatNumber } from '../../text/format.ts';
 import { chartOf, isNumberType } from './result-chart.ts';
 
-export type SqlAnswer = ApiTypes['lake.query']['data'] & { tookMs: number };
+export type SqlAnswer = ApiTypes['lake.query']['data'] & { sql: string; tookMs: number };
 
 const rowsShown = 200; // more than anybody reads; the file has the rest
 
@@ -44,20 +57,14 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
                 onChange={next => setIsChart(next === 'chart')}
               />
             )}
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={<IconDownload size={14} />}
-              onClick={() => download(answer)}
-            >
-              Download CSV
-            </Button>
+            <Download sql={answer.sql} />
           </Group>
         )}
       </Group>
       {truncated && (
         <Alert color="orange" mb="xs">
-          There are more rows than one answer holds. Narrow the query or group the rows.
+          There are more rows than one answer holds. Narrow the query, group the rows, or download a file,
+          which holds more.
         </Alert>
       )}
       {rows.length === 0 ? (
@@ -104,7 +111,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
           </Table.ScrollContainer>
           {rows.length > rowsShown && (
             <Text size="sm" c="dimmed">
-              The first {rowsShown} rows. The file has all {formatNumber(rows.length)}.
+              The first {rowsShown} rows of {formatNumber(rows.length)}. A file has all of them.
             </Text>
           )}
         </Stack>
@@ -127,7 +134,37 @@ function Value({ value }: { value: unknown }) {
   );
 }
 
-function download({ columns, rows }: SqlAnswer): void {
-  const text = [columns.map(({ name }) => name), ...rows].map(csvLine).join('');
-  saveFile('result.csv', text);
+const formats = { csv: 'CSV', parquet: 'Parquet' } as const;
+type Format = keyof typeof formats;
+
+// Asked for again, into a file: it holds more rows than an answer, and keeps their types.
+function Download({ sql }: { sql: string }) {
+  const save = useMutation({
+    mutationFn: async (format: Format) => {
+      const { data } = await client.lake.export({ body: { sql, format } });
+      saveFile(`result.${format}`, data as BlobPart);
+    },
+    onError: complain,
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconDownload size={14} />}
+          loading={save.isPending}
+        >
+          Download
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {Object.entries(formats).map(([format, label]) => (
+          <Menu.Item key={format} onClick={() => save.mutate(format as Format)}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
 }

@@ -1,4 +1,5 @@
 import {
+  Alert,
   Autocomplete,
   Button,
   Card,
@@ -9,14 +10,14 @@ import {
   SimpleGrid,
   Stack,
   Textarea,
-  TextInput,
   Title,
 } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { PermittedFields } from '../../components/permitted.tsx';
+import { client } from '../../queries/api.ts';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
-
-const providers = ['anthropic', 'bedrock', 'openai-compatible'];
 
 type Props = {
   settings: Settings;
@@ -60,45 +61,69 @@ type Section = {
   complaints: Readonly<Record<string, string>>;
 };
 
+type Model = ApiTypes['agents.listModels']['data']['data'][number];
+
+// What a provider lists is offered; one without a list takes any name, and the server says whether it has it.
 function ModelFields({ draft, edit, complaints }: Section) {
+  const listed = useQuery({
+    queryKey: ['models'],
+    queryFn: async () => (await client.agents.listModels()).data,
+    staleTime: 60_000,
+  });
+  const models = listed.data?.data ?? [];
+  const providers = [...new Set(models.map(one => one.provider))];
+  const modelsOf = (provider: string) =>
+    models.filter(one => one.provider === provider).map(one => one.model);
+  const chosen = models.find(one => one.provider === draft.provider && one.model === draft.model);
   return (
     <Card withBorder component="section" aria-label="Model">
       <Stack gap="sm">
         <Title order={3} size="h4">
           Model
         </Title>
+        {listed.data?.missing && (
+          <Alert color="yellow" title="This server has no default model">
+            {listed.data.missing}
+          </Alert>
+        )}
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <Autocomplete
             label="Provider"
             description="One that your operator has set up"
             data={providers}
+            filter={({ options }) => options} // all of them, also when one is chosen
             required
             value={draft.provider}
             onChange={provider => edit({ provider })}
             error={complaints.ai_provider}
           />
-          <TextInput
+          <Autocomplete
             label="Model"
-            description="The provider’s name for it"
+            description={chosen ? tellPrice(chosen) : 'The provider’s name for it'}
+            data={modelsOf(draft.provider)}
+            limit={50}
             required
             maxLength={200}
             value={draft.model}
-            onChange={event => edit({ model: event.currentTarget.value })}
+            onChange={model => edit({ model })}
             error={complaints.ai_model}
           />
           <Autocomplete
             label="Fallback provider"
             data={providers}
+            filter={({ options }) => options}
             required={draft.fallbackModel !== ''}
             value={draft.fallbackProvider}
             onChange={fallbackProvider => edit({ fallbackProvider })}
           />
-          <TextInput
+          <Autocomplete
             label="Fallback model"
             placeholder="None"
+            data={modelsOf(draft.fallbackProvider)}
+            limit={50}
             maxLength={200}
             value={draft.fallbackModel}
-            onChange={event => edit({ fallbackModel: event.currentTarget.value })}
+            onChange={fallbackModel => edit({ fallbackModel })}
             error={complaints.ai_fallback}
           />
         </SimpleGrid>
@@ -117,6 +142,14 @@ function ModelFields({ draft, edit, complaints }: Section) {
     </Card>
   );
 }
+
+const tellPrice = ({ price, is_default }: Model): string =>
+  [
+    price ? `$${price.input} in, $${price.output} out per million tokens` : 'No price is set',
+    is_default && 'the default of this server',
+  ]
+    .filter(Boolean)
+    .join('; ');
 
 type AmountName = 'maxTokens' | 'history' | 'contextTokens' | 'messagesPerDay' | 'messagesPerUser';
 type AmountField = {

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { openSignedInPage } from './signed-in-page.ts';
+import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { expectUsable, follow } from './usability.ts';
+
+const browser = await openBrowser();
+let server: TestServer;
+const slowly = { timeout: 180_000 };
+
+beforeAll(async () => {
+  if (browser) server = await openTestServer();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
+  it('has keys that search, create and step through events, and a palette that finds things', async () => {
+    const viewport = { width: 1280, height: 800 };
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, { viewport });
+    const { address } = await sampleSource(client);
+    for (const type of ['order.sent', 'order.paid']) await post(address, { type });
+    await client.tenants.create({ body: { tenant_id: 'harbour', name: 'Harbour' } });
+    await client.tenants.createUser({
+      tenant_id: 'harbour',
+      body: { user_id: 'zoe', display_name: 'Zoe Park' },
+    });
+    await page.goto(`${server.url}/console/webhooks/events`);
+    await page.getByRole('link', { name: /^evt_/ }).first().waitFor();
+    const open = page.locator('[aria-current="true"]');
+    const [newest, older] = await page.getByRole('link', { name: /^evt_/ }).allInnerTexts();
+    for (const [key, event] of [
+      ['j', newest],
+      ['j', older],
+      ['k', newest],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => open.innerText()).toBe(event);
+    }
+    await page.keyboard.press('Escape');
+    await open.waitFor({ state: 'detached' });
+
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByText('Next event in a list of events').waitFor();
+    await expectUsable(page, 'the shortcuts');
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('/');
+    const focused = (label: string) => page.locator(`:focus`).and(page.getByLabel(label, { exact: true }));
+    await focused('Search').waitFor();
+
+    await follow(page, '/console/tasks');
+    await page.getByRole('textbox', { name: 'New task', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Tasks' }).click(); // no field has the keys
+    await page.keyboard.press('c');
+    await focused('New task').waitFor();
+
+    await page.keyboard.press('Control+K');
+    const box = page.getByRole('textbox', { name: 'Search everything' });
+    await box.fill('zoe');
+    await page.getByRole('button', { name: 'Zoe Park' }).waitFor();
+    await box.fill('order.paid');
+    await page.getByRole('button', { name: 'order.paid' }).first().click();
+    await page.getByText('"order.paid"').first().waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('saves the result of a query as a Parquet file', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    await client.tasks.create({ body: { title: 'Call Ann' } });
+    const sql = encodeURIComponent('select 1 as number');
+    await page.goto(`${server.url}/console/data/sql?sql=${sql}`);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('1 row in').waitFor();
+    await page.getByRole('button', { name: 'Download' }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Parquet' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('result.parquet');
+    expect((await readFile(await file.path())).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('offers the models that there are', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    await client.tenants.create({ body: { tenant_id: 'quay', name: 'Quay' } });
+    const price = { input: 3, output: 15 };
+    const model = (provider: string, name: string) => ({ provider, model: name, is_default: false, price });
+    const models = [model('anthropic', 'claude-x'), model('local', 'parrot'), model('local', 'macaw')];
+    await page.route('**/v1/models', route =>
+      route.fulfill({ json: { data: models, default: null, missing: 'Set STAK_MODEL.' } }),
+    );
+    await page.goto(`${server.url}/console/tenants/quay?tab=settings`);
+    await page.getByText('Set STAK_MODEL.').waitFor();
+    const field = (name: string) => page.getByRole('combobox', { name }).first();
+    await field('Provider').fill('');
+    await page.getByRole('option', { name: 'local' }).click();
+    await field('Model').fill('');
+    await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['parrot', 'macaw']);
+    await page.getByRole('option', { name: 'macaw' }).click();
+    await page.getByText('$3 in, $15 out per million tokens').waitFor();
+    await expectUsable(page, 'the settings of a tenant');
+  });
+});
