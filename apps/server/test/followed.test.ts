@@ -28,6 +28,26 @@ describe('the lake', () => {
     expect(new Set(views).size).toBe(views.length);
   });
 
+  it('shows a body as text or base64, and of a large one the first part, up to a whole character', () => {
+    const { of } = entities.find(({ view }) => view === 'event_bodies')!.text!;
+    const part = { eventId: 'e', sourceId: 's', receivedAt: 1, part: 0, parts: 1, headers: '[["auth","x"]]' };
+    const shown = { eventId: 'e', sourceId: 's', receivedAt: 1, isWhole: true };
+    expect(of({ ...part, body: Buffer.from('grüße') })).toEqual({
+      ...shown,
+      body: 'grüße',
+      encoding: 'utf8',
+    });
+    expect(of(part)).toEqual({ ...shown, body: '', encoding: 'utf8' });
+    expect(of({ ...part, body: Buffer.from([0xff, 0]) })).toEqual({
+      ...shown,
+      body: '/wA=',
+      encoding: 'base64',
+    });
+    const cut = { ...part, parts: 2, body: Buffer.from('grü').subarray(0, 3) };
+    expect(of(cut)).toEqual({ ...shown, isWhole: false, body: 'gr', encoding: 'utf8' });
+    expect(of({ ...cut, part: 1 })).toBeUndefined();
+  });
+
   it.each(entities.map(one => [one.entity.name, one] as const))('keeps no secret of %s', (_, one) => {
     const { entity, omit = [], text } = one;
     const names = Object.keys((text ?? entity).schema.shape);

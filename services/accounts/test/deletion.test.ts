@@ -35,6 +35,9 @@ describe('deleting an account', () => {
     const { key } = await house.apiKeys.create(user.userId, { name: 'k', permissions: 'admin' });
 
     await house.call('PUT', '/v1/saved/sql/By%20day', { as, send: { text: 'select 1' } });
+    const by = { kind: 'account', via: 'session', scope: 'admin', credentialId: 'ses_1' } as const;
+    await house.lakeTexts.set({ ...by, accountId: user.userId, userId: user.userId }, true, {});
+    expect(await house.lakeTexts.read(user.userId)).toBe(house.clock.now());
 
     expect(await house.codeOf(await remove(house, as, { password: 'wrong horse battery' }))).toBe(
       'accounts.password_wrong',

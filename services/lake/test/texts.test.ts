@@ -162,15 +162,18 @@ test('what becomes of a text in its table becomes of it in every file', async ()
   await put('t1', 'u1', 'a', 'first-version');
   await put('t1', 'u1', 'b', 'to-be-removed');
   await put('t1', 'u1', 'c', 'stays');
+  await put('t1', 'u1', 'd', 'somebody-said');
   await keep(begun);
   await settle(begun);
   await put('t1', 'u1', 'a', 'second-version');
   await backend.store.delete(note, { tenant_id: 't1', note_id: 'b' });
+  await put('t1', 'gone', 'd', 'nobody-knows-who');
   await keep(begun);
   expect(await read(begun, ann)).toEqual(['second-version', 'stays']);
   await settle(begun);
   expect(await read(begun, ann)).toEqual(['second-version', 'stays']);
-  for (const text of ['first-version', 'to-be-removed']) expect(await mentions(backend, text)).toBe(false);
+  for (const text of ['first-version', 'to-be-removed', 'somebody-said', 'nobody-knows'])
+    expect(await mentions(backend, text)).toBe(false);
 });
 
 test('erasing a user erases what they said, and no more', async () => {

@@ -63,6 +63,9 @@ export async function wantedRows(rows: Row[], texts: Pick<TextsNow, 'whose'>): P
     if (row.new === undefined) {
       if (whose !== 'off') wanted.push(row);
     } else if (typeof whose === 'object') wanted.push({ ...row, owner: whose });
+    // What it replaced must not stay.
+    else if (whose === 'unknown' && row.kind === 'modify')
+      wanted.push({ ...row, kind: 'remove', new: undefined });
   }
   return wanted;
 }
