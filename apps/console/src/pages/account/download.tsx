@@ -1,22 +1,20 @@
 import { Button, Card, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
-import { type ClientSettings, createClient } from '@stak/client';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { saveFile } from '../../components/saved-file.ts';
-import { clientSettings } from '../../queries/api.ts';
+import { countedClient, unhurried } from '../../queries/counted-client.ts';
 import { formatBytes } from '../../text/format.ts';
-
-const mostMs = 60 * 60_000; // a large account takes minutes
 
 export function Download() {
   const [received, setReceived] = useState(0);
   const download = useMutation({
     mutationFn: async (passphrase: string) => {
       setReceived(0);
-      const client = createClient({ ...clientSettings, fetch: countingFetch(setReceived) });
-      const options = { timeoutMs: mostMs, retries: 0 };
-      const { data } = await client.accounts.download({ body: { passphrase } }, options);
+      const { data } = await countedClient(setReceived).accounts.download(
+        { body: { passphrase } },
+        unhurried,
+      );
       saveFile('stak-account.tar', data as Uint8Array<ArrayBuffer>);
     },
   });
@@ -61,22 +59,3 @@ export function Download() {
     </Card>
   );
 }
-
-// Tells how much has arrived while a response is read.
-const countingFetch =
-  (onBytes: (bytes: number) => void): NonNullable<ClientSettings['fetch']> =>
-  async (...request) => {
-    const response = await (clientSettings.fetch ?? fetch)(...request);
-    if (!response.ok || !response.body) return response;
-    let bytes = 0;
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          bytes += chunk.length;
-          onBytes(bytes);
-          controller.enqueue(chunk);
-        },
-      }),
-    );
-    return new Response(counted, response);
-  };

@@ -8,12 +8,12 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
 import { Permitted } from '../../components/permitted.tsx';
-import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
 import type { Go } from './address.ts';
 import { Invitations } from './invitations.tsx';
 import { RoleBadge } from './role.tsx';
+import { downloadUser } from './user-download.ts';
 import { UserForm } from './user-form.tsx';
 
 type Props = { tenant_id: string; go: Go };
@@ -103,10 +103,7 @@ function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void
     onError: complain,
   });
   const download = useMutation({
-    mutationFn: async () => {
-      const { data } = await client.tenants.exportUser({ tenant_id, user_id });
-      saveFile(`${tenant_id}-${user_id}.ndjson`, data as BlobPart);
-    },
+    mutationFn: () => downloadUser(user),
     onError: complain,
   });
   return (
