@@ -274,6 +274,74 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect([unlinked, failures]).toEqual([1, []]);
   });
 
+  it('changes its password, which ends its other sessions', async () => {
+    const { page, email, password, client, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/account?tab=profile',
+    });
+    const elsewhere = await openPage(browser!);
+    await elsewhere.page.goto(`${server.url}/console/sign-in`);
+    await signIn(elsewhere.page, email, password);
+    await elsewhere.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const form = page.getByRole('region', { name: 'Password', exact: true });
+    await form.getByLabel('Current password').first().fill('not my password');
+    await form.getByLabel('New password').first().fill('eleven blue lampposts');
+    await form.getByRole('button', { name: 'Change the password' }).click();
+    await form.getByText('This is not your password.').waitFor();
+    await form.getByLabel('Current password').first().fill(password);
+    await form.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Your password is changed, and your other sessions have ended.').waitFor();
+    expect((await client.accounts.getMe()).data.email).toBe(email); // this one goes on
+    await elsewhere.page.reload();
+    await elsewhere.page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+    await signIn(elsewhere.page, email, 'eleven blue lampposts');
+    await elsewhere.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect([...failures, ...elsewhere.failures]).toEqual([]);
+  });
+
+  it('makes a key that ends and works from some addresses only, and revokes it', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/account?tab=keys',
+    });
+    await page.getByLabel('New key').fill('Backend');
+    await page.getByRole('combobox', { name: 'Expires' }).click();
+    await page.getByRole('option', { name: 'in 30 days' }).click();
+    await page.getByLabel('Only from').fill('everywhere');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await expect.poll(() => page.getByLabel('Only from').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByText('This did not work').count()).toBe(0);
+    await page.getByLabel('Only from').fill('127.0.0.0/8, ::1');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('it is not shown again').waitFor();
+    const key = await page.getByRole('alert').locator('code').innerText();
+    const [made] = (await client.accounts.listKeys()).data.data;
+    expect(made).toMatchObject({ name: 'Backend', permissions: 'write', addresses: ['127.0.0.0/8', '::1'] });
+    const days = (Date.parse(made!.expiresAt!) - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+    const use = async () =>
+      (await fetch(`${server.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await use()).toBe(200);
+    await page.getByRole('button', { name: 'Revoke Backend' }).click();
+    await page.getByText('There is no key yet.').waitFor();
+    expect(await use()).toBe(401);
+    expect(failures).toEqual([]);
+  });
+
+  it('gets new recovery codes, and those before them work no more', async () => {
+    const { page, client, password, failures } = await openSignedInPage(browser!, server.url);
+    const { secret } = (await client.accounts.beginAuthenticator({ body: { password } })).data;
+    const { data: first } = await client.accounts.confirmAuthenticator({ body: { code: codeOf(secret) } });
+    await page.goto(`${server.url}/console/account?tab=security`);
+    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+    await expect.poll(() => codes.count()).toBe(10);
+    const [code = ''] = await codes.allInnerTexts();
+    expect(first.recoveryCodes).not.toContain(code);
+    const stepUp = (given: string) => client.accounts.stepUp({ body: { code: given } });
+    await expect(stepUp(first.recoveryCodes[0]!)).rejects.toMatchObject({ code: 'accounts.code_wrong' });
+    await stepUp(code);
+    expect(failures).toEqual([]);
+  });
+
   it('says at the field what is wrong with a new account', async () => {
     const { page } = await openPage(browser!);
     const { name, email } = newAccount();

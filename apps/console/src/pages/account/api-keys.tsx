@@ -55,7 +55,8 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
       onMade(data.key);
       return queries.invalidateQueries({ queryKey: keysKey });
     },
-    onError: complain,
+    // What is wrong with a field stands at the field.
+    onError: error => Object.keys(fieldComplaints(error)).length === 0 && complain(error),
   });
   const complaints = fieldComplaints(create.error);
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -79,7 +80,14 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
     <>
       <form onSubmit={submit}>
         <Group align="end">
-          <TextInput name="name" label="New key" placeholder="Production" required maxLength={100} />
+          <TextInput
+            name="name"
+            label="New key"
+            placeholder="Production"
+            required
+            maxLength={100}
+            error={complaints.name}
+          />
           <Select
             label="Scope"
             data={['read', 'write', 'admin']}
