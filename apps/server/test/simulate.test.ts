@@ -45,6 +45,16 @@ test('a design is as fast as its hottest partition', () => {
 const operations = 12;
 const bySecond = /^(COUNTS|USAGE|account|marks)#|^COUNTED$/; // the slower the machine, the more of them an operation
 const besideUnits = 1.5; // what the server does by the second falls into the time of some operation
+// Read by the second as well, whatever is asked: what is due, and what all accounts share.
+const readBySecond = /^(DUE|DUEMEMORY|REMIND|CATEGORY|ERASE)#|^(DELETION|ERASURES|SIGNING|tables)$/;
+// A key that is new, or that all customers share, may become the one that bounds everybody: it gets hardly any more.
+const sharedUnits = 0.25;
+const isOfSomebody = (key: string): boolean =>
+  /\{(user_?id|uid|tenant_(id|key)|account_id|sourceId|eventId|conversation_id|key)\b/i.test(key);
+const slackOf = (before: KeyHeat | undefined, { key, kind }: KeyHeat): number => {
+  if (kind === 'read' && readBySecond.test(key)) return besideUnits;
+  return before && isOfSomebody(key) ? besideUnits : sharedUnits;
+};
 
 // On a machine that is kept busy, more of that falls into one operation than another time.
 test('what was measured is what customers do now', { timeout: 120_000, retry: 2 }, async () => {
@@ -54,18 +64,57 @@ test('what was measured is what customers do now', { timeout: 120_000, retry: 2 
     for (const [j, { place, heat }] of ways.entries()) {
       const known = stored[i]!.ways[j]!;
       expect(place).toBe(known.place);
-      for (const { where, key, kind, units } of heat.keys) {
+      for (const found of heat.keys) {
+        const { where, key, kind, units } = found;
         if (bySecond.test(key)) continue;
         const before = known.heat.keys.find(
           one => one.where === where && one.key === key && one.kind === kind,
         );
         const what = `${name}, ${place}: ${kind} units of ${where} ${key}`;
-        expect(units, what).toBeLessThan((before?.units ?? 0) * 1.2 + besideUnits);
+        expect(units, what).toBeLessThan((before?.units ?? 0) * 1.2 + slackOf(before, found));
       }
       // What these write is there when they are answered; the effects of others come later.
       if (['publishes', 'turns', 'tasks'].includes(rate))
         expect(heat.writes, `${name}, ${place}`).toBeGreaterThan(known.heat.writes * 0.8 - besideUnits);
     }
+});
+
+// One partition takes a thousand write units a second: no operation may need more than one of them in any, but these.
+const goalPerSecond = 1000;
+const acceptedMisses: Record<string, { least: number; why: string }> = {
+  'event received and delivered, one account': {
+    least: 400,
+    why: 'counts of 48 quiet sources; a busy source is counted once a second, whatever it receives',
+  },
+  'message published to one user, one inbox, new users': {
+    least: 250,
+    why: 'the member and the number of members are one transaction, so that counts are exact',
+  },
+  'message to an agent answered by a rule, one tenant, new conversations': {
+    least: 500,
+    why: "the conversation is in the tenant's partition, as documented, and is written in a transaction",
+  },
+  'message to an agent answered by a rule, one tenant': {
+    least: 500,
+    why: "the conversation is in the tenant's partition, as documented, and is written in a transaction",
+  },
+  'task created by a user, one tenant': {
+    least: 500,
+    why: "every user here is new: with the first task, they join the tenant's members, whom an erasure reads",
+  },
+};
+
+test('what was measured takes a thousand operations a second in one place, with few exceptions', () => {
+  const below = stored.flatMap(({ name, ways }) =>
+    ways
+      .filter(({ heat }) => heat.hottest.most < goalPerSecond)
+      .map(({ place, heat }) => ({ what: `${name}, ${place}`, most: heat.hottest.most })),
+  );
+  expect(below.map(({ what }) => what)).toEqual(Object.keys(acceptedMisses));
+  for (const { what, most } of below) {
+    const { least, why } = acceptedMisses[what]!;
+    expect(most, `${what}: ${why}`).toBeGreaterThanOrEqual(least);
+  }
 });
 
 describe('the guide to several servers', async () => {
