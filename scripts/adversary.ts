@@ -16,6 +16,7 @@ const suites = [
   'packages/table/test/adversary.test.ts',
   'services/tasks/test/model.test.ts',
   'services/inbox/test/oracle.test.ts',
+  'services/webhooks/test/adversary.test.ts',
   'services/webhooks/test/insight.test.ts',
   'services/agents/test/quota.test.ts',
 ];
