@@ -37,6 +37,7 @@ afterEach(async () => {
 
 const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
 
+const isGuard = / CREATION#/; // of two creations at the same time, for an hour
 const isSentMail = / MAIL#/; // the server it moves to is free to send it
 // What is counted from the stream. Attempts go on at the new server: a retry may be due at any time.
 const eventsIn = (items: Items, key: string) => [items.get(key)?.received, items.get(key)?.count];
@@ -116,7 +117,7 @@ test('an account moves to a server that runs, with everything and nothing else',
   );
   const after = await itemsIn(path);
   const erased = [...before.keys()].filter(key => !after.has(key));
-  expect(erased.filter(key => !exported.has(key))).toEqual([]);
+  expect(erased.filter(key => !exported.has(key) && !isGuard.test(key))).toEqual([]);
   expect([...exported].filter(key => after.has(key))).toEqual(['tenants TENANT#walked META']);
 });
 
