@@ -5,7 +5,7 @@ import { codeOf } from './authenticator.ts';
 import { openBrowser } from './browser.ts';
 import { openGithub } from './github.ts';
 import { type MailFolder, openMailFolder } from './mail-folder.ts';
-import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
+import { newAccount, openPage, openSignedInPage, returnLater } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 
 const browser = await openBrowser();
@@ -34,6 +34,15 @@ const accountIdOf = async (client: Client) => (await client.accounts.readOrganis
 const tokenTo = async (email: string, subject: string) =>
   new URL(await mails.linkTo(email, subject)).hash.slice('#token='.length);
 
+// Beside the one of the page.
+async function openSession(email: string, password: string): Promise<Client> {
+  const baseUrl = server.url;
+  const { data } = await createClient({ baseUrl }).accounts.logIn({
+    body: { email, password, cookie: false },
+  });
+  return createClient({ baseUrl, token: (data as { access_token: string }).access_token });
+}
+
 // Somebody with an account of their own, who has joined an organisation.
 async function joinedBy(owner: Client, name: string, role: 'admin' | 'member') {
   const account = { ...newAccount(), name };
@@ -56,13 +65,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
     // Another session has shown the factor: this one has to.
-    const { data } = await createClient({ baseUrl: server.url }).accounts.logIn({
-      body: { email, password, cookie: false },
-    });
-    const { accounts } = createClient({
-      baseUrl: server.url,
-      token: (data as { access_token: string }).access_token,
-    });
+    const { accounts } = await openSession(email, password);
     const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
     const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
 
@@ -91,7 +94,8 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
   });
 
   it('is left for another one, which the page shows also if it could not be left', async () => {
-    const { page, client, email, failures } = await openMembers(undefined);
+    const { page, email, password, failures } = await openMembers(undefined);
+    const client = await openSession(email, password); // does not move when the page does
     await client.accounts.verifyEmail({ body: { token: await tokenTo(email, 'Verify') } });
     const { userId } = await joinedBy(client, 'Gus', 'admin');
     await client.accounts.changeMemberRole({ userId, body: { role: 'owner' } });
@@ -168,6 +172,25 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     await page.getByRole('button', { name: 'More members' }).click();
     await members.getByText('last@example.com').waitFor();
     expect(await page.getByRole('button', { name: 'More members' }).count()).toBe(0);
+    expect(failures).toEqual([]);
+  });
+
+  it('keeps what its owner types of a provider that somebody else changes', async () => {
+    const { page, failures } = await openMembers(undefined);
+    const provider = {
+      ...{ issuer: 'https://one.example', clientId: 'stak', domains: ['example.com'], defaultRole: 'member' },
+      ...{ redirectUri: 'https://stak.example/back', signInUrl: 'https://stak.example/in' },
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    };
+    await page.route('**/v1/organisation/provider', route => route.fulfill({ json: provider }));
+    await page.goto(`${server.url}/console/account?tab=members`);
+    const issuer = page.getByRole('form', { name: 'Provider' }).getByLabel('Issuer');
+    await issuer.fill('https://mine.example');
+    provider.updatedAt = '2026-01-02T00:00:00.000Z';
+    provider.signInUrl = 'https://stak.example/other';
+    await returnLater(page, '/v1/organisation/provider');
+    await page.getByText('https://stak.example/other').waitFor();
+    expect(await issuer.inputValue()).toBe('https://mine.example');
     expect(failures).toEqual([]);
   });
 });
