@@ -28,7 +28,8 @@ export async function openWorld({ engine, policy, recipientsTogether, sabotage }
   const backend = await openBackend(engine, startMs);
   const { client } = backend;
   const faults = withFaults(client, sabotage);
-  const adversary = { ...passingFaults, random: seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 1) };
+  const random = seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 1);
+  const adversary = { ...passingFaults, staleIndexes: 0.3, clock, random };
   const serving = engine === 'adversary' ? createAdversary(faults.client, adversary) : faults.client;
   const openProcess = (seed: number) => processOf(serving, clock, seed, recipientsTogether);
   const processes: [Inbox, Inbox] = [openProcess(1), openProcess(2)];
