@@ -264,7 +264,7 @@ test('a migration overwrites nothing, can be given up, and lets nobody serve wha
     );
     expect((await migrate(one, '--prefix', 'dev-')).stderr).toContain('was begun here');
     expect((await migrate(one, '--abandon')).stdout).toContain('Given up');
-    expect((await migrate(one)).stderr).toContain('another migration has written to these tables');
+    expect((await migrate(one)).stderr).toContain('an import has written to these tables');
 
     expect((await migrate(one, '--abandon')).code).toBe(0);
     expect(await migrate(one, '--prefix', 'dev-')).toMatchObject({
