@@ -105,4 +105,20 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('$3 in, $15 out per million tokens').waitFor();
     await expectUsable(page, 'the settings of a tenant');
   });
+
+  it('narrows the audit trail where it is kept, by person, action and days', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    await client.accounts.createKey({ body: { name: 'Backend', permissions: 'write' } });
+    await page.goto(`${server.url}/console/account?tab=audit`);
+    await page.getByRole('row', { name: /signed up/ }).waitFor();
+    const asked = page.waitForRequest(one => one.url().includes('action=key'));
+    await page.getByRole('combobox', { name: 'Action' }).click();
+    await page.getByRole('option', { name: 'API keys' }).click();
+    await asked;
+    await page.getByRole('row', { name: /signed up/ }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /created a key/ }).waitFor();
+    await expectUsable(page, 'the audit trail');
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01');
+    await page.getByText('Nothing like this has happened').waitFor();
+  });
 });

@@ -1099,7 +1099,7 @@ export type ApiTypes = {
   };
   /** List the audit trail, newest first. For: account, scope admin. */
   'accounts.listAudit': {
-    args: { limit?: number; cursor?: string };
+    args: { limit?: number; cursor?: string; by?: string; action?: string; from?: string; to?: string };
     data: {
       data: Array<{
         auditId: string;

@@ -57,6 +57,20 @@ export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>)
     },
   }) as Subscription;
 
+export type AuditFilter = {
+  by?: string;
+  action?: string; // whole, or its beginning up to a dot: `key`
+  from?: string;
+  to?: string;
+};
+
+const isWithin = (name: string, wanted: string): boolean => name === wanted || name.startsWith(`${wanted}.`);
+const passes = ({ by, action, at }: AuditEntry, filter: AuditFilter): boolean =>
+  (filter.by === undefined || by === filter.by) &&
+  (filter.action === undefined || isWithin(action, filter.action)) &&
+  (filter.from === undefined || at >= filter.from) &&
+  (filter.to === undefined || at < filter.to);
+
 export type Audit = {
   // A step for the transaction that makes the change, so that neither is stored without the other.
   step(userId: string, entry: AuditRecord): WriteStep;
@@ -64,7 +78,7 @@ export type Audit = {
   // As `viewer` may see it: what the person whose id the account has did to themselves is theirs alone.
   list(
     userId: string,
-    page: { limit?: number; cursor?: string },
+    page: { limit?: number; cursor?: string } & AuditFilter,
     viewer?: string,
   ): Promise<ResultPage<AuditEntry>>;
   all(userId: string, viewer?: string): AsyncGenerator<AuditEntry>;
@@ -93,9 +107,17 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     async *all(userId, viewer = userId) {
       for await (const entry of store.all(auditOfUser, { userId })) if (maySee(entry, viewer)) yield entry;
     },
-    async list(userId, page, viewer = userId) {
-      const found = await store.query(auditOfUser, { userId }, { ...page, caller: userId });
-      return { ...found, items: found.items.filter(entry => maySee(entry, viewer)) };
+    async list(userId, { limit, cursor, ...filter }, viewer = userId) {
+      let next = cursor;
+      for (let read = 1; ; read++) {
+        const found = await store.query(auditOfUser, { userId }, { limit, cursor: next, caller: userId });
+        const items = found.items.filter(entry => maySee(entry, viewer) && passes(entry, filter));
+        const last = found.items.at(-1);
+        const isOver = last !== undefined && filter.from !== undefined && last.at < filter.from;
+        next = isOver ? undefined : found.cursor;
+        if (items.length > 0 || next === undefined || read === limits.auditPages)
+          return { ...found, items, cursor: next };
+      }
     },
   };
 }

@@ -63,6 +63,7 @@ export const signUpsPerAddress = 20; // a window; also what slows down asking wh
 export const auditS = 365 * day; // a year, as auditors ask for
 export const auditsTogether = 4; // handed on as events at the same time
 export const auditDetailChars = 500;
+export const auditPages = 20; // read for one page of a filtered trail, before it is returned short
 export const usageShards = 8; // of a busy account: many processes add at once, and one item takes a thousand writes a second
 export const usageMonthsS = 400 * day; // a year of months, for comparison
 export const backgroundJobs = 200; // writes nobody waits for; past this they are dropped, and it is logged

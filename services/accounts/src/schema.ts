@@ -1,3 +1,4 @@
+import { pageQuery } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
@@ -110,6 +111,18 @@ export const sessionSchema = z.strictObject({
   lastUsedAt: z.string(),
 });
 
+const moment = z.iso.datetime({ offset: true });
+export const auditQuery = pageQuery().extend({
+  by: z.string().min(1).max(100).optional().describe('What this person did, by their user id'),
+  action: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('This action, such as `key.created`, or all that begin with `key`'),
+  from: moment.optional().describe('Since this time'),
+  to: moment.optional().describe('Before this time'),
+});
 export const auditSchema = z.strictObject({
   auditId: z.string(),
   action: z.string(),

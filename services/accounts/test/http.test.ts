@@ -220,6 +220,14 @@ describe('the account', () => {
       data: [{ action: 'session.started' }, { action: 'account.created' }],
       next_cursor: null,
     });
+    const actions = async (query: string) =>
+      ((await (await page(as, query)).json()) as { data: { action: string }[] }).data.map(one => one.action);
+    expect(await actions('action=session&limit=1')).toEqual(['session.refused']);
+    expect(await actions('action=account.created&limit=1')).toEqual(['account.created']); // pages further on
+    expect(await actions('by=nobody')).toEqual([]);
+    expect(await actions('from=2999-01-01T00:00:00Z')).toEqual([]);
+    expect(await actions('to=2000-01-01T00:00:00%2B02:00')).toEqual([]);
+    expect(await actions('from=2000-01-01T00:00:00Z')).toHaveLength(4);
     // Nobody goes on where somebody else stopped.
     const bob = await house.signUp('bobby@example.com');
     expect((await page(bob.access_token, `cursor=${first.next_cursor}`)).status).toBe(400);

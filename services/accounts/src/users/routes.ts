@@ -7,7 +7,6 @@ import {
   json,
   type PrincipalOf,
   pageOf,
-  pageQuery,
   route,
   toPage,
   versionMismatch,
@@ -15,12 +14,14 @@ import {
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import { doneBy, showEntry } from '../audit.ts';
+import { isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { hasFactor } from '../factors/table.ts';
 import { switchMails, wantedMails } from '../mail/notices.ts';
 import type { Role } from '../organisations/roles.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from '../plans.ts';
 import {
+  auditQuery,
   auditSchema,
   callerSchema,
   mailSwitches,
@@ -140,7 +141,9 @@ const routes = {
     auth: 'account',
     scope: 'admin',
     summary: 'List the audit trail, newest first',
-    request: { query: pageQuery() },
+    description:
+      'With filters, a page may have few entries or none and still a `next_cursor`: it ends after a number of entries that were read.',
+    request: { query: auditQuery },
     responses: { 200: json(pageOf(auditSchema)) },
   }),
   exportAudit: route({
@@ -185,6 +188,10 @@ export type UserRoutesDeps = SignInDeps & {
   defaultPlan: PlanName;
   readStorage(accountId: string): Promise<StorageUse>;
 };
+
+// As entries have it, so that they can be compared.
+const spell = (moment: string | undefined): string | undefined =>
+  moment === undefined ? undefined : isoTime(Date.parse(moment));
 
 export function createUserRoutes(deps: UserRoutesDeps) {
   const { users, audit, browser, deletions, plans, defaultPlan } = deps;
@@ -248,7 +255,9 @@ export function createUserRoutes(deps: UserRoutesDeps) {
     }),
     endpoint(routes.listAudit, async c => {
       const { accountId, userId } = c.get('principal');
-      const { items, cursor } = await audit.list(accountId, c.req.valid('query'), userId).catch(refuseCursor);
+      const { from, to, ...query } = c.req.valid('query');
+      const asked = { ...query, from: spell(from), to: spell(to) };
+      const { items, cursor } = await audit.list(accountId, asked, userId).catch(refuseCursor);
       return c.json(toPage({ items: items.map(showEntry), cursor }), 200);
     }),
     endpoint(

@@ -17,15 +17,26 @@ export type AccountSearch = {
   tab?: AccountTab;
   checkout?: Checkout;
   by?: string; // of the audit trail: a person
+  action?: string; // what it begins with: `key`
+  from?: string; // days: 2026-11-15
+  to?: string;
   what?: string; // and a part of the text
 };
 
 const textOf = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
 
-export const readAccountSearch = ({ tab, checkout, by, what }: Record<string, unknown>): AccountSearch => ({
-  tab: accountTabs.find(name => name === tab),
-  checkout: checkouts.find(name => name === checkout),
-  by: textOf(by),
-  what: textOf(what),
+const dayOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+    ? value
+    : undefined;
+
+export const readAccountSearch = (search: Record<string, unknown>): AccountSearch => ({
+  tab: accountTabs.find(name => name === search.tab),
+  checkout: checkouts.find(name => name === search.checkout),
+  by: textOf(search.by),
+  action: textOf(search.action),
+  from: dayOf(search.from),
+  to: dayOf(search.to),
+  what: textOf(search.what),
 });

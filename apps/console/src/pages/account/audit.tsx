@@ -11,7 +11,9 @@ import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
 import { actionText } from '../../text/action-text.ts';
+import { addDays } from '../../text/days.ts';
 import { formatTime } from '../../text/format.ts';
+import type { AccountSearch } from './address.ts';
 
 export const useAuditDownload = () =>
   useMutation({
@@ -24,38 +26,95 @@ export const useAuditDownload = () =>
 
 const route = getRouteApi('/inside/account');
 
+// What actions begin with, in the order in which people look for them.
+const areas = [
+  { value: 'session', label: 'Signing in and out' },
+  { value: 'member', label: 'Members' },
+  { value: 'invitation', label: 'Invitations' },
+  { value: 'key', label: 'API keys' },
+  { value: 'app', label: 'Apps' },
+  { value: 'password', label: 'Passwords' },
+  { value: 'passkey', label: 'Passkeys' },
+  { value: 'account', label: 'The account' },
+  { value: 'webhooks', label: 'Webhooks' },
+  { value: 'inbox', label: 'Inboxes' },
+  { value: 'tenants', label: 'Tenants' },
+  { value: 'agents', label: 'Agents' },
+];
+
+// A day begins where the reader is.
+const startOf = (day: string): string => new Date(`${day}T00:00`).toISOString();
+
 export function AuditTrail() {
-  const { by, what = '' } = route.useSearch();
+  const { by, action, from, to, what = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const change = (part: { by?: string; what?: string }) =>
+  const change = (part: Partial<AccountSearch>) =>
     void navigate({ search: before => ({ ...before, ...part }), replace: true });
-  const trail = usePages(['audit'], cursor => client.accounts.listAudit({ limit: 100, ...cursor }));
+  const filter = {
+    ...(by && { by }),
+    ...(action && { action }),
+    ...(from && { from: startOf(from) }),
+    ...(to && { to: startOf(addDays(to, 1)) }),
+  };
+  const trail = usePages(['audit', filter], cursor =>
+    client.accounts.listAudit({ limit: 100, ...filter, ...cursor }),
+  );
   const { data: members = [] } = useMembers();
   const download = useAuditDownload();
   const personOf = (userId: string | undefined): string | undefined =>
     members.find(one => one.userId === userId)?.email ?? userId;
   const words = (row: Entry): string => `${personOf(row.by) ?? viaOf(row.via)} ${actionText(row.action)}`;
   const isShown = (row: Entry): boolean =>
-    (by === undefined || row.by === by) &&
     [words(row), row.action, row.detail, row.target, row.address]
       .join(' ')
       .toLowerCase()
       .includes(what.toLowerCase());
-  const people = [...new Set(trail.data?.flatMap(row => row.by ?? []))];
+  // Also those who have left, as far as the trail names them.
+  const people = [
+    ...new Set([
+      ...members.map(one => one.userId),
+      ...(trail.data?.flatMap(row => row.by ?? []) ?? []),
+      ...(by ? [by] : []),
+    ]),
+  ];
   return (
     <Stack>
-      <Group align="end">
+      <Group align="end" className="stak-filters">
         <Select
           label="Person"
           placeholder="Everybody"
           data={people.map(userId => ({ value: userId, label: personOf(userId)! }))}
           value={by ?? null}
           clearable
+          clearButtonProps={{ 'aria-label': 'Everybody' }}
+          searchable
           onChange={value => change({ by: value ?? undefined })}
         />
+        <Select
+          label="Action"
+          placeholder="All"
+          data={areas}
+          value={action ?? null}
+          clearable
+          clearButtonProps={{ 'aria-label': 'All actions' }}
+          onChange={value => change({ action: value ?? undefined })}
+        />
         <TextInput
-          label="Search"
+          label="From"
+          type="date"
+          value={from ?? ''}
+          onChange={event => change({ from: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          label="To"
+          type="date"
+          value={to ?? ''}
+          onChange={event => change({ to: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          label="Search what is loaded"
           placeholder="What, to what or from where"
+          data-search
           value={what}
           onChange={event => change({ what: event.currentTarget.value || undefined })}
         />
@@ -73,9 +132,11 @@ export function AuditTrail() {
               rows={rows.filter(isShown)}
               keyOf={row => row.auditId}
               empty={
-                rows.length === 0
-                  ? 'Nothing has happened yet.'
-                  : 'Nothing of what is loaded is like this. Show older entries, or clear the filters.'
+                rows.length > 0 || trail.hasNextPage
+                  ? 'Nothing of what is loaded is like this. Show older entries, or clear the filters.'
+                  : Object.keys(filter).length > 0
+                    ? 'Nothing like this has happened. Clear the filters.'
+                    : 'Nothing has happened yet.'
               }
               columns={[
                 { label: 'When', show: row => <span className="stak-nowrap">{formatTime(row.at)}</span> },
