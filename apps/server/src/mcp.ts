@@ -3,6 +3,7 @@ import type { Api } from '@stak/http';
 import { designDoc } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { designs } from './designs.ts';
+import { isLoopback } from './loopback.ts';
 import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's own
@@ -33,17 +34,29 @@ const unknownCaller = {
   id: null,
 };
 
+const foreignPage = {
+  jsonrpc: '2.0',
+  error: { code: -32600, message: 'Pages of this origin may not call: see STAK_CORS_ORIGINS' },
+  id: null,
+};
+
 type App = Api['app'];
 type Call = (path: string, init: RequestInit) => Promise<Response>;
 
-export function mountMcp(app: App, publicUrl: string): void {
+export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly string[]): void {
   const resource = mcpResource(publicUrl);
+  const origins = new Set([new URL(publicUrl).origin, ...corsOrigins]);
+  // As the specification asks, of a page: a name that leads here does not make it one of ours.
+  const isForeign = (origin: string): boolean =>
+    !origins.has(origin) && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
   // Where an app finds out how it gets a token (RFC 9728, 5.1).
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
   app.all('/mcp', async c => {
     // Without sessions there is nothing to listen to or to end.
     if (c.req.method !== 'POST') return c.body(null, 405, { Allow: 'POST' });
+    const origin = c.req.header('origin');
+    if (origin !== undefined && isForeign(origin)) return c.json(foreignPage, 403);
     const authorization = c.req.header('authorization');
     const forwarded = c.req.header('x-forwarded-for');
     // The address of the caller, so that its limits count, and nothing of this request's own body.

@@ -151,7 +151,7 @@ async function startOn(
       }),
     },
   });
-  mountMcp(api.app, publicUrl);
+  mountMcp(api.app, publicUrl, config.corsOrigins);
   extend?.(api.app, services);
   const listening = await listenOn(api, exposed, config, { clock, log }).catch(async error => {
     await workers.stop();

@@ -46,6 +46,23 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   };
 };
 
+test('a page of somebody else is refused, whatever name led it here', async () => {
+  const from = async (origin: string) => {
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      Accept: 'application/json, text/event-stream',
+      'Content-Type': 'application/json',
+      Origin: origin,
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    return (await fetch(`${me.url}/mcp`, { method: 'POST', headers, body })).status;
+  };
+  for (const origin of ['http://evil.example', 'https://127.0.0.1.evil.example', 'null', 'nonsense'])
+    expect([origin, await from(origin)]).toEqual([origin, 403]);
+  for (const origin of [new URL(me.url).origin, 'http://localhost:6274', 'http://[::1]:80'])
+    expect([origin, await from(origin)]).toEqual([origin, 200]);
+});
+
 test('an assistant finds tools for every service, and the designs of the tables', async () => {
   const client = await open();
   const { tools } = await client.listTools();
