@@ -59,7 +59,7 @@ export function createUnsubscribeRoutes(deps: {
   const { notices, name } = deps;
   const old = htmlOf(
     name,
-    '<p>This link does not work any more. Choose your mails under Account, Profile in the console.</p>',
+    '<p>This link does not work any more. Choose your mails in the console, under Settings, Profile.</p>',
   );
   return [
     endpoint(routes.show, async c => {
@@ -72,7 +72,7 @@ export function createUnsubscribeRoutes(deps: {
       const about = notices.openUnsubscribeToken(c.req.valid('query').token);
       if (!about) return c.html(old, 200) as never;
       await unsubscribe(deps, about, originOf(c));
-      const text = `<p>You get no more mails ${names[about.topic]}. Under Account, Profile in the console you can turn them on again.</p>`;
+      const text = `<p>You get no more mails ${names[about.topic]}. You can turn them on again in the console, under Settings, Profile.</p>`;
       return c.html(htmlOf(name, text), 200) as never;
     }),
   ] as const;

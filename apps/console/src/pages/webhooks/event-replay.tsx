@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { ConfirmDialog } from '../../components/confirm.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
@@ -207,9 +208,11 @@ function RunningJob({ job }: { job: Job }) {
         animated={expected === undefined}
         aria-label="Progress of the replay"
       />
-      <Button size="compact-sm" variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
-        Stop
-      </Button>
+      <Permitted to="webhooks.cancelJob">
+        <Button size="compact-sm" variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
+          Stop
+        </Button>
+      </Permitted>
     </Group>
   );
 }
