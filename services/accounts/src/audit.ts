@@ -57,7 +57,7 @@ export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>)
     },
   }) as Subscription;
 
-export type AuditFilter = {
+type AuditFilter = {
   by?: string;
   action?: string; // whole, or its beginning up to a dot: `key`
   from?: string;
