@@ -125,7 +125,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await allow(0);
     await open();
     await say(page, 'Hello');
-    await pane(page).getByRole('alert').getByText('has had its 0 messages of today').waitFor();
+    await pane(page).getByRole('alert').getByText('has used its 0 messages for today').waitFor();
     await allow(10);
     await pane(page).getByRole('button', { name: 'Say it again' }).click();
     await badge(page).getByText('rule: greeting').waitFor();

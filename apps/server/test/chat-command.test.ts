@@ -16,7 +16,7 @@ afterAll(() => me.close());
 
 test('a message by argument begins a conversation, one by a pipe goes on with it', async () => {
   const first = await me.pipe('', ...ann, 'Hello', 'there');
-  expect(first.stdout).toMatch(/^Hello\. I can do this:\n- sprint_status: .*\n$/);
+  expect(first.stdout).toMatch(/^Hello\. I can help with:\n- sprint_status: .*\n$/);
   expect(first.stderr).toContain('rule greeting · no model · 0 tokens in, 0 out · $0\n');
   const conversation_id = /--conversation (conv_\w+)/.exec(first.stderr)![1]!;
 

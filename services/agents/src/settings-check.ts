@@ -90,6 +90,6 @@ async function checkSkills(
     .filter(name => !known.includes(name))
     .map(name => ({
       field: 'enabled_skills',
-      detail: `There is no skill "${name}". There is: ${known.join(', ')}.`,
+      detail: `Unknown skill "${name}". Available: ${known.join(', ')}.`,
     }));
 }

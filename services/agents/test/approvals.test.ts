@@ -142,7 +142,7 @@ describe('a call that somebody has to agree to', () => {
     await settle(fixture);
     expect(
       (await turnsOf(fixture)).map((turn: { messages: { content: string }[] }) => turn.messages[1]!.content),
-    ).toEqual(['pay was not done: refused: too much.', 'pay was not done: nobody agreed to it in time.']);
+    ).toEqual(['pay was not done: refused: too much.', 'pay was not done: the approval expired.']);
     expect(bank.asked).toEqual([]);
     expect(await decide(fixture, late.approval_id, true)).toMatchObject({
       status: 409,

@@ -118,7 +118,7 @@ describe('Slack', () => {
     await press({ value, action: 'refuse' });
     await work();
     expect(told().map(({ body }) => body)).toEqual([
-      { channel: 'D1', user: 'U1', text: 'This was decided before: it is approved.' },
+      { channel: 'D1', user: 'U1', text: 'This approval is already approved.' },
     ]);
     expect(replies()).toHaveLength(1);
   });
@@ -216,7 +216,7 @@ describe('Slack', () => {
     const update = providers.sent.findLast(({ path: to }) => to.endsWith('chat.update'))!;
     expect(blocksOf(update).at(-1)).toMatchObject({ elements: [{ text: 'Nobody decided in time.' }] });
     await press(late);
-    expect(told().at(-1)!.body.text).toBe('This was decided before: it is expired.');
+    expect(told().at(-1)!.body.text).toBe('This approval is already expired.');
   });
 
   it('goes on at once, also if somebody decides while the turns before are noted', async () => {
@@ -354,7 +354,7 @@ describe('Teams', () => {
     expect(replies()).toHaveLength(1);
     expect((await send(pressed({ ...data, approved: false }))).body).toEqual({
       ...answer,
-      value: 'This was decided before: it is approved.',
+      value: 'This approval is already approved.',
     });
   });
 

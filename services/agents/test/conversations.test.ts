@@ -42,7 +42,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
   it('says that there is no model instead of making something up', async () => {
     const answer = await say(fixture, 'honest', 'Who won the election of 1848?');
     expect(answer.body).toMatchObject({ routing: 'rule', rule: 'no_model', model: null });
-    expect(answer.body.reply.content).toMatch(/^No model is configured here/);
+    expect(answer.body.reply.content).toMatch(/^No model is configured/);
   });
 
   it('keeps the documented item as the document has it', async () => {

@@ -81,7 +81,7 @@ describe('memory', () => {
       },
     });
     late.tenants.get('acme')!.settings = { enabled_skills: ['remember'] };
-    expect(await ask(late, 'remember that I like tea')).toMatch(/does not want to be remembered/);
+    expect(await ask(late, 'remember that I like tea')).toMatch(/opted out of memory/);
     const left = (await everyItem(fixture.target, 'tenants')).map(({ sk }) => sk);
     expect(left.sort()).toEqual(['NOMEMORY#ann', 'USER#ann']);
   });

@@ -102,7 +102,7 @@ describe('built-in skills', () => {
     const off = await fixture.call('PATCH', `${path}-settings`, { as, send: { is_declined: true } });
     expect(off.body).toMatchObject({ is_declined: true, memory_summary: null });
     expect((await fixture.call('GET', path, { as })).body.data).toEqual([]);
-    expect((await ask('remember that I am here')).reply.content).toMatch(/does not want to be remembered/);
+    expect((await ask('remember that I am here')).reply.content).toMatch(/opted out of memory/);
     await fixture.call('PATCH', `${path}-settings`, { as, send: { is_declined: false } });
     expect((await ask('remember that I am here')).reply.content).toBe('I will remember: I am here');
     expect((await fixture.call('GET', path.replace('me', 'ann'), { as: 'acme~bob' })).status).toBe(404);

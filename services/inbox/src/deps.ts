@@ -65,7 +65,7 @@ export const retry = <T>(
       firstMs: limits.conflictFirstMs,
       mostMs: limits.conflictMostMs,
       busy: () =>
-        inboxErrors.create('inbox.busy', 'Too many changes at once; try again.', { retryAfterS: 1 }),
+        inboxErrors.create('inbox.busy', 'Too many concurrent changes. Try again.', { retryAfterS: 1 }),
     },
     attempt,
   );

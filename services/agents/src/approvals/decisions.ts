@@ -90,7 +90,7 @@ export async function decide(
 }
 
 const isDecided = (status: string) =>
-  agentErrors.create('agents.approval_decided', `This was decided before: it is ${status}.`, { status });
+  agentErrors.create('agents.approval_decided', `This approval is already ${status}.`, { status });
 
 const nameOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account:${caller.accountId}` : `user:${caller.userId}`;

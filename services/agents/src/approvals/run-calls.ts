@@ -104,7 +104,7 @@ function refusalOf(
   const decided = approvals.find(({ approval_id }) => approval_id === call.approval_id);
   if (decided?.status === 'approved') return undefined;
   if (decided?.status === 'refused') return decided.reason ? `refused: ${decided.reason}` : 'it was refused';
-  return 'nobody agreed to it in time';
+  return 'the approval expired';
 }
 
 export const sayResults = (calls: readonly PendingCall[]): string =>

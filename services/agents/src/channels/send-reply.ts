@@ -61,7 +61,7 @@ export async function sendReply(
   if (outcome.ok) return undefined;
   service.log.warn(
     { tenant_id, type, channel_id, attempts, reason: outcome.reason },
-    'a reply was not taken',
+    'the channel rejected a reply',
   );
   if (outcome.retryMs === undefined || attempts + 1 >= limits.replyAttempts) return undefined;
   const delayMs = Math.max(outcome.retryMs, limits.replyRetryMs * 2 ** attempts);

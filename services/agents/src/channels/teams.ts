@@ -78,7 +78,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
         return await isOwner(service, channelId, app_password);
       } catch (error) {
         if (!(error instanceof errors.JOSEError))
-          log.warn({ err: error }, 'the keys of Teams were not to be had');
+          log.warn({ err: error }, 'could not fetch the signing keys of Teams');
         return false;
       }
     },

@@ -178,8 +178,7 @@ const toSkill = (service: Service, server: McpServer, tool: McpTool): Skill => (
   timeoutMs: limits.mcpCallMs,
   async run(input, scope) {
     const mismatch = findMismatch(tool.parameters, input);
-    if (mismatch)
-      throw new Error(`the arguments are not as they should be: ${mismatch.pointer} ${mismatch.detail}`);
+    if (mismatch) throw new Error(`invalid arguments: ${mismatch.pointer} ${mismatch.detail}`);
     return callTool(service, server, tool, input, scope);
   },
 });

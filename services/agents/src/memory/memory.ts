@@ -27,8 +27,7 @@ export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] =>
   }
 };
 
-const declined = () =>
-  agentErrors.create('agents.memory_declined', 'The user does not want to be remembered.');
+const declined = () => agentErrors.create('agents.memory_declined', 'The user has opted out of memory.');
 
 export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;

@@ -33,7 +33,7 @@ export const memory = entity(tenantsKeys, {
 
 export const memoryChoice = entity(tenantsKeys, {
   name: 'memory choice of a user',
-  description: 'Somebody who does not want to be remembered.',
+  description: 'A user who opted out of memory.',
   schema: z.object({ tenant_id: z.string(), user_id: z.string(), declined_at: z.string() }),
   key: { partition: 'TENANT#{tenant_id}', sort: 'NOMEMORY#{user_id}' },
 });

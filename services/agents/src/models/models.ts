@@ -88,14 +88,14 @@ export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = {
     async problemWith(name) {
       const provider = providers.get(name.provider);
       if (!provider)
-        return `No provider "${name.provider}" is configured. There is: ${listed([...providers.keys()])}.`;
+        return `No provider "${name.provider}" is configured. Available: ${listed([...providers.keys()])}.`;
       const known = await knownOf(name.provider);
       const isServed = known
         ? known.some(one => isSame(one, name.model)) || isNamed(name)
         : (provider.isKnown?.(name.model) ?? true);
       if (isServed && isAllowed(name)) return undefined;
       const models = (await list()).filter(one => one.provider === name.provider).map(({ model }) => model);
-      return `${name.provider} has no model "${name.model}" here. There is: ${listed(models)}.`;
+      return `${name.provider} has no model "${name.model}" here. Available: ${listed(models)}.`;
     },
   };
 

@@ -113,8 +113,7 @@ function toSkill(service: Service, item: CustomSkill): Skill {
     approval: 'never', // the tenant's own server; the settings may say otherwise
     async run(input, scope) {
       const mismatch = findMismatch(jsonSchema, input);
-      if (mismatch)
-        throw new Error(`the arguments are not as they should be: ${mismatch.pointer} ${mismatch.detail}`);
+      if (mismatch) throw new Error(`invalid arguments: ${mismatch.pointer} ${mismatch.detail}`);
       const answer = await callSkill(service, item, input, scope);
       return { data: answer, text: textOf(answer) };
     },

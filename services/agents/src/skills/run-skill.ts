@@ -16,8 +16,7 @@ export async function executeSkill(
   scope: SkillScope,
 ): Promise<SkillOutcome> {
   const parsed = skill.parameters.safeParse(input);
-  if (!parsed.success)
-    return { ok: false, reason: `The arguments are not as they should be: ${issues(parsed)}` };
+  if (!parsed.success) return { ok: false, reason: `Invalid arguments: ${issues(parsed)}` };
   if (skill.needs !== undefined && !isGranted(scope.granted, skill.needs))
     return { ok: false, reason: `The user's token does not hold the scope ${skill.needs}` };
   const { timeoutMs = limits.skillMs } = skill;

@@ -38,7 +38,7 @@ export const followAnswer =
     } catch (error) {
       if (!(error instanceof AppError)) service.log.error({ err: error }, 'a turn failed');
       const { code, message } =
-        error instanceof AppError ? error : { code: 'http.internal', message: 'It failed.' };
+        error instanceof AppError ? error : { code: 'http.internal', message: 'Internal error.' };
       writer.send('error', { code, detail: message });
     } finally {
       listening.close();

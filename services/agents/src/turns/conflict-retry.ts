@@ -1,21 +1,24 @@
-import { isRefused, tableErrors } from '@stak/table';
+import { conflict, done, retryConflicts, tableErrors } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 
-// Every change is decided on what was read, and written on the condition that it is still so. A writer that loses
-// reads again; of any number of writers one always wins. Undefined from an attempt means that it was lost.
-export async function retryOnConflict<T>(
+// For changes that are decided on what was read. Undefined from an attempt means that another writer came first.
+export const retryOnConflict = <T>(
   { clock, random }: Pick<Service, 'clock' | 'random'>,
   attempt: () => Promise<T | undefined>,
-): Promise<T> {
-  for (let lost = 0; lost < limits.raceAttempts; lost++) {
-    if (lost > 0) await clock.sleep(random() * limits.raceMs * lost);
-    try {
+): Promise<T> =>
+  retryConflicts(
+    {
+      clock,
+      random,
+      attempts: limits.raceAttempts,
+      firstMs: limits.raceMs,
+      mostMs: limits.raceMs * limits.raceAttempts,
+      busy: () =>
+        tableErrors.create('table.busy', 'Too many concurrent changes. Try again.', { retryAfterS: 1 }),
+    },
+    async () => {
       const result = await attempt();
-      if (result !== undefined) return result;
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-    }
-  }
-  throw tableErrors.create('table.busy', 'Too many changes at once; try again.', { retryAfterS: 1 });
-}
+      return result === undefined ? conflict : done(result);
+    },
+  );

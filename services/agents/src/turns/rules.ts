@@ -67,12 +67,12 @@ function hasWords(text: string, words: string): boolean {
 const listOf = (skills: readonly Skill[]): string =>
   skills.length === 0
     ? 'No skills are enabled here yet.'
-    : `I can do this:\n${skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`;
+    : `I can help with:\n${skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`;
 
 export const sayHello = (skills: readonly Skill[]): string => `Hello. ${listOf(skills)}`;
 export const sayHelp = (skills: readonly Skill[]): string => listOf(skills);
 export const sayWelcome = 'You are welcome.';
 // Said instead of an answer that nobody could give: never a text that pretends to be one.
 export const sayNoModel = (missing: string, skills: readonly Skill[]): string =>
-  `No model is configured here, so I cannot answer this. ${missing}\n\n${listOf(skills)}`;
+  `No model is configured, so I cannot answer this. ${missing}\n\n${listOf(skills)}`;
 export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

@@ -121,7 +121,7 @@ async function findDue(service: Service): Promise<{ due: ConversationKey[]; next
 
 const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
   processConversation(service, key).catch(error =>
-    service.log.error({ err: error, ...keyOfConversation(key) }, 'a conversation was not attended to'),
+    service.log.error({ err: error, ...keyOfConversation(key) }, 'could not process a conversation'),
   );
 
 // One conversation, as far as one lease goes. The index may be late: the lease tells what is so.

@@ -37,12 +37,16 @@ export async function reserveMessage(
 
 function exceeded(scope: 'tenant' | 'user', limit: number, nowMs: number) {
   const resetMs = resetOf(nowMs);
-  return agentErrors.create('agents.quota_exceeded', `The ${scope} has had its ${limit} messages of today.`, {
-    scope,
-    limit,
-    resets_at: new Date(resetMs).toISOString(),
-    retryAfterS: secondsOf(resetMs - nowMs) + 1,
-  });
+  return agentErrors.create(
+    'agents.quota_exceeded',
+    `The ${scope} has used its ${limit} messages for today.`,
+    {
+      scope,
+      limit,
+      resets_at: new Date(resetMs).toISOString(),
+      retryAfterS: secondsOf(resetMs - nowMs) + 1,
+    },
+  );
 }
 
 // For a message that got no answer. Made after the message is marked as dropped, which one process does once: a crash

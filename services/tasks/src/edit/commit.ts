@@ -80,7 +80,7 @@ const retryOf = ({ clock, random }: CommitDeps): ConflictRetry => ({
   attempts: limits.commitAttempts,
   firstMs: limits.commitFirstMs,
   mostMs: limits.commitMostMs,
-  busy: () => tasksErrors.create('tasks.busy', 'Too many changes at once; try again.', { retryAfterS: 1 }),
+  busy: () => tasksErrors.create('tasks.busy', 'Too many concurrent changes. Try again.', { retryAfterS: 1 }),
 });
 
 // The first write of a user stores their profile: as one of its own steps, or separately.
