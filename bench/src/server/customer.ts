@@ -33,7 +33,10 @@ export async function createCustomer(baseUrl: string, counts: Counts, tenantId =
     const userId = `user-${endUsers.length}`;
     const user = { user_id: userId, display_name: userId, email: `${userId}@example.com` };
     await client.tenants.createUser({ tenant_id: tenantId, body: { ...user, role: 'member' } });
-    const grant = { sub: userId, scope: 'inbox:read inbox:write tasks:read tasks:write agents:chat profile:read' };
+    const grant = {
+      sub: userId,
+      scope: 'inbox:read inbox:write tasks:read tasks:write agents:chat profile:read',
+    };
     const minted = await client.tenants.mintToken({ tenant_id: tenantId, body: grant });
     endUsers.push({ userId, token: minted.data.token });
   }
