@@ -289,7 +289,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
       await invitee.getByRole('button', { name: 'Accept' }).click();
     };
     await accept(replaced);
-    await invitee.getByRole('alert').getByText('no such invitation').waitFor();
+    await invitee.getByRole('alert').getByText('Invitation not found').waitFor();
     await expectUsable(invitee, 'the page of an invitation');
     await accept(good);
     await invitee.getByRole('heading', { name: 'Welcome, Bob' }).waitFor();

@@ -48,7 +48,7 @@ it.each<[string, Fault]>([
   ['fails', { status: 500, body: problem('InternalServerError') }],
   ['is behind something that fails', { status: 503, body: 'no gateway' }],
 ])('asks a server that %s once, and says that the answer is missing', async (_, fault) => {
-  const { client, requests } = await openServer(fault, 100);
+  const { client, requests } = await openServer(fault, 1000);
   expect(isUnanswered(await client.update(addition).catch((error: unknown) => error))).toBe(true);
   expect(requests()).toBe(1);
 });

@@ -18,6 +18,18 @@ export const lakeSteps: readonly Step[] = [
     status: 401,
     stranger: { anything: 'nobody reads a file without a signature' },
   },
+  // The owner is the operator here, and a person. Nobody else has this catalog, with whatever credentials.
+  { operation: 'lake.operatorIcebergConfig', as: 'session' },
+  { operation: 'lake.operatorIcebergNamespaces', as: 'session' },
+  { operation: 'lake.operatorIcebergNamespace', path: { namespace: 'silver' }, as: 'session' },
+  { operation: 'lake.operatorIcebergTables', path: { namespace: 'silver' }, as: 'session' },
+  {
+    operation: 'lake.operatorIcebergTable',
+    path: { namespace: 'silver', table: 'tasks' },
+    as: 'session',
+  },
+  { operation: 'lake.readTexts', as: 'session', stranger: everybody },
+  { operation: 'lake.setTexts', body: { enabled: false }, as: 'session', stranger: everybody },
   { operation: 'lake.status', stranger: everybody },
   { operation: 'insights.list', stranger: everybody },
   { operation: 'system.status', stranger: 'own' },
