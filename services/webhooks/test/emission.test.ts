@@ -117,7 +117,9 @@ describe('an event of Stak', () => {
     await emit(hooks);
     const events = await Promise.all(sourceIds.map(sourceId => listed(hooks, sourceId)));
     expect(events.flat()).toHaveLength(1);
-    const logged = lines.map(line => JSON.parse(line)).filter(line => line.msg === 'could not store an event');
+    const logged = lines
+      .map(line => JSON.parse(line))
+      .filter(line => line.msg === 'could not store an event');
     expect(logged).toMatchObject([
       { account_id: 'usr_ann', type: 'task.reminder', refusals: ['webhooks.quota_exceeded'] },
     ]);
