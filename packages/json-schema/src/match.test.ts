@@ -46,12 +46,25 @@ const { schema } = fc.letrec<{ schema: boolean | JsonObject }>(tie => {
   return { schema: fc.oneof({ maxDepth: 3 }, fc.boolean(), few.map(Object.fromEntries)) };
 });
 
+// Undefined where the code that Ajv makes of a schema names a variable which it has left out, as it does of
+// { not: true, oneOf: [{ prefixItems: [false] }] }.
+function judge(rules: object | boolean, one: unknown): boolean | undefined {
+  try {
+    return ajv.validate(rules, one);
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined;
+    throw error;
+  }
+}
+
 describe('a value and a schema', () => {
   it('fit each other when Ajv says so', () => {
     fc.assert(
       fc.property(schema, value, (...given) => {
         const [rules, one] = JSON.parse(JSON.stringify(given));
-        expect(findMismatch(rules, one) === undefined).toBe(ajv.validate(rules, one));
+        const isFitting = judge(rules, one);
+        fc.pre(isFitting !== undefined);
+        expect(findMismatch(rules, one) === undefined).toBe(isFitting);
       }),
       { numRuns: 500 },
     );
