@@ -84,6 +84,8 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
     // Paused and resumed: that closes the breaker, which else looks again after a minute.
     await become('paused');
     await become('active');
+    // What was held is tried now, and what was under way when it was repaired may still have failed.
+    await untilQuiet(eventIds, settlingMs, false);
     const failed = (await deliveriesOf(eventIds)).filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
     await webhooks.createJob({
