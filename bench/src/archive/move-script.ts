@@ -1,6 +1,8 @@
 import { createEngine } from '@stak/engine';
 import { createSealer, systemClock } from '@stak/kit';
 import { exportArchive, importArchive } from '@stak/server';
+import { streamsTable } from '@stak/streams';
+import { createTables } from '@stak/table';
 import { memoryOf } from '../server/memory.ts';
 import { type Moved, moved } from './move.ts';
 
@@ -18,6 +20,7 @@ const progress = () => {
 
 const sealer = createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] });
 const engine = await createEngine({ path: data, sweepIntervalMs: 0 });
+if (direction === 'import') await createTables(engine, [streamsTable]); // where an import notes that it has begun
 const shared = { client: engine.client, tables: moved, folder, sealer, passphrase: 'correct horse battery' };
 const startMs = performance.now();
 const { items } =
