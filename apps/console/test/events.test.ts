@@ -44,7 +44,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await expect.poll(failed).toBe(1);
     expect(destination.bodies).toHaveLength(5);
 
-    // Whoever comes back sees how far it is, and can stop it.
+    // Those who come back see the progress, and can stop it.
     const { data: jobs } = (await client.webhooks.listJobs()).data;
     const running = { ...jobs[0], state: 'running', matched: 5, expected: 12, finishedAt: undefined };
     await page.route('**/v1/webhook-jobs', route =>

@@ -8,6 +8,10 @@ export class FlagError extends UsageError {
   override readonly name = 'FlagError';
 }
 
+// Of a call to the store: the table does not exist.
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ResourceNotFoundException';
+
 const explanations = new Map<string, (error: NodeJS.ErrnoException & { port?: number }) => string>([
   ['EADDRINUSE', error => `port ${error.port} is already in use; choose another with --port`],
   ['EADDRNOTAVAIL', () => 'this machine does not have the address given with --host'],

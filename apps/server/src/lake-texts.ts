@@ -46,23 +46,23 @@ export function createTexts(store: Store): Texts {
       const since = new Map<string, number>();
       for await (const { accountId, sinceMs } of store.all(accountsWithTexts, {}))
         since.set(accountId, sinceMs);
+      const isWanted = (accountId: string | undefined, atMs: number): boolean | 'off' => {
+        if (accountId === undefined) return false;
+        const sinceMs = since.get(accountId);
+        return sinceMs === undefined ? 'off' : atMs >= sinceMs;
+      };
       return {
         isAnyOn: since.size > 0,
         async whose(entity: string, item: Attributes) {
           if (entity === payload.name) {
             const { sourceId, receivedAt } = item as Payload;
             const account_id = await accountOfSource(sourceId);
-            if (account_id === undefined) return 'unknown';
-            const sinceMs = since.get(account_id);
-            if (sinceMs === undefined) return 'off';
-            return receivedAt >= sinceMs ? { account_id } : 'unknown';
+            const wanted = isWanted(account_id, receivedAt);
+            return wanted === 'off' ? 'off' : wanted ? { account_id } : 'unknown';
           }
           const one = item as Turn;
-          const accountId = await accountOfTenant(one.tenant_id);
-          if (accountId === undefined) return 'unknown';
-          const sinceMs = since.get(accountId);
-          if (sinceMs === undefined) return 'off';
-          return (Date.parse(one.created_at) >= sinceMs && (await speakerOf(one))) || 'unknown';
+          const wanted = isWanted(await accountOfTenant(one.tenant_id), Date.parse(one.created_at));
+          return wanted === 'off' ? 'off' : (wanted && (await speakerOf(one))) || 'unknown';
         },
       };
     },

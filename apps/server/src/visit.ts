@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describeTarget, readMove } from './archive/move.ts';
 import type { StoreConfig } from './config.ts';
 import { type Database, explainPrefixes, openDatabase } from './database.ts';
-import { UsageError } from './errors.ts';
+import { isMissing, UsageError } from './errors.ts';
 
 // For commands that look after the store of a server, whether or not it runs. None of them begins a store in a
 // mistyped folder, or makes a table; `missing` is what is said when there is none. What a store held before it moved is
@@ -25,7 +25,7 @@ export async function visitDatabase(
       );
     await work(database);
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+    if (!isMissing(error)) throw error;
     const others = await database.otherPrefixes();
     throw new UsageError(others.length === 0 ? missing : explainPrefixes(others, config.prefix ?? ''));
   } finally {

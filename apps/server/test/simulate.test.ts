@@ -45,7 +45,7 @@ test('a design is as fast as its hottest partition', () => {
 const operations = 12;
 const bySecond = /^(COUNTS|USAGE|account|marks)#|^COUNTED$/; // the slower the machine, the more of them an operation
 const besideUnits = 1.5; // what the server does by the second falls into the time of some operation
-// Read by the second as well, whatever is asked: what is due, and what all accounts share.
+// Polled every second even without requests: what is due, and what all accounts share.
 const readBySecond = /^(DUE|DUEMEMORY|REMIND|CATEGORY|ERASE)#|^(DELETION|ERASURES|SIGNING|tables)$/;
 // A key that is new, or that all customers share, may become the one that bounds everybody: it gets hardly any more.
 const sharedUnits = 0.25;

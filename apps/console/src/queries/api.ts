@@ -110,7 +110,7 @@ export const session = {
     }
     window.location.assign('/console/');
   },
-  // What went wrong on a page that had to be loaded again. It is told once.
+  // The error of a page that had to be reloaded. It is shown once.
   takeCarriedError(): Error | undefined {
     const message = sessionStorage.getItem(carriedKey);
     sessionStorage.removeItem(carriedKey);

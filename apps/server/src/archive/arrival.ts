@@ -1,7 +1,7 @@
 import { streamsKeys } from '@stak/streams';
 import { entity, type Store } from '@stak/table';
 import { z } from 'zod';
-import { UsageError } from '../errors.ts';
+import { isMissing, UsageError } from '../errors.ts';
 import { archivePrefix } from './format.ts';
 
 // In the store that a migration or an import writes into, so that no server begins there before everything has arrived.
@@ -44,5 +44,5 @@ export async function requireArrived(store: Store): Promise<void> {
 
 // Where there are no tables yet, nothing has been begun.
 export function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error;
+  if (!isMissing(error)) throw error;
 }

@@ -17,7 +17,6 @@ import {
   manifestKey,
   openSegment,
   partKey,
-  readLastSegment,
   readObject,
   type SnapshotFolder,
   type Target,
@@ -54,8 +53,7 @@ export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFI
   const history = histories.find(({ id }) => id === snapshot.history)!;
   const head = await findHead(target, history.id);
   const log = history.log.filter(({ to }) => to > snapshot.after);
-  if (Number.isFinite(untilMs))
-    await requireCovered(target, { histories, history, log, head, manifest, untilMs });
+  if (Number.isFinite(untilMs)) await requireCovered(target, { histories, history, head, manifest, untilMs });
   else await requireOneStore(target, histories, history, manifest);
   return { history: history.id, snapshot, manifest, log, head, untilMs };
 }
@@ -117,7 +115,6 @@ function requireManifest(
 type Coverage = {
   histories: readonly History[];
   history: History;
-  log: readonly LogObject[];
   head: FactsOf<'head'> | undefined;
   manifest: FactsOf<'manifest'>;
   untilMs: number;
@@ -125,10 +122,8 @@ type Coverage = {
 
 // The state at a moment is only known where the log goes that far.
 async function requireCovered(target: Target, coverage: Coverage): Promise<void> {
-  const { histories, history, log, head, manifest, untilMs } = coverage;
-  const last = log.at(-1);
-  const lastAt = last ? (await readLastSegment(target, last)).facts.lastAt : manifest.at;
-  const end = Math.max(lastAt, head?.coveredUntil ?? 0);
+  const { histories, history, head, manifest, untilMs } = coverage;
+  const end = Math.max(manifest.at, await findEnd(target, history, head));
   if (untilMs <= Math.ceil(end)) return;
   const next = histories
     .filter(({ id }) => id !== history.id)

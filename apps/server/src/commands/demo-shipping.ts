@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '@stak/kit';
+import { createRecentMap, type Random } from '@stak/kit';
 import type { Shipping as DemoShipping } from '../demo/stage.ts';
 import { findConnection, type NewConnection, type Workspace } from '../demo/workspace.ts';
 
@@ -31,15 +31,12 @@ const connectionTo = (destinationUrl: string): NewConnection => ({
 export async function openShipping({ client, stripe }: Workspace, random: Random): Promise<Shipping> {
   const { webhooks } = client;
   let isBroken = false;
-  let lastTried: string[] = [];
-  // Only a first attempt slips: the last one that a delivery has would stay failed.
-  const isFirst = (eventId: string): boolean => {
-    if (lastTried.includes(eventId)) return false;
-    lastTried = [...lastTried.slice(-rememberedEvents), eventId];
-    return true;
-  };
+  const tried = createRecentMap<string, true>(rememberedEvents);
   const server = createServer(async (request, response) => {
-    const maySlip = isFirst(String(request.headers['x-ferryhook-event-id']));
+    const eventId = String(request.headers['x-ferryhook-event-id']);
+    // Only a first attempt slips: the last one that a delivery has would stay failed.
+    const maySlip = tried.get(eventId) === undefined;
+    tried.set(eventId, true);
     const isFine = !isBroken && !(maySlip && random() < slips);
     request.resume();
     await sleep(5 + random() * slowestMs);

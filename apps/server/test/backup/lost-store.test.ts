@@ -55,7 +55,7 @@ describe('a backup of a store that was lost', () => {
     await expectModel(model, lastAt);
   });
 
-  it('is told apart from that of the store after it', async () => {
+  it('is not mixed up with the backup of the next store', async () => {
     const { model, engine, newer, shipper } = await loseStore();
     await putOrder(engine, newer, 'new');
     await shipper.finish();

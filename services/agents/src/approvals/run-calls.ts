@@ -67,8 +67,8 @@ async function run(
   return { output: outcome.result.data ?? null, text: outcome.result.text };
 }
 
-// A model that is told that nobody knows tries again: the same call then has the key of the first one, whose id this is,
-// until one of them is known to have been done.
+// A model may repeat a call whose outcome is unknown. Until one of them is known to be done, the repeated call has the key
+// of the first one. Returns the id of that one.
 function findUnknown({ messages }: Progress, { name, input }: PendingCall): string | undefined {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
   const same = new Set<string>();

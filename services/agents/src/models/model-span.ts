@@ -72,7 +72,7 @@ const streamInSpan = (
         signal?.addEventListener('abort', () => fail(signal.reason), { once: true });
         resolve({ ...rest, stream: observed });
       });
-    }).catch(reject); // once there is a stream, its reader is told
+    }).catch(reject); // a stream that has begun reports the error to its reader
   });
 
 function notePart(span: TracedSpan, part: StreamPart): void {

@@ -48,7 +48,7 @@ export const copyFolder = (scope: CopyScope): string =>
 const noteKey = (folder: string): string => `${folder}/scope.json`;
 const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // of use to the lake alone
 
-// An account knows whose rows it has. An operator is told.
+// The operator's tables name the owner of each row; an account's own tables need not.
 function columnsOf(
   { namespace, lakeTable, entity, insight }: CopyTable,
   { kind }: CopyScope,
