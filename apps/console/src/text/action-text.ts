@@ -11,6 +11,8 @@ const texts: Readonly<Record<string, string>> = {
   'email.changed': 'changed their address',
   'email.verified': 'verified their address',
   'factor.changed': 'changed a second factor',
+  'lake.texts_enabled': 'switched on texts in the lake',
+  'lake.texts_disabled': 'switched off texts in the lake, which erases them',
   'member.joined': 'joined',
   'member.left': 'left',
   'ownership.transferred': 'transferred the ownership',

@@ -8,6 +8,7 @@ import { CodeField } from '../../components/code-field.tsx';
 import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
 import { SavedMenu } from '../../components/saved-menu.tsx';
 import { client, messageOf } from '../../queries/api.ts';
+import { LakeTexts } from './lake-texts.tsx';
 import { adviseOn } from './sql-advice.ts';
 import { examples } from './sql-examples.ts';
 import { type SqlAnswer, SqlResult } from './sql-result.tsx';
@@ -103,7 +104,10 @@ export default function SqlBox() {
         {query.error && <Refusal error={query.error} />}
         {query.data && !query.error && <SqlResult answer={query.data} />}
       </Stack>
-      <SqlTables onPick={pick} />
+      <Stack gap="sm" miw={0}>
+        <SqlTables onPick={pick} />
+        <LakeTexts />
+      </Stack>
     </div>
   );
 }

@@ -1,0 +1,83 @@
+import { Card, Code, Stack, Switch, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ConfirmDialog, type Question } from '../../components/confirm.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { isWithoutLake } from '../../components/lake-failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { useMay } from '../../queries/permissions.ts';
+import { formatTime } from '../../text/format.ts';
+
+const textsKey = ['lake-texts'];
+
+const switchOn: Question = {
+  title: 'Keep texts in the lake?',
+  text: 'From now on the lake copies what is said in conversations and the bodies of webhooks. Everybody in this organisation, and every API key that may read, can then query them with SQL. The audit trail says who switched it on.',
+  button: 'Keep texts',
+  color: 'blue',
+};
+const switchOff: Question = {
+  title: 'Erase the texts from the lake?',
+  text: 'Nothing more is copied, and every text in the lake is erased. This cannot be undone: switching it on again begins with an empty table. Conversations and events themselves stay.',
+  button: 'Erase texts',
+};
+
+/** Whether the lake has what people said and what webhooks brought, and the switch for those who may decide it. */
+export function LakeTexts() {
+  const [isOpen, question] = useDisclosure(false);
+  const queries = useQueryClient();
+  const mayChange = useMay()('lake.setTexts');
+  const setting = useQuery({
+    queryKey: textsKey,
+    queryFn: async () => (await client.lake.readTexts()).data,
+    retry: false,
+  });
+  const change = useMutation({
+    mutationFn: async (enabled: boolean) => (await client.lake.setTexts({ body: { enabled } })).data,
+    onSuccess: data => queries.setQueryData(textsKey, data),
+  });
+  if (isWithoutLake(setting.error)) return null;
+  return (
+    <Card withBorder component="section" aria-label="Texts">
+      <Title order={3} size="h5" mb="xs">
+        Texts
+      </Title>
+      <Loaded query={setting}>
+        {({ enabled, since }) => (
+          <Stack gap="xs">
+            <Switch
+              label="Keep texts in the lake"
+              checked={enabled}
+              disabled={!mayChange || change.isPending}
+              onChange={question.open}
+            />
+            <Text size="sm" c="dimmed">
+              {enabled ? (
+                <>
+                  What was said in conversations is in <Code>conversation_turns</Code>, and bodies of webhooks
+                  are in <Code>event_bodies</Code>
+                  {since !== null && <>, since {formatTime(since)}</>}.
+                </>
+              ) : (
+                'What is said in conversations and the bodies of webhooks are not copied into the lake.'
+              )}
+            </Text>
+            {!mayChange && (
+              <Text size="sm" c="dimmed">
+                An owner or an admin can change this.
+              </Text>
+            )}
+            {change.error && <Failure error={change.error} />}
+            <ConfirmDialog
+              {...(enabled ? switchOff : switchOn)}
+              isOpen={isOpen}
+              onClose={question.close}
+              onConfirm={() => change.mutate(!enabled)}
+            />
+          </Stack>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

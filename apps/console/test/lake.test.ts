@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { openSignedInPage } from './signed-in-page.ts';
+import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { expectUsable } from './usability.ts';
+
+const browser = await openBrowser();
+let server: TestServer;
+const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
+
+beforeAll(async () => {
+  if (browser) server = await openTestServer();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', slowly, () => {
+  it('keeps texts when somebody has confirmed it, and erases them likewise', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, {
+      path: '/console/data/sql',
+      viewport: { width: 1280, height: 800 },
+    });
+    const texts = page.getByRole('region', { name: 'Texts' });
+    const toggle = texts.getByRole('switch', { name: 'Keep texts in the lake' });
+    await toggle.click();
+    await page.getByRole('dialog', { name: 'Keep texts in the lake?' }).waitFor();
+    await expectUsable(page, 'the question before texts are kept');
+    await page.keyboard.press('Escape');
+    expect(await toggle.isChecked()).toBe(false);
+    expect((await client.lake.readTexts()).data.enabled).toBe(false);
+
+    await toggle.click();
+    await page.getByRole('button', { name: 'Keep texts', exact: true }).click();
+    await texts.getByText('event_bodies').waitFor();
+    const { address } = await sampleSource(client);
+    await post(address, { type: 'order.paid' });
+    const kept = async () =>
+      (await client.lake.query({ body: { sql: 'select body from event_bodies' } })).data.rows;
+    await expect.poll(kept, { timeout: 20_000 }).toEqual([['{"type":"order.paid"}']]);
+
+    await page.reload();
+    await toggle.click();
+    await page.getByRole('button', { name: 'Erase texts', exact: true }).click();
+    await texts.getByText('are not copied into the lake').waitFor();
+    await page.goto(`${server.url}/console/account?tab=audit`);
+    await page.getByText('switched off texts in the lake, which erases them').waitFor();
+    expect(failures).toEqual([]);
+  });
+});
