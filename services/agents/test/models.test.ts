@@ -12,7 +12,7 @@ import {
   settle,
   until,
 } from './agents-fixture.ts';
-import { type Behaviour, openStub } from './openai-stub.ts';
+import { type Behaviour, openStub, type Stream } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -35,6 +35,8 @@ async function open(behaviours: Behaviour[], config: ModelsConfig = {}, options:
   fixture.tenants.get('acme')!.settings = settings;
   return { stub, fixture, settings: settings as Record<string, unknown> };
 }
+
+const quote = (asked: unknown): string => `your request was ${JSON.stringify(asked)}`;
 
 const lookups: unknown[] = [];
 const lookup = defineSkill({
@@ -250,6 +252,23 @@ describe('a model', () => {
     const logged = fixture.lines.filter(line => line.includes('a model did not answer'));
     expect(logged).toHaveLength(1);
     expect(fixture.lines.join()).not.toContain('blue door');
+  });
+
+  it.each([
+    ['before it answers', (asked: unknown, stream: Stream) => stream.refuse(400, {}, quote(asked))],
+    [
+      'in its answer',
+      (asked: unknown, stream: Stream) => {
+        stream.text('Well');
+        stream.fail(quote(asked));
+      },
+    ],
+  ])('that quotes what was said when it fails %s leaves none of it in the log', async (_, behaviour) => {
+    const { fixture } = await open([behaviour]);
+    const { body } = await say(fixture, 'c', 'My secret is a blue door.');
+    expect(body.code).toBe('agents.model_failed');
+    expect(fixture.lines.join()).toContain('a model did not answer');
+    expect(fixture.lines.join() + JSON.stringify(body)).not.toContain('blue door');
   });
 
   it('never passes the cap of the day, however many ask at once', async () => {

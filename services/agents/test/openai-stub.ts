@@ -11,7 +11,8 @@ export type Stream = {
   think(text: string): void;
   call(name: string, args: string, id?: string): void;
   finish(reason?: string, usage?: { prompt_tokens: number; completion_tokens: number }): void;
-  refuse(status: number, headers?: Record<string, string>): void;
+  refuse(status: number, headers?: Record<string, string>, message?: string): void;
+  fail(message: string): void; // in the middle of an answer
   breakOff(): void;
 };
 
@@ -69,10 +70,11 @@ function streamOf(response: ServerResponse): Stream {
       );
       response.end('data: [DONE]\n\n');
     },
-    refuse(status, headers = {}) {
+    refuse(status, headers = {}, message = 'no') {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
-      response.end(JSON.stringify({ error: { message: 'no', type: 'refused' } }));
+      response.end(JSON.stringify({ error: { message, type: 'refused' } }));
     },
+    fail: message => void response.end(`data: ${JSON.stringify({ error: { message, type: message } })}\n\n`),
     breakOff: () => void response.destroy(),
   };
 }

@@ -28,6 +28,7 @@ async function openEmbeddings() {
     const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string[] };
     asked.push(...input);
     response.writeHead(served.isDown ? 400 : 200, { 'Content-Type': 'application/json' });
+    if (served.isDown) return response.end(JSON.stringify({ error: { message: `no: ${input}` } }));
     const embed = (text: string) => meanings.map(pattern => 0.01 + (text.match(pattern)?.length ?? 0));
     const data = input.map((text, index) => ({ object: 'embedding', index, embedding: embed(text) }));
     response.end(JSON.stringify({ object: 'list', data, usage: { prompt_tokens: 5 * input.length } }));
@@ -118,6 +119,18 @@ describe('a search', () => {
     served.isDown = false;
     Object.assign(fixture.tenants.get('acme')!.settings, { spend_per_day_usd: 0 });
     expect(await search(fixture, 'puppy')).toContain('My puppy is called Rex');
+  });
+
+  it('logs nothing of what was said when the embedding model fails', async () => {
+    const { fixture, served } = await open();
+    served.isDown = true;
+    await tell(fixture, 'My secret is a blue door');
+    await fallQuiet(fixture);
+    await search(fixture, 'green keys');
+    const lines = fixture.lines.join();
+    expect(lines).toContain('turns were not embedded');
+    expect(lines).toContain('a search was made by words only');
+    expect(lines).not.toMatch(/blue door|green keys/);
   });
 
   it('compares vectors of one model only', async () => {

@@ -3,6 +3,7 @@ import type { EmbeddingModel } from 'ai';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { Budget } from '../models/budget.ts';
+import { ModelFault, ModelTimeout, withoutPrompt } from '../models/model-call.ts';
 import { inModelSpan } from '../models/model-span.ts';
 import { type ModelName, modelText } from '../models/models.ts';
 import { conversationsOfUser } from '../table.ts';
@@ -27,7 +28,9 @@ export async function embedTexts(
     await budget.reserve(name, Buffer.byteLength(values.join('')), 0);
     const { embeddings, usage } = await withDeadline(clock, signal, late =>
       callModel(name, model, values, late),
-    );
+    ).catch(error => {
+      throw withoutPrompt(error);
+    });
     const told =
       Number.isInteger(usage.tokens) && usage.tokens > 0 ? usage.tokens : tokensOf(values.join(''));
     budget.spend(name, Math.min(told, limits.tokensTold), 0);
@@ -40,7 +43,7 @@ const callModel = (name: ModelName, model: EmbeddingModel, values: string[], abo
   inModelSpan('embeddings', name, async span => {
     const { embedMany } = await import('ai');
     const result = await embedMany({ model, values, abortSignal, maxRetries: 1 });
-    if (result.embeddings.length !== values.length) throw new Error('the embedding model left something out');
+    if (result.embeddings.length !== values.length) throw new ModelFault('the embedding model left something out');
     span.setAttribute('gen_ai.usage.input_tokens', result.usage.tokens);
     return result;
   });
@@ -53,7 +56,7 @@ async function withDeadline<T>(
   const over = new AbortController();
   const late = new AbortController();
   clock.sleep(limits.embedMs, over.signal).then(
-    () => late.abort(new Error(`The embedding model took longer than ${limits.embedMs} ms`)),
+    () => late.abort(new ModelTimeout(`The embedding model took longer than ${limits.embedMs} ms`)),
     () => {},
   );
   try {

@@ -9,7 +9,14 @@ import { executeSkill } from '../skills/run-skill.ts';
 import type { Skill, SkillScope } from '../skills/skill.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
 import type { Budget } from './budget.ts';
-import { type Answer, attemptAnswer, ModelTimeout, type Prompt, TruncatedStream } from './model-call.ts';
+import {
+  type Answer,
+  attemptAnswer,
+  ModelFault,
+  type Prompt,
+  TruncatedStream,
+  withoutPrompt,
+} from './model-call.ts';
 import { type ModelName, type Models, modelText, operatorsChoice } from './models.ts';
 
 export type Question = {
@@ -65,7 +72,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
         const attempted = { clock, name, model, prompt, tools, stepsLeft, toolBytes, budget, signal, onText };
         const answer = await attemptAnswer(attempted);
         if (answer.text !== '' || answer.calls.length > 0) return { ...answer, name, skills: used };
-        throw new Error(
+        throw new ModelFault(
           answer.ranOut ? 'the budget of the day ended before an answer' : 'the answer was empty',
         );
       } catch (error) {
@@ -124,22 +131,12 @@ function isOverload(error: unknown): boolean {
   );
 }
 
-// The SDK's errors carry the whole request, with everything that was said, and errors are logged.
-function withoutPrompt(error: unknown): unknown {
-  if (!(error instanceof Error)) return new Error(String(Object(error).message ?? 'the stream has an error'));
-  const plain = new Error(error.message);
-  plain.name = error.name;
-  plain.stack = error.stack;
-  return plain;
-}
-
 // Of a provider's error, what says nothing about us or our keys.
 function describe(error: unknown): string {
   const status = (error as { statusCode?: unknown }).statusCode;
   if (isTooLong(error)) return 'the message is too long for it.';
   if (typeof status === 'number' && status >= 400) return `the provider answered ${status}.`;
-  const isOurs = error instanceof ModelTimeout || error instanceof TruncatedStream;
-  return isOurs ? `${error.message}.` : 'the provider could not be used.';
+  return error instanceof ModelFault ? `${error.message}.` : 'the provider could not be used.';
 }
 
 const describeSkill = ({ name, description, jsonSchema, parameters }: Skill) => ({

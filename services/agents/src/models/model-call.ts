@@ -28,14 +28,33 @@ export type Answer = {
   calls: ModelCall[]; // of tools that are not run here
 };
 
-export class ModelTimeout extends Error {
+// In our own words, so that it can be logged and told.
+export class ModelFault extends Error {
+  override readonly name: string = 'ModelFault';
+}
+
+export class ModelTimeout extends ModelFault {
   override readonly name = 'ModelTimeout';
 }
 
 // The stream ended before the model finished: the partial text is not an answer.
-export class TruncatedStream extends Error {
+export class TruncatedStream extends ModelFault {
   override readonly name = 'TruncatedStream';
 }
+
+// What may be logged of a failed request. Providers' messages quote what was said, and the SDK's errors carry the whole
+// request and its answer, so only what has no room for a sentence is kept.
+export function withoutPrompt(error: unknown): Error {
+  if (error instanceof ModelFault) return error;
+  const { name, statusCode, type, code, cause, lastError } = Object(error) as Record<string, unknown>;
+  if (lastError !== undefined) return withoutPrompt(lastError); // of the SDK's own retries
+  const status = typeof statusCode === 'number' ? statusCode : undefined;
+  const told = status === undefined ? 'the provider could not be used' : `the provider answered ${status}`;
+  const codes = [name, type, code, Object(cause).code].filter(one => isCode(one));
+  return new ModelFault(codes.length === 0 ? told : `${told} (${codes.join(', ')})`);
+}
+
+const isCode = (text: unknown): boolean => typeof text === 'string' && /^[A-Za-z]\w{0,40}$/.test(text);
 
 // One try with one model: steps of text and calls of skills, until it has nothing more to call. Rejects with whatever
 // went wrong; what was used by then is in the budget.
