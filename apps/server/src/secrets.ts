@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { copyFile, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SealError, type Sealer } from '@stak/kit';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 
@@ -82,6 +83,20 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
+const refuse = (): never => {
+  throw new Error('there are no secret keys here: set STAK_SECRET_KEYS to those of the server');
+};
+
+/** For work that seals and opens nothing. */
+export const refusingSealer: Sealer = { seal: refuse, open: refuse, openText: refuse, isStale: refuse };
+
 // A key for one purpose: who learns it learns nothing about the others.
 export const deriveSecret = ({ secret }: SecretKey, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), `stak ${purpose}`, keyBytes));
+
+export function explainSeal(error: unknown): never {
+  if (!(error instanceof SealError)) throw error;
+  throw new UsageError(
+    `${error.message}: STAK_SECRET_KEYS has to keep every key that something was sealed with; the one that a folder of data made itself is in its file secret-key`,
+  );
+}

@@ -5,7 +5,6 @@ import {
   createIds,
   createSealer,
   type Logger,
-  SealError,
   type Supervisor,
   superviseWorkers,
   systemClock,
@@ -33,7 +32,7 @@ import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
 import { createPresence } from './presence.ts';
-import { deriveSecret, readSecretKeys } from './secrets.ts';
+import { deriveSecret, explainSeal, readSecretKeys } from './secrets.ts';
 import { createServerApi, listenOn } from './server-api.ts';
 import type { ComposeDeps } from './services.ts';
 import { storeCheck } from './store-check.ts';
@@ -369,12 +368,4 @@ const checkpointMs = 1000; // of a stream: what a crash repeats, for a write a s
 async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
   const others = await database.otherPrefixes().catch(() => []); // listing tables is not allowed everywhere
   if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
-}
-
-// Fails when the server starts, rather than when the first user signs in.
-function explainSeal(error: unknown): never {
-  if (!(error instanceof SealError)) throw error;
-  throw new UsageError(
-    `${error.message}: STAK_SECRET_KEYS has to keep every key that something was sealed with; the one that a folder of data made itself is in its file secret-key`,
-  );
 }

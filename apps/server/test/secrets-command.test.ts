@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { actions as accounts } from '../src/commands/accounts-actions.ts';
 import { actions as dynamodb } from '../src/commands/dynamodb-actions.ts';
 import { actions } from '../src/commands/secrets-actions.ts';
 import { readServerConfig } from '../src/config.ts';
@@ -134,6 +136,19 @@ test('the next key signs on demand, and the last one can be revoked', async () =
   expect(await kids()).toEqual([first, second, third]);
   expect(await secrets('rotate', keys, { revoke: true })).toContain('is refused');
   expect(await kids()).not.toContain(second);
+});
+
+test('keys that are not those of the server change nothing, and none is made', async () => {
+  await expect(secrets('rotate', keyNamed('wrong'))).rejects.toThrow(
+    'STAK_SECRET_KEYS has to keep every key',
+  );
+  vi.stubEnv('STAK_SECRET_KEYS', undefined);
+  for (const action of ['status', 'reseal', 'rotate'] as const)
+    await expect(actions[action]({ path })).rejects.toThrow('set STAK_SECRET_KEYS to those of the server');
+  const printed = vi.spyOn(console, 'log').mockImplementation(() => {});
+  await accounts.list({ path }); // needs none
+  printed.mockRestore();
+  expect(existsSync(join(path, 'secret-key'))).toBe(false);
 });
 
 test('a backup opens by itself, with the key that the folder made', async () => {

@@ -1,5 +1,6 @@
 import { createSealer, SealError } from '@stak/kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
 import { type Engine, openEmbedded, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;
@@ -33,6 +34,20 @@ it('are dropped without anybody being signed out who came by in between', async 
   const refused = await after.refresh(away.refresh_token);
   expect([refused.status, await after.codeOf(refused)]).toEqual([401, 'accounts.refresh_refused']);
   await Promise.all([before, between, after].map(one => one.settle()));
+});
+
+it('of another server change nothing', async () => {
+  const stored = async () =>
+    (await engine.client.scan({ TableName: 'ferryhook-main' })).Items?.filter(({ PK }) => PK === 'SIGNING');
+  await serveWith('own').prepare();
+  const before = await stored();
+  await expect(serveWith('other').rotateSigningKeys()).rejects.toBeInstanceOf(SealError);
+  await engine.clock.advance(limits.signingKeyS * 1000);
+  await expect(serveWith('other').prepare()).rejects.toBeInstanceOf(SealError); // its successor is due
+  expect(before).toHaveLength(2);
+  expect(await stored()).toEqual(before);
+  await serveWith('own').prepare();
+  expect(await stored()).toHaveLength(3);
 });
 
 it('are missed when the server starts, not when somebody signs in', async () => {

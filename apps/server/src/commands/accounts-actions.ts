@@ -1,11 +1,11 @@
 import { accountsTable, createAccounts, type PlanName, planNames, planOf } from '@stak/accounts';
-import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
+import { createIds, createLogger, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { loadEnvFile, readServerConfig, type ServerConfig } from '../config.ts';
 import type { Database } from '../database.ts';
 import { UsageError } from '../errors.ts';
 import { printTable } from '../print.ts';
-import { readSecretKeys } from '../secrets.ts';
+import { refusingSealer } from '../secrets.ts';
 import { visitDatabase } from '../visit.ts';
 import { readText } from './flags.ts';
 
@@ -143,7 +143,7 @@ async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>)
       clock,
       ids: createIds({ clock }),
       log: createLogger({ level: 'silent' }),
-      sealer: createSealer({ keys: await readSecretKeys(config) }),
+      sealer: refusingSealer, // what operators do needs no secret
       publicUrl: 'http://localhost', // signs nothing here
     });
     await work({ database, config, operators });

@@ -7,7 +7,7 @@ import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
 import { printJson, printTable } from '../print.ts';
 import { findSealedValues, keyIdOf, resealValue } from '../sealed-values.ts';
-import { readSecretKeys, type SecretKey } from '../secrets.ts';
+import { explainSeal, readSecretKeys, type SecretKey } from '../secrets.ts';
 import { visitDatabase } from '../visit.ts';
 
 export type Flags = { path?: unknown; revoke?: unknown; json?: unknown };
@@ -55,7 +55,7 @@ async function rotate({ database, sealer }: Opened, revoke: boolean): Promise<vo
     sealer,
     publicUrl: 'http://localhost', // signs nothing here
   });
-  await rotateSigningKeys({ revoke });
+  await rotateSigningKeys({ revoke }).catch(explainSeal);
   const old = revoke ? 'What the last one signed is refused' : 'What the last one signed stays good';
   console.log(`The next key signs tokens from now on. ${old}; servers notice within a minute.`);
 }
@@ -64,7 +64,7 @@ async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>)
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
   await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {
-    const keys = await readSecretKeys(config);
+    const keys = await readSecretKeys(config, { isSecondary: true });
     await work({ database, keys, sealer: createSealer({ keys }) });
   });
 }

@@ -1,10 +1,10 @@
-import { createIds, createLogger, createSealer, type Sealer, systemClock } from '@stak/kit';
+import { createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { type LambdaAnswer, type LambdaEvent, toLambda } from '@stak/streams';
 import { createCursors, createLedger, createStore } from '@stak/table';
 import { composeServices } from '../compose.ts';
 import { loadEnvFile, readServerConfig, withoutEmpty } from '../config.ts';
 import { openDatabase } from '../database.ts';
-import { readSecretKeys } from '../secrets.ts';
+import { readSecretKeys, refusingSealer } from '../secrets.ts';
 import { lambdaFunctions } from './functions.ts';
 
 // The stream consumers that can run in Lambda: a function for each table, an export of one bundle that
@@ -67,8 +67,3 @@ async function compose(name: string): Promise<readonly Handler[]> {
     return toLambda(subscription, { client, log });
   });
 }
-
-const refuse = (): never => {
-  throw new Error('this function has no STAK_SECRET_KEYS');
-};
-const refusingSealer: Sealer = { seal: refuse, open: refuse, openText: refuse, isStale: refuse };

@@ -38,7 +38,7 @@ type KeysDeps = Base & { sealer: Sealer };
 // nobody who keeps our keys meets a token of one they have not seen. Their numbers follow each other and each is
 // put only if absent: processes that make one at the same time end with the same one.
 export function createSigningKeys(base: KeysDeps): SigningKeys {
-  const { clock, sealer } = base;
+  const { clock } = base;
   const importOnce = createImports();
   let loaded: Loaded | undefined;
   let loading: Promise<Loaded> | undefined;
@@ -62,9 +62,7 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
 
   const current = async (): Promise<{ kid: string; key: CryptoKey }> => {
     const signer = signerOf((await ready()).stored, clock.now());
-    const key = await importOnce.get('sign', signer.kid, () =>
-      sealer.openText(signer.privateJwk, sealLocation(signer.sequence)),
-    );
+    const key = await importOnce.get('sign', signer.kid, () => openKey(base, signer));
     return { kid: signer.kid, key };
   };
 
@@ -83,7 +81,9 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
       loaded !== undefined && clock.now() - loaded.loadedMs < limits.signingReloadMs && loaded.kids.has(kid),
     jwks: async () => ({ keys: (await ready()).stored.map(publishedJwk) }),
     async rotate(options) {
-      await startNextKey(base, (await reload()).stored, options);
+      const { stored } = await reload();
+      for (const one of stored.slice(-2)) openKey(base, one); // with another server's keys, nothing is changed
+      await startNextKey(base, stored, options);
       // A load that is under way may have read before the write: it would bring a revoked key back.
       await loading?.catch(() => {});
       await reload();
@@ -149,7 +149,7 @@ async function readStored({ store }: KeysDeps): Promise<StoredSigningKey[]> {
 async function addMissing(deps: KeysDeps, stored: readonly StoredSigningKey[]): Promise<boolean> {
   const last = stored.at(-1);
   const nowMs = deps.clock.now();
-  if (last && last.signsFrom > nowMs) return false;
+  if (last && (last.signsFrom > nowMs || !opens(deps, last))) return false;
   const signsFrom = last
     ? Math.max(last.signsFrom + limits.signingKeyS * 1000, nowMs + limits.signingMarginS * 1000)
     : nowMs;
@@ -159,6 +159,20 @@ async function addMissing(deps: KeysDeps, stored: readonly StoredSigningKey[]): 
     ...(last && { 'the last one': retire(last, signsFrom) }),
   });
   return true;
+}
+
+const openKey = ({ sealer }: KeysDeps, { privateJwk, sequence }: StoredSigningKey): string =>
+  sealer.openText(privateJwk, sealLocation(sequence));
+
+// Who cannot open the last key has other secret keys than those who sign with it, who could not open its successor.
+function opens(deps: KeysDeps, stored: StoredSigningKey): boolean {
+  try {
+    openKey(deps, stored);
+    return true;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
 }
 
 async function makeKey({ sealer, clock }: KeysDeps, sequence: number, signsFrom: number) {

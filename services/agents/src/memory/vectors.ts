@@ -43,7 +43,8 @@ const callModel = (name: ModelName, model: EmbeddingModel, values: string[], abo
   inModelSpan('embeddings', name, async span => {
     const { embedMany } = await import('ai');
     const result = await embedMany({ model, values, abortSignal, maxRetries: 1 });
-    if (result.embeddings.length !== values.length) throw new ModelFault('the embedding model left something out');
+    if (result.embeddings.length !== values.length)
+      throw new ModelFault('the embedding model left something out');
     span.setAttribute('gen_ai.usage.input_tokens', result.usage.tokens);
     return result;
   });
