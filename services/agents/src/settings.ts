@@ -52,7 +52,19 @@ const own = {
   approval_hours: z.number().gt(0).max(limits.approvalHoursMost).catch(limits.approvalHours),
 };
 
-export const readAgentSettings = (settings: TenantSettings): AgentSettings => ({
+// A turn reads them several times, and tenants give the same object as long as its settings stay as they are.
+const known = new WeakMap<TenantSettings, AgentSettings>();
+
+export function readAgentSettings(settings: TenantSettings): AgentSettings {
+  let read = known.get(settings);
+  if (!read) {
+    read = Object.freeze(parseAgentSettings(settings));
+    known.set(settings, read);
+  }
+  return read;
+}
+
+const parseAgentSettings = (settings: TenantSettings): AgentSettings => ({
   ...settings,
   busy: own.busy.parse(settings.busy),
   messages_per_user_per_day: own.messages_per_user_per_day.parse(settings.messages_per_user_per_day),

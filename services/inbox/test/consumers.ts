@@ -2,12 +2,15 @@ import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import type { TestServer } from './test-server.ts';
 
+// Longer than any test: a consumer that gets a shard back finds its place by the time, which in the engine stands still.
+const leaseMs = 10 * 60_000;
+
 // Runs the subscriptions of an inbox, as a server does, until it is told to stop.
 export function startConsumers({ engine, inbox }: TestServer) {
   const log = createLogger({ level: 'silent' });
   const source = engineSource(engine);
   const consumers = inbox.subscriptions.map(subscription =>
-    createConsumer({ subscription, source, client: engine.client, log }),
+    createConsumer({ subscription, source, client: engine.client, log, leaseMs }),
   );
   const supervisor = superviseWorkers(consumers, { clock: systemClock, log });
   const isListed = async ({ name }: { name: string }) => {

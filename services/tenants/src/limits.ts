@@ -9,6 +9,7 @@ export const channelIdChars = 200; // a Teams id has about 100
 
 export const identitiesPerUser = 20; // each is a lock in the user's transaction, old and new: 43 steps of 100
 export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
+export const rememberedSettings = 200; // tenants whose settings are not parsed again
 export const promptChars = 20_000; // is sent to the model with every message
 export const tokensPerMessage = 200_000; // no model answers at greater length
 export const conversationHistory = 1000; // messages that are read for every turn

@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { isOneLine } from '@stak/kit';
+import { createRecentMap, isOneLine } from '@stak/kit';
 import { is, isRefused } from '@stak/table';
 import { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
@@ -92,8 +92,27 @@ export const settingsShape = z.looseObject({ ...agentFields, ...z.object(portalF
 export const settingsBody = z.looseObject(fields).partial().refine(isSmall, sizeHint);
 export const settingsPatch = z.looseObject(nullish).refine(isSmall, sizeHint);
 
-// What an older writer left out or got wrong is the default, so that a reader never has to doubt a field.
+// They are read with every request of a tenant and rarely change, so what was read is kept by its text.
+const rememberedTexts = createRecentMap<string, TenantSettings>(limits.rememberedSettings);
+
 export function readSettings(text: string): TenantSettings {
+  let settings = rememberedTexts.get(text);
+  if (!settings) {
+    settings = freeze(parseSettings(text));
+    rememberedTexts.set(text, settings);
+  }
+  return settings;
+}
+
+// Shared by all who read them, so nobody can change them.
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value))
+    for (const part of Object.values(Object.freeze(value))) freeze(part);
+  return value;
+}
+
+// What an older writer left out or got wrong is the default, so that a reader never has to doubt a field.
+function parseSettings(text: string): TenantSettings {
   const stored = parseObject(text);
   const settings: Record<string, unknown> = { ...stored };
   for (const [key, field] of Object.entries(fields))
