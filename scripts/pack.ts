@@ -67,6 +67,8 @@ const released = (dependencies: Record<string, string> = {}): Record<string, str
     ]),
   );
 
+const inRepositoryOnly = new Set(['./generator', './samples']); // of the client: what makes it
+
 function packLibrary(name: string, staging: string): string {
   const source = `packages/${name}`;
   const manifest = readJson(join(root, source, 'package.json'));
@@ -76,7 +78,7 @@ function packLibrary(name: string, staging: string): string {
 
   const exports: Record<string, unknown> = {};
   for (const [entry, file] of Object.entries(manifest.exports ?? {})) {
-    if (!file.startsWith('./src/') || entry === './generator') continue; // for this repository only
+    if (!file.startsWith('./src/') || inRepositoryOnly.has(entry)) continue;
     const built = file.replace('./src/', './dist/');
     if (built.endsWith('.css')) cpSync(join(root, source, file), join(target, built));
     const module = built.replace(/\.tsx?$/, '');

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { httpErrors } from '@stak/http';
 import { streamErrors } from '@stak/streams';
@@ -5,7 +9,7 @@ import { tableErrors } from '@stak/table';
 import { endUserScopes } from '@stak/tenants';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { describeApi, describeReference, serviceErrors } from '../src/document.ts';
 import { errorTexts } from '../src/reference/error-texts.ts';
 import { innerSchemas } from '../src/reference/examples.ts';
@@ -113,6 +117,7 @@ type ReferenceOperation = Described & {
   parameters?: (Parameter & Described & { example?: unknown })[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, Described & { content?: Record<string, Media> }>;
+  'x-codeSamples'?: { lang: string; source: string }[];
 };
 const reference = JSON.parse(JSON.stringify(describeReference())) as {
   tags: { name: string }[];
@@ -192,3 +197,31 @@ it('has an example for everything that is sent or answered, which fits its schem
   }
   expect(wrong).toEqual([]);
 });
+
+it('calls every operation with the client, in a program that compiles', async () => {
+  const samples = referenceOperations.map(({ operationId, 'x-codeSamples': all = [] }) => {
+    const source = all.find(({ lang }) => lang === 'typescript')?.source;
+    return { operationId, source };
+  });
+  expect(samples.filter(({ source }) => !source).map(({ operationId }) => operationId)).toEqual([]);
+  const root = join(import.meta.dirname, '../../..');
+  const parent = join(root, 'node_modules/.stak'); // the packages are found from there, and nobody else looks
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, 'samples-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const { operationId, source } of samples)
+    await writeFile(join(folder, `${operationId}.ts`), `${source}\nexport {};\n`);
+  const settings = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: { noUnusedLocals: false },
+    include: ['*.ts'],
+    exclude: [],
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [compiler, '--noEmit', '-p', folder], { cwd: root }).catch(
+    error => {
+      throw new Error(error.stdout);
+    },
+  );
+}, 60_000);

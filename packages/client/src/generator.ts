@@ -1,33 +1,22 @@
+import {
+  argumentsOf,
+  contentOf,
+  type Document,
+  type DocumentOperation,
+  type Entry,
+  entriesOf,
+  isCallable,
+  isJson,
+  isPublic,
+  successesOf,
+} from './document.ts';
 import type { Operation } from './operation.ts';
 import { type NameOf, type Schema, spellOut, typeText } from './schema-type.ts';
 import { nameSharedSchemas, pascal } from './shared-schemas.ts';
 
-// What of an OpenAPI document the client needs.
-export type Document = {
-  paths?: Readonly<Record<string, object>>;
-  components?: { schemas?: Readonly<Record<string, object>> };
-};
-
-type Content = Readonly<Record<string, { schema?: Schema }>>;
-type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
-type DocumentOperation = {
-  operationId?: string;
-  summary?: string;
-  parameters?: readonly Parameter[];
-  requestBody?: { required?: boolean; content: Content };
-  responses?: Readonly<Record<string, { content?: Content }>>;
-  'x-auth'?: string;
-  'x-scope'?: string;
-};
-type Entry = { id: string; method: string; path: string; operation: DocumentOperation };
-
-const methods = ['get', 'post', 'put', 'patch', 'delete'];
-const strangers = new Set(['public', 'provider']); // whom a route is for that never asks for a token
-const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // the client's own business, by its options
-
 // The module with the types and the table of operations: every operation whose id is `group.name`.
 export function generateClient(document: Document): string {
-  const entries = entriesOf(document);
+  const entries = entriesOf(document).filter(isCallable);
   const { nameOf, named } = nameSharedSchemas(entries.flatMap(schemasOf));
   const components = Object.entries(document.components?.schemas ?? {}) as [string, Schema][];
   const types = [...components, ...named].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -48,32 +37,6 @@ export function generateClient(document: Document): string {
     '',
   ].join('\n');
 }
-
-function entriesOf(document: Document): Entry[] {
-  const entries: Entry[] = [];
-  for (const [path, item] of Object.entries(document.paths ?? {}))
-    for (const method of methods) {
-      const operation = (item as Partial<Record<string, DocumentOperation>>)[method];
-      const id = operation?.operationId;
-      if (operation && id && /^[a-z]\w*\.[a-z]\w*$/.test(id)) entries.push({ id, method, path, operation });
-    }
-  return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-const argumentsOf = ({ parameters = [] }: DocumentOperation): Parameter[] =>
-  parameters.filter(one => one.in !== 'cookie' && !ours.has(one.name));
-
-const contentOf = (content: Content | undefined): [type: string, schema: Schema] | undefined => {
-  const [type, media] = Object.entries(content ?? {})[0] ?? [];
-  return type === undefined ? undefined : [type, media?.schema ?? {}];
-};
-
-const isJson = (type: string): boolean => /^application\/([\w.-]+\+)?json$/.test(type);
-
-const successesOf = ({ responses = {} }: DocumentOperation): ([type: string, schema: Schema] | undefined)[] =>
-  Object.entries(responses)
-    .filter(([status]) => status.startsWith('2'))
-    .map(([, { content }]) => contentOf(content));
 
 function schemasOf({ id, operation }: Entry): { name: string; schema: Schema }[] {
   const data = successesOf(operation).map(one => ({ name: `${pascal(id)}Data`, media: one }));
@@ -121,7 +84,8 @@ function resultText(operation: DocumentOperation, nameOf: NameOf): string {
   return `data: ${[...new Set(types)].join(' | ') || 'unknown'}`;
 }
 
-function tableEntry({ method, path, operation }: Entry): Operation {
+function tableEntry(entry: Entry): Operation {
+  const { method, path, operation } = entry;
   const headers = argumentsOf(operation).filter(one => one.in === 'header');
   const body = contentOf(operation.requestBody?.content);
   return {
@@ -131,6 +95,6 @@ function tableEntry({ method, path, operation }: Entry): Operation {
     ...(headers.length > 0 && { headers: headers.map(one => one.name) }),
     ...(operation.parameters?.some(one => one.name === 'Idempotency-Key') && { isKeyed: true }),
     ...(successesOf(operation).some(media => media?.[0] === 'text/event-stream') && { isStream: true }),
-    ...(strangers.has(operation['x-auth'] ?? '') && { isPublic: true }),
+    ...(isPublic(entry) && { isPublic: true }),
   };
 }

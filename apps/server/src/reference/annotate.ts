@@ -1,3 +1,4 @@
+import { sampleCalls } from '@stak/client/samples';
 import type { ApiDocument } from '@stak/http';
 import { errorTexts } from './error-texts.ts';
 import { exampleOf, innerSchemas, type Schema } from './examples.ts';
@@ -17,6 +18,7 @@ type Operation = {
   parameters?: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, { description: string; content?: Content }>;
+  'x-codeSamples'?: { lang: string; label: string; source: string }[];
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
@@ -27,8 +29,14 @@ export function annotate(raw: ApiDocument): ApiDocument {
   const document = JSON.parse(JSON.stringify(raw)) as Document;
   const shared = document.components?.schemas ?? {};
   for (const schema of Object.values(shared)) describeFields(schema);
-  for (const operation of Object.values(document.paths).flatMap(item => Object.values(item)))
-    describeOperation(operation, shared);
+  const operations = Object.values(document.paths).flatMap(item => Object.values(item));
+  for (const operation of operations) describeOperation(operation, shared);
+  // Readers of the document make samples for curl, Python and Go themselves; nobody but us knows our client.
+  const samples = sampleCalls(document);
+  for (const operation of operations) {
+    const source = samples.get(operation.operationId);
+    if (source) operation['x-codeSamples'] = [{ lang: 'typescript', label: 'TypeScript', source }];
+  }
   const named = {
     ...document,
     tags: Object.entries(tagTexts).map(([name, description]) => ({ name, description })),

@@ -1,0 +1,59 @@
+import type { Schema } from './schema-type.ts';
+
+// What of an OpenAPI document the client needs.
+export type Document = {
+  paths?: Readonly<Record<string, object>>;
+  components?: { schemas?: Readonly<Record<string, object>> };
+};
+
+type Media = { schema?: Schema; example?: unknown };
+type Content = Readonly<Record<string, Media>>;
+type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; example?: unknown };
+export type DocumentOperation = {
+  operationId?: string;
+  summary?: string;
+  parameters?: readonly Parameter[];
+  requestBody?: { required?: boolean; content: Content };
+  responses?: Readonly<Record<string, { content?: Content }>>;
+  'x-auth'?: string;
+  'x-scope'?: string;
+};
+export type Entry = { id: string; method: string; path: string; operation: DocumentOperation };
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+const strangers = new Set(['public', 'provider']); // whom a route is for that never asks for a token
+const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // the client's own business, by its options
+
+export function entriesOf(document: Document): Entry[] {
+  const entries: Entry[] = [];
+  for (const [path, item] of Object.entries(document.paths ?? {}))
+    for (const method of methods) {
+      const operation = (item as Partial<Record<string, DocumentOperation>>)[method];
+      const id = operation?.operationId;
+      if (operation && id) entries.push({ id, method, path, operation });
+    }
+  return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Whether the client has a method for it: `group.name`. */
+export const isCallable = ({ id }: Entry): boolean => /^[a-z]\w*\.[a-z]\w*$/.test(id);
+
+/** Whether it never asks for a token, and gets none. */
+export const isPublic = ({ operation }: Entry): boolean => strangers.has(operation['x-auth'] ?? '');
+
+export const argumentsOf = ({ parameters = [] }: DocumentOperation): Parameter[] =>
+  parameters.filter(one => one.in !== 'cookie' && !ours.has(one.name));
+
+type FirstContent = [type: string, schema: Schema, example: unknown];
+
+export const contentOf = (content: Content | undefined): FirstContent | undefined => {
+  const [type, media] = Object.entries(content ?? {})[0] ?? [];
+  return type === undefined ? undefined : [type, media?.schema ?? {}, media?.example];
+};
+
+export const isJson = (type: string): boolean => /^application\/([\w.-]+\+)?json$/.test(type);
+
+export const successesOf = ({ responses = {} }: DocumentOperation): (FirstContent | undefined)[] =>
+  Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, { content }]) => contentOf(content));
