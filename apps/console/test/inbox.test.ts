@@ -84,6 +84,11 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
 
     await messageIn(page, 'Order 1 is paid').click();
     await messageIn(other, 'Order 1 is paid').waitFor({ state: 'detached' });
+    await page.getByText('Order 1 is paid is archived.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await messageIn(other, 'Order 1 is paid').waitFor();
+    await messageIn(page, 'Order 1 is paid').click();
+    await messageIn(other, 'Order 1 is paid').waitFor({ state: 'detached' });
     await inboxOf(page).getByRole('button', { name: 'Archived', exact: true }).click();
     await inboxOf(page).getByRole('button', { name: 'Move to inbox: Order 1 is paid' }).click();
     await messageIn(other, 'Order 1 is paid').waitFor();
@@ -113,6 +118,37 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send to 2 people' }).click();
     await messageIn(page, 'Sale').waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('writes again what was saved as a template, and finds by its title what was sent', async () => {
+    const { page, failures } = await openInbox();
+    await page.getByLabel('Category').first().fill('offer');
+    await page.getByRole('textbox', { name: 'Text' }).fill('Until Sunday.');
+    await page.getByRole('textbox', { name: 'Title' }).fill('Summer sale');
+    await page.getByRole('button', { name: 'Templates' }).click();
+    await page.getByRole('menuitem', { name: 'Save as a template…' }).click();
+    await page.getByRole('textbox', { name: 'Name of the template' }).fill('Sale');
+    await page.keyboard.press('Enter');
+    await page.reload();
+    await page.getByRole('button', { name: 'Templates' }).click();
+    await expectUsable(page, 'templates');
+    await page.getByRole('menuitem', { name: 'Sale', exact: true }).click();
+    expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('Until Sunday.');
+    expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Summer sale');
+    expect(await page.getByLabel('Category').first().inputValue()).toBe('offer');
+    await page.getByLabel('Users', { exact: true }).first().fill('ann');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await messageIn(page, 'Summer sale').waitFor();
+
+    await page.keyboard.press('Control+K');
+    await page.getByRole('textbox', { name: 'Search everything' }).fill('summer');
+    await page.getByRole('button', { name: /^Summer sale/ }).click();
+    const receipts = page.getByRole('dialog', { name: 'Receipts of Summer sale' });
+    await receipts.getByRole('row', { name: /ann.*unread/ }).waitFor();
+    await page.reload(); // it is in the address
+    await receipts.getByRole('row', { name: /ann.*unread/ }).waitFor();
     expect(failures).toEqual([]);
   });
 

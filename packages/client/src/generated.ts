@@ -65,7 +65,7 @@ export type AccountsInviteData = {
 };
 
 export type AccountsListSavedDataDataItem = {
-  kind: 'events' | 'sql';
+  kind: 'events' | 'sql' | 'messages';
   name: string;
   text: string;
   saved_by: string;
@@ -1182,9 +1182,9 @@ export type ApiTypes = {
   };
   /** List the providers for signing in. For: public. */
   'accounts.listProviders': { args: Record<never, never>; data: { data: Array<'github' | 'google'> } };
-  /** List saved views or queries. For: account, scope read. */
+  /** List saved views, queries or templates. For: account, scope read. */
   'accounts.listSaved': {
-    args: { kind: 'events' | 'sql' };
+    args: { kind: 'events' | 'sql' | 'messages' };
     data: { data: Array<AccountsListSavedDataDataItem>; next_cursor: null };
   };
   /** List your sessions. For: person. */
@@ -1327,8 +1327,8 @@ export type ApiTypes = {
   'accounts.removeOrganisationProvider': { args: Record<never, never>; data: undefined };
   /** Remove a passkey. For: person. */
   'accounts.removePasskey': { args: { passkeyId: string; body: { password?: string } }; data: undefined };
-  /** Remove a saved view or query. For: account, scope write. */
-  'accounts.removeSaved': { args: { kind: 'events' | 'sql'; name: string }; data: undefined };
+  /** Remove a saved view, query or template. For: account, scope write. */
+  'accounts.removeSaved': { args: { kind: 'events' | 'sql' | 'messages'; name: string }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
   'accounts.renameOrganisation': { args: { body: { name: string } }; data: AccountsReadOrganisationData };
   /** Rename a passkey. For: person. */
@@ -1349,9 +1349,9 @@ export type ApiTypes = {
   'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
   /** Disconnect the app that a token belongs to (RFC 7009). For: public. */
   'accounts.revokeAppToken': { args: { body: string | Uint8Array<ArrayBuffer> | Blob }; data: undefined };
-  /** Save a view or a query under a name. For: account, scope write. */
+  /** Save a view, a query or a template under a name. For: account, scope write. */
   'accounts.save': {
-    args: { kind: 'events' | 'sql'; name: string; body: { text: string } };
+    args: { kind: 'events' | 'sql' | 'messages'; name: string; body: { text: string } };
     data: AccountsListSavedDataDataItem;
   };
   /** Resend the verification mail. For: person. */

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useReducer, useState } from 'react';
 import { useConnection, useCounts, useMessages } from './hooks.ts';
 import * as limits from './limits.ts';
 import { Menu } from './menu.tsx';
-import type { Filter, View } from './message.ts';
+import type { Filter, Mark, Message, View } from './message.ts';
 import { MessageItem, type RenderBody } from './message-item.tsx';
 import { readSpans } from './moments.ts';
 import { useInbox } from './provider.tsx';
@@ -23,10 +23,11 @@ type Props = {
   title?: string;
   marksSeen?: boolean; // marks messages as seen once they are shown
   renderBody?: RenderBody; // for bodies that are not plain text
+  onArchive?: (message: Message, undo: () => void) => void; // to say so, and to offer the way back
 };
 
 /** The whole inbox: tabs, categories, messages and what can be done with them. Inside an `InboxProvider`. */
-export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) {
+export function Inbox({ title = 'Inbox', marksSeen = true, renderBody, onArchive }: Props) {
   const [tab, setTab] = useState(tabs[0]!);
   const [category, setCategory] = useState<string>();
   const filter: Filter = { view: tab.view, isRead: tab.isRead, category };
@@ -40,6 +41,12 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
   useEffect(() => {
     if (marksSeen && unseen > 0) void markAllSeen();
   }, [marksSeen, unseen, markAllSeen]);
+
+  const act = (message: Message, wish: Mark) => {
+    void mark(message, wish);
+    if (wish.kind === 'archive')
+      onArchive?.(message, () => void mark({ ...message, archived: true }, { kind: 'unarchive' }));
+  };
 
   return (
     <section className="stak-inbox" aria-label={title}>
@@ -82,7 +89,7 @@ export function Inbox({ title = 'Inbox', marksSeen = true, renderBody }: Props) 
             key={message.id}
             message={message}
             renderBody={renderBody}
-            onMark={wish => void mark(message, wish)}
+            onMark={wish => act(message, wish)}
           />
         ))}
       </ul>

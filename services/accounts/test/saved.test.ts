@@ -28,6 +28,8 @@ describe('saved views and queries', () => {
     expect((await save(as, 'events', 'Failed', 'status=failed')).status).toBe(200);
     expect((await save(as, 'sql', 'Failed', 'select 1')).status).toBe(200);
     expect((await save(as, 'sql', 'Failed', 'select 2')).status).toBe(200);
+    expect((await save(as, 'messages', 'Failed', '{"title":"Sale"}')).status).toBe(200);
+    expect(await list(as, 'messages')).toMatchObject([{ name: 'Failed', text: '{"title":"Sale"}' }]);
     expect(await list(as, 'events')).toMatchObject([{ name: 'Failed', text: 'status=failed' }]);
     expect(await list(as, 'sql')).toEqual([
       { kind: 'sql', name: 'Failed', text: 'select 2', saved_by: userId, saved_at: expect.any(String) },

@@ -4,16 +4,17 @@ import { complain } from '../components/complaint.ts';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
-export type SavedKind = 'events' | 'sql';
+export type SavedKind = 'events' | 'sql' | 'messages';
 type Kept = { name: string; text: string };
 
-// Under which earlier consoles kept them in the browser, and how they wrote them.
+// Under which earlier consoles kept them in the browser, and how they wrote them. They had no templates of messages.
 const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
   events: {
     key: 'event-views',
     textOf: value => new URLSearchParams(value as Record<string, string>).toString(),
   },
   sql: { key: 'queries', textOf: String },
+  messages: { key: 'messages', textOf: String },
 };
 
 /** What the members of the organisation saved, and what this browser still has of its own. */

@@ -6,6 +6,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { complain } from '../components/complaint.ts';
+import { inboxesQuery } from '../pages/inbox/queries.ts';
 import { client } from '../queries/api.ts';
 import { type OperationId, useMay } from '../queries/permissions.ts';
 import { usersQuery } from '../queries/tenants.ts';
@@ -17,7 +18,9 @@ type Action = { id: string; label: string; description?: string; go: () => unkno
 type Group = { label: string; actions: Action[] };
 
 const shownMost = 7; // of each kind
-const searchedTenants = 5; // whose users are looked through: each is a request
+const searchedTenants = 5; // whose users and inboxes are looked through: each is a request
+const searchedInboxes = 5;
+const searchedSends = 100; // the newest of each inbox, in which a title or an id is looked for
 
 // Goes to a page, makes something, or finds it by its name or id.
 export default function Palette({ pages }: { pages: readonly PageLink[] }) {
@@ -84,6 +87,10 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
       .map(({ tenant_id }) => ({ ...usersQuery(tenant_id), enabled: isText })),
     combine: results => results.flatMap(one => one.data ?? []),
   });
+  const sends = useRecentSends(
+    (tenants.data ?? []).slice(0, searchedTenants).map(({ tenant_id }) => tenant_id),
+    isText,
+  );
   const matches = (...texts: string[]) => texts.some(one => one.toLowerCase().includes(text.toLowerCase()));
   const toTask = (task: string) => navigate({ to: '/tasks', search: { task } });
   const toEvent = async (eventId: string) => {
@@ -169,6 +176,22 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
       })),
     },
     {
+      label: 'Recent messages',
+      actions: (text === '' ? [] : sends)
+        .filter(({ title, id }) => matches(title ?? '', id))
+        .slice(0, shownMost)
+        .map(({ id, title, received, tenant_id, inbox_key }) => ({
+          id,
+          label: title ?? id,
+          description: `${inbox_key} of ${tenant_id}, ${formatAgo(received * 1000)}`,
+          go: () =>
+            navigate({
+              to: '/inbox',
+              search: { tenant: tenant_id, inbox: inbox_key, tab: 'sent', send: id },
+            }),
+        })),
+    },
+    {
       label: 'Users',
       actions: (text === '' ? [] : users)
         .filter(({ display_name, user_id, email = '' }) => matches(display_name, user_id, email ?? ''))
@@ -196,4 +219,26 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
       ),
     },
   ];
+}
+
+// No operation finds a message by its text: what was sent last is read, and searched here.
+function useRecentSends(tenant_ids: readonly string[], isEnabled: boolean) {
+  const inboxes = useQueries({
+    queries: tenant_ids.map(tenant_id => ({ ...inboxesQuery(tenant_id), enabled: isEnabled })),
+    combine: results =>
+      results.flatMap(({ data = [] }, index) =>
+        data.map(({ inbox_key }) => ({ tenant_id: tenant_ids[index]!, inbox_key })),
+      ),
+  });
+  return useQueries({
+    queries: inboxes.slice(0, searchedInboxes).map(inboxPath => ({
+      queryKey: ['palette-sends', inboxPath.tenant_id, inboxPath.inbox_key],
+      queryFn: async () => {
+        const { data } = await client.inbox.listSends({ ...inboxPath, limit: searchedSends });
+        return data.data.map(send => ({ ...send, ...inboxPath }));
+      },
+      enabled: isEnabled,
+    })),
+    combine: results => results.flatMap(({ data }) => data ?? []),
+  });
 }

@@ -11,7 +11,9 @@ const tags = ['accounts'];
 
 const savedKindSchema = z
   .enum(savedKinds)
-  .describe('`events` for filters of the list of events, `sql` for queries');
+  .describe(
+    '`events` for filters of the list of events, `sql` for queries, `messages` for templates of inbox messages',
+  );
 
 // Part of an address, where `.` and `..` mean something else.
 const savedNameSchema = z
@@ -27,7 +29,9 @@ const savedTextSchema = z
   .string()
   .min(1)
   .max(limits.savedTextChars)
-  .describe('The SQL; of `events`, the filters as a query string such as `status=failed&last=24h`');
+  .describe(
+    'The SQL; of `events`, the filters as a query string such as `status=failed&last=24h`; of `messages`, the message as JSON',
+  );
 
 const savedSchema = z.strictObject({
   kind: savedKindSchema,
@@ -48,7 +52,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'read',
-    summary: 'List saved views or queries',
+    summary: 'List saved views, queries or templates',
     description: 'Returns what the members of the organisation saved, by name. All of them see the same.',
     request: { params: ofKind },
     responses: { 200: json(z.strictObject({ data: z.array(savedSchema), next_cursor: z.null() })) },
@@ -60,7 +64,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'write',
-    summary: 'Save a view or a query under a name',
+    summary: 'Save a view, a query or a template under a name',
     description: 'Saves the text for all members of the organisation. One with the same name is replaced.',
     request: { params: named, body: json(z.strictObject({ text: savedTextSchema })) },
     responses: { 200: json(savedSchema) },
@@ -73,7 +77,7 @@ const routes = {
     tags,
     auth: 'account',
     scope: 'write',
-    summary: 'Remove a saved view or query',
+    summary: 'Remove a saved view, query or template',
     description: 'Removes it for all members of the organisation. It succeeds if there is none.',
     request: { params: named },
     responses: { 204: empty() },

@@ -2,18 +2,20 @@ import { defineQuery, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 import { ferryhookKeys } from '../table.ts';
 
-export const savedKinds = ['events', 'sql'] as const;
+export const savedKinds = ['events', 'sql', 'messages'] as const;
 export type SavedKind = (typeof savedKinds)[number];
 
 export const saved = entity(ferryhookKeys, {
   name: 'saved view or query',
   description:
-    'Filters of the list of events, or SQL, that the members of an organisation keep under a name.',
+    'Filters of the list of events, SQL or a message to send again, that the members of an organisation keep under a name.',
   schema: z.object({
     accountId: z.string(),
     kind: z.enum(savedKinds),
     name: z.string(),
-    text: z.string().describe('The SQL, or the filters as they stand in the address of the list'),
+    text: z
+      .string()
+      .describe('The SQL, the filters as they stand in the address of the list, or the message as JSON'),
     saved_by: z.string().describe('The person, or the one who made the key'),
     saved_at: z.string().describe('ISO timestamp'),
   }),

@@ -21,10 +21,11 @@ import { fieldComplaints } from '../../components/complaint.ts';
 import { ConfirmDialog, type Question } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PermittedFields } from '../../components/permitted.tsx';
+import { SavedMenu } from '../../components/saved-menu.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { formatNumber, formatTime, nameZone } from '../../text/format.ts';
-import { type Draft, emptyDraft, sendBody } from './draft.ts';
+import { type Draft, draftOfTemplate, emptyDraft, sendBody, templateOf } from './draft.ts';
 import { MessagePreview } from './message-preview.tsx';
 import {
   type Inbox,
@@ -71,12 +72,23 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
 
   return (
     <Card withBorder component="section" aria-label="Compose">
+      {/* Outside the form: the name of a template is asked for in a form of its own. */}
+      <Group justify="space-between" mb="sm">
+        <Title order={3} size="h4">
+          Compose
+        </Title>
+        <SavedMenu
+          kind="messages"
+          what="template"
+          label="Templates"
+          saveLabel="Save as a template"
+          text={draft.title.trim() === '' ? undefined : templateOf(draft)}
+          onPick={text => edit(draftOfTemplate(text))}
+        />
+      </Group>
       <form onSubmit={submit}>
         <PermittedFields to="inbox.publish">
           <Stack gap="sm">
-            <Title order={3} size="h4">
-              Compose
-            </Title>
             <SegmentedControl
               aria-label="To"
               data={[

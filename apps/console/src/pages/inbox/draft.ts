@@ -23,6 +23,31 @@ export const emptyDraft: Draft = {
   sendAt: '',
 };
 
+// What is the same each time: neither whom it goes to nor when.
+const templateFields = ['title', 'body', 'isJson', 'category', 'link', 'ttl'] as const;
+
+export const templateOf = (draft: Draft): string =>
+  JSON.stringify(Object.fromEntries(templateFields.map(name => [name, draft[name]])));
+
+/** The fields that a template fills. Anybody may have saved anything under this kind: what does not fit is left out. */
+export function draftOfTemplate(text: string): Partial<Draft> {
+  const saved = parse(text);
+  if (typeof saved !== 'object' || saved === null) return {};
+  const fitting = Object.entries(saved).filter(
+    ([name, value]) =>
+      templateFields.some(field => field === name) && typeof value === typeof emptyDraft[name as keyof Draft],
+  );
+  return Object.fromEntries(fitting);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 // What the server takes: fields that are empty are not said.
 export function sendBody(draft: Draft) {
   const { title, category, link, ttl, sendAt } = draft;

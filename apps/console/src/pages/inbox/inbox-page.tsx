@@ -53,6 +53,9 @@ export function InboxPage() {
   );
 }
 
+// What is open belongs to one inbox and one tab.
+const withoutSend = ({ send: _, ...search }: InboxSearch): InboxSearch => search;
+
 type Choice = { value: string; label: string };
 
 function TenantInboxes({
@@ -80,6 +83,7 @@ function TenantInboxes({
     />
   );
   const { deleted, ...others } = search;
+  const goToInbox = (inbox: string) => go({ ...withoutSend(search), tenant: tenant_id, inbox });
   const progress = deleted !== undefined && (
     <InboxProgress
       key={deleted}
@@ -100,11 +104,7 @@ function TenantInboxes({
                 to="inbox.writeInbox"
                 otherwise={<Text c="dimmed">This tenant has no inbox yet.</Text>}
               >
-                <NewInbox
-                  tenant_id={tenant_id}
-                  isFirst
-                  onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
-                />
+                <NewInbox tenant_id={tenant_id} isFirst onMade={goToInbox} />
               </Permitted>
             </>
           );
@@ -120,13 +120,10 @@ function TenantInboxes({
                 allowDeselect={false}
                 flex="1 1 140px"
                 maw={240}
-                onChange={key => key !== null && go({ ...search, tenant: tenant_id, inbox: key })}
+                onChange={key => key !== null && goToInbox(key)}
               />
               <Permitted to="inbox.writeInbox">
-                <NewInbox
-                  tenant_id={tenant_id}
-                  onMade={key => go({ ...search, tenant: tenant_id, inbox: key })}
-                />
+                <NewInbox tenant_id={tenant_id} onMade={goToInbox} />
               </Permitted>
             </Group>
             <InboxTabs
@@ -157,7 +154,11 @@ function InboxTabs({
   const tab = search.tab ?? 'messages';
   const inboxPath = { tenant_id, inbox_key: inbox.inbox_key };
   return (
-    <Tabs value={tab} onChange={value => go({ ...search, tab: value ?? 'messages' })} keepMounted={false}>
+    <Tabs
+      value={tab}
+      onChange={value => go({ ...withoutSend(search), tab: value ?? 'messages' })}
+      keepMounted={false}
+    >
       <TabList chosen={tab}>
         <Tabs.Tab value="messages">Messages</Tabs.Tab>
         <Tabs.Tab value="sent">Sent</Tabs.Tab>
@@ -170,7 +171,11 @@ function InboxTabs({
         </SimpleGrid>
       </Tabs.Panel>
       <Tabs.Panel value="sent" pt="md">
-        <Sends inboxPath={inboxPath} />
+        <Sends
+          inboxPath={inboxPath}
+          opened={search.send}
+          onOpen={send => go({ ...withoutSend(search), ...(send !== undefined && { send }) })}
+        />
       </Tabs.Panel>
       <Tabs.Panel value="settings" pt="md">
         <Together>

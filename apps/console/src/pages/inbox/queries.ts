@@ -9,12 +9,14 @@ export type InboxSearch = {
   inbox?: string;
   user?: string;
   tab?: string;
+  send?: string; // whose receipts are open
   deleted?: string; // an inbox of the tenant whose removal is watched
 };
 
 export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   const text = (name: string) => (typeof search[name] === 'string' ? { [name]: search[name] } : {});
-  return { ...text('tenant'), ...text('inbox'), ...text('user'), ...text('tab'), ...text('deleted') };
+  const names = ['tenant', 'inbox', 'user', 'tab', 'send', 'deleted'];
+  return Object.assign({}, ...names.map(text));
 }
 
 export type InboxPath = { tenant_id: string; inbox_key: string };
@@ -37,11 +39,13 @@ export const publicCountsQuery = (inboxPath: InboxPath) =>
 
 export type Inbox = ApiTypes['inbox.listInboxes']['data']['data'][number];
 
-export const useInboxes = (tenant_id: string) =>
-  useQuery({
+export const inboxesQuery = (tenant_id: string) =>
+  queryOptions({
     queryKey: inboxesKey(tenant_id),
     queryFn: async () => (await client.inbox.listInboxes({ tenant_id })).data.data,
   });
+
+export const useInboxes = (tenant_id: string) => useQuery(inboxesQuery(tenant_id));
 
 export function nameAudience({ audiences, recipients }: InboxBroadcastData): string {
   if (audiences.kind === 'everyone') return 'Everyone';

@@ -1,6 +1,5 @@
 import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
-import type { InboxBroadcastData } from '@stak/client';
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -9,7 +8,7 @@ import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';
 import type { InboxPath } from './queries.ts';
 
-type Props = { inboxPath: InboxPath; send: InboxBroadcastData; onClose: () => void };
+type Props = { inboxPath: InboxPath; id: string; onClose: () => void };
 
 const choices = [
   { value: '', label: 'Everyone' },
@@ -18,9 +17,12 @@ const choices = [
 ];
 
 // Who got a message, and when they read it.
-export function Receipts({ inboxPath, send, onClose }: Props) {
+export function Receipts({ inboxPath, id, onClose }: Props) {
   const [read, setRead] = useState('');
-  const { id, title } = send;
+  const { data: send } = useQuery({
+    queryKey: ['send', inboxPath.tenant_id, inboxPath.inbox_key, id],
+    queryFn: async () => (await client.inbox.readSend({ ...inboxPath, id })).data,
+  });
   const receipts = useInfiniteQuery({
     queryKey: ['receipts', inboxPath.tenant_id, inboxPath.inbox_key, id, read],
     queryFn: async ({ pageParam }) => {
@@ -38,7 +40,7 @@ export function Receipts({ inboxPath, send, onClose }: Props) {
   const error = receipts.error ?? save.error;
 
   return (
-    <Modal opened onClose={onClose} title={`Receipts of ${title}`} size="lg">
+    <Modal opened onClose={onClose} title={`Receipts of ${send?.title ?? 'a message'}`} size="lg">
       <Stack aria-busy={receipts.isPending}>
         <SegmentedControl aria-label="Show" data={choices} value={read} onChange={setRead} />
         {error && <Failure error={error} onRetry={() => receipts.refetch()} />}

@@ -1,7 +1,6 @@
 import { Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { Confirm, type Question } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -17,7 +16,9 @@ import { Receipts } from './receipts.tsx';
 type Send = InboxBroadcastData;
 const refreshMs = 4_000; // readers change the numbers, and no stream tells the sender
 
-export function Sends({ inboxPath }: { inboxPath: InboxPath }) {
+type Props = { inboxPath: InboxPath; opened: string | undefined; onOpen: (id: string | undefined) => void };
+
+export function Sends({ inboxPath, opened, onOpen }: Props) {
   const queries = useQueryClient();
   const sends = useInfiniteQuery({
     queryKey: sendsKey(inboxPath),
@@ -37,8 +38,6 @@ export function Sends({ inboxPath }: { inboxPath: InboxPath }) {
     onError: complain,
   });
 
-  const [shown, setShown] = useState<Send>();
-
   if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
   return (
     <Stack aria-busy={sends.isPending}>
@@ -47,11 +46,13 @@ export function Sends({ inboxPath }: { inboxPath: InboxPath }) {
       {sends.data && (
         <SendTable
           rows={sends.data.pages.flatMap(page => page.data)}
-          onShow={setShown}
+          onShow={({ id }) => onOpen(id)}
           onTakeBack={takeBack.mutate}
         />
       )}
-      {shown && <Receipts inboxPath={inboxPath} send={shown} onClose={() => setShown(undefined)} />}
+      {opened !== undefined && (
+        <Receipts key={opened} inboxPath={inboxPath} id={opened} onClose={() => onOpen(undefined)} />
+      )}
       {sends.hasNextPage && (
         <Group>
           <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>

@@ -1,8 +1,9 @@
 import { Badge, Group, Select, Stack, Text, Title } from '@mantine/core';
-import { Bell, Inbox, InboxProvider, useConnection } from '@stak/inbox-react';
+import { Bell, Inbox, InboxProvider, type Message, useConnection } from '@stak/inbox-react';
 import { useCallback } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
+import { offerUndo } from '../../components/undo.tsx';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
@@ -78,15 +79,18 @@ function OneUser({ inboxPath, user_id, name }: { inboxPath: InboxPath; user_id: 
             <LiveBadge />
           </Group>
           <Bell>
-            <Inbox marksSeen={false} title="Newest" />
+            <Inbox marksSeen={false} title="Newest" onArchive={offerUnarchive} />
           </Bell>
         </Group>
         {/* Looking over a user's shoulder must not say that the user has seen it. */}
-        <Inbox marksSeen={false} title={`Inbox of ${name}`} />
+        <Inbox marksSeen={false} title={`Inbox of ${name}`} onArchive={offerUnarchive} />
       </div>
     </InboxProvider>
   );
 }
+
+const offerUnarchive = ({ message: { title } }: Message, undo: () => void) =>
+  offerUndo(`${title} is archived.`, undo);
 
 const words = {
   connecting: { label: 'Connecting', color: 'gray' },
