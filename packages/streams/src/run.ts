@@ -1,123 +1,100 @@
 import type { Clock, Notifier, Owners } from '@stak/kit';
-import { isUnavailable } from '@stak/table';
 import { beginConsumer } from './beginning.ts';
-import { LeaseLostError } from './errors.ts';
+import { createLeasedTasks, type LeasedTasks } from './leased-tasks.ts';
 import * as limits from './limits.ts';
-import { delayMs } from './page.ts';
 import { isFree, planWork } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
-import { type Follower, followSignal } from './signal.ts';
 import type { Lease, State } from './work.ts';
-
-type Task = { lease: Lease; stop: Follower; ended: Promise<void> };
 
 export type RunSettings = TaskDeps & {
   leaseMs: number;
   owners: Owners;
-  isElsewhere: boolean; // another reads the stream: nothing but dead letters is handled here
+  isElsewhere: boolean; // another process reads the stream: only dead letters are handled here
   wake: Notifier;
   held: Set<string>; // what this process works on
 };
 
-// Runs a consumer in this process until the signal is aborted: takes its share of the work, keeps the leases
-// alive, and gives everything back at the end.
+// Runs a consumer in this process until the signal is aborted: takes its share of the work, renews its leases, and
+// releases everything at the end.
 export async function runConsumer(settings: RunSettings, signal: AbortSignal): Promise<void> {
-  const { subscription, source, works, owners, clock, log, counters, wake, held } = settings;
+  const { works, owners, clock, log, counters, wake } = settings;
   const renewMs = settings.leaseMs / limits.renewalsPerLease;
+  const tasks = createLeasedTasks({ ...settings, onEnd: wake.notify }, signal);
+
+  await works.join();
+  const begun = await beginConsumer(settings);
+  const shareWork = createWorkSharing(settings, tasks, begun, signal);
+  const settledAtMs = clock.now() + limits.settlingMs;
+  const lookMs = (): number =>
+    owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
+  let sharedAtMs = clock.now(); // when it last took its share
+  // A consumer that cannot see what there is to do must not keep its share from others.
+  const isPresent = () => clock.now() - sharedAtMs < limits.absentLooks * lookMs();
+  const heartbeat = createHeartbeat(settings, tasks, isPresent);
+  const beating = repeat(clock, signal, renewMs, heartbeat.beat);
+  const stopHearing = owners.onGone(wake.notify);
+
+  while (!signal.aborted) {
+    try {
+      await shareWork();
+      sharedAtMs = clock.now();
+    } catch (error) {
+      counters.failures += 1;
+      log.error({ err: error }, 'the consumer could not take its share of the work');
+    }
+    await wake.wait(Math.min(renewMs, lookMs()), signal);
+  }
+
+  stopHearing();
+  await tasks.allEnded();
+  await beating;
+  await heartbeat.settled();
+  await works.leave().catch(error => log.warn({ err: error }, 'the consumer could not sign off'));
+}
+
+// Renews the leases, and tells the other processes that this one is alive. Each write has its own promise: one that is
+// not answered for as long as a lease lasts must not cost the other leases.
+function createHeartbeat(
+  { works, log }: RunSettings,
+  tasks: LeasedTasks,
+  isPresent: () => boolean,
+): { beat(): void; settled(): Promise<unknown> } {
+  const underWay = new Map<Lease | 'member', Promise<void>>();
+  const begin = (what: Lease | 'member', write: () => Promise<void>) => {
+    if (underWay.has(what)) return;
+    const writing = write().finally(() => underWay.delete(what));
+    underWay.set(what, writing);
+  };
+  const join = () =>
+    works.join().catch(error => log.warn({ err: error }, 'the consumer could not report that it is alive'));
+  return {
+    beat() {
+      if (isPresent()) begin('member', join);
+      for (const task of tasks.all()) begin(task.lease, () => tasks.renew(task));
+    },
+    settled: () => Promise.all(underWay.values()),
+  };
+}
+
+// Each call takes this process's share of the shards, and stops the tasks that others should have.
+function createWorkSharing(
+  settings: RunSettings,
+  tasks: LeasedTasks,
+  begun: Awaited<ReturnType<typeof beginConsumer>>,
+  signal: AbortSignal,
+): () => Promise<void> {
+  const { subscription, source, works, owners, clock } = settings;
   // Consumers that read a table together belong on the same node; others are spread, each by itself.
   const group = source.shared ? subscription.table.name : subscription.name;
-  const tasks = new Map<string, Task>();
   let shards: readonly Shard[] = [];
   let listedAtMs: number | undefined;
-  let sharedAtMs = clock.now(); // when it last took its share
-
-  function startTask(lease: Lease, work: (signal: AbortSignal) => Promise<boolean>): void {
-    const stop = followSignal(signal);
-    const ended = keepTrying(lease, work, stop.signal).then(() => {
-      stop.unfollow();
-      tasks.delete(lease.key);
-      held.delete(lease.key);
-      wake.notify();
-    });
-    tasks.set(lease.key, { lease, stop, ended });
-    held.add(lease.key);
-  }
-
-  // Anything but the loss of the lease is tried again from the last checkpoint, for as long as the lease holds.
-  async function keepTrying(
-    lease: Lease,
-    work: (signal: AbortSignal) => Promise<boolean>,
-    stopped: AbortSignal,
-  ): Promise<void> {
-    let failures = 0;
-    let reached = lease.sequence;
-    while (!stopped.aborted) {
-      try {
-        if (await work(stopped)) return;
-      } catch (error) {
-        if (error instanceof LeaseLostError) return noteLoss(lease, error);
-        failures = reached === lease.sequence ? failures + 1 : 1;
-        reached = lease.sequence;
-        counters.failures += 1;
-        log.error({ err: error, work: lease.key, failures }, 'work failed, trying again');
-        const fullMs = delayMs(failures, settings.random);
-        const waitMs = isUnavailable(error) ? Math.min(limits.unavailableMostMs, fullMs) : fullMs;
-        await clock.sleep(waitMs, stopped).catch(() => {});
-      }
-    }
-    if (stopped.reason instanceof LeaseLostError) noteLoss(lease, stopped.reason);
-    else await giveBack(lease);
-  }
-
-  function noteLoss(lease: Lease, error: LeaseLostError): void {
-    counters.leasesLost += 1;
-    log.warn({ err: error, work: lease.key }, 'work lost');
-  }
-
-  async function giveBack(lease: Lease): Promise<void> {
-    try {
-      await works.release(lease);
-    } catch (error) {
-      if (error instanceof LeaseLostError) noteLoss(lease, error);
-      // It will run out by itself.
-      else log.warn({ err: error, work: lease.key }, 'lease not given back');
-    }
-  }
-
-  async function renew({ lease, stop }: Task): Promise<void> {
-    try {
-      await works.renew(lease);
-    } catch (error) {
-      if (error instanceof LeaseLostError) stop.abort(error);
-      else log.warn({ err: error, work: lease.key }, 'lease not renewed');
-    }
-  }
-
-  async function join(): Promise<void> {
-    await works.join().catch(error => log.warn({ err: error }, 'consumer could not tell that it is alive'));
-  }
-
-  // Each by itself: an answer that does not come for as long as a lease lasts would else end all of them.
-  const underWay = new Map<Lease | 'member', Promise<void>>();
-  function beat(): void {
-    const begin = (what: Lease | 'member', write: () => Promise<void>) => {
-      if (!underWay.has(what))
-        underWay.set(
-          what,
-          write().finally(() => underWay.delete(what)),
-        );
-    };
-    // One that cannot see what there is to do would keep its share from others.
-    if (clock.now() - sharedAtMs < limits.absentLooks * lookMs()) begin('member', join);
-    for (const task of tasks.values()) begin(task.lease, () => renew(task));
-  }
 
   async function refreshShards(state: State): Promise<void> {
     if (settings.isElsewhere) return;
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
-    // A shard that was open when we looked has come to its end, here or in another process: it has children.
+    // A shard that was open when it was listed has come to its end, here or in another process: it has children.
     const isOutdated = shards.some(
       ({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined,
     );
@@ -126,59 +103,38 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
     shards = await listShards(source, subscription.table.name);
   }
 
-  async function shareWork(): Promise<void> {
+  async function takeShard(shard: Shard, goneOwner: string | undefined): Promise<void> {
+    const lease = await works.acquire(shard.key, shard, goneOwner);
+    if (!lease) return;
+    const ofShard = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
+    tasks.start(ofShard, stopped => consumeShard(settings, ofShard, begun.startOf(ofShard), stopped));
+  }
+
+  async function takeRedrive({ works: all }: State, goneOwner: string | undefined): Promise<void> {
+    const redrive = all.get(redriveKey);
+    if (!redrive || redrive.finishedAt !== undefined || !isFree(redrive, clock.now())) return;
+    const lease = await works.acquire(redriveKey, undefined, goneOwner);
+    if (lease) tasks.start(lease, stopped => redriveLetters(settings, lease, stopped));
+  }
+
+  return async () => {
     const state = await works.read();
     const gone = await forgetGone(state, owners);
     await refreshShards(state);
-    const mine = new Set(tasks.keys());
+    const mine = tasks.keys();
     const nodes = new Set([...state.members.values()].filter(node => node !== undefined));
     const { node } = works;
     const plan = planWork({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
-    for (const key of plan.giveBack) tasks.get(key)?.stop.abort();
+    for (const key of plan.giveBack) tasks.stop(key);
     for (const shard of plan.take) {
       if (signal.aborted) return;
-      const lease = await works.acquire(shard.key, shard, gone.get(shard.key));
-      if (!lease) continue;
-      const ofShard = Object.assign(lease, { streamArn: shard.streamArn, shardId: shard.shardId });
-      startTask(ofShard, stopped => consumeShard(settings, ofShard, begun.startOf(ofShard), stopped));
+      await takeShard(shard, gone.get(shard.key));
     }
-    const redrive = state.works.get(redriveKey);
-    if (
-      redrive &&
-      redrive.finishedAt === undefined &&
-      !mine.has(redriveKey) &&
-      isFree(redrive, clock.now())
-    ) {
-      const lease = await works.acquire(redriveKey, undefined, gone.get(redriveKey));
-      if (lease) startTask(lease, stopped => redriveLetters(settings, lease, stopped));
-    }
-  }
-
-  await works.join();
-  const begun = await beginConsumer(settings);
-  const settledAtMs = clock.now() + limits.settlingMs;
-  const lookMs = (): number =>
-    owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
-  const beating = repeat(clock, signal, renewMs, beat);
-  const stopHearing = owners.onGone(wake.notify);
-  while (!signal.aborted) {
-    try {
-      await shareWork();
-      sharedAtMs = clock.now();
-    } catch (error) {
-      counters.failures += 1;
-      log.error({ err: error }, 'consumer could not share the work');
-    }
-    await wake.wait(Math.min(renewMs, lookMs()), signal);
-  }
-  stopHearing();
-  await Promise.all([...tasks.values()].map(task => task.ended));
-  await beating;
-  await Promise.all(underWay.values());
-  await works.leave().catch(error => log.warn({ err: error }, 'consumer could not say that it leaves'));
+    if (!mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
+  };
 }
 
-// Takes those who are known to be dead out of the state, and tells whose work is free by that.
+// Removes processes that are known to be dead from the state. Returns the work that this freed, with its last owner.
 async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
   const gone = new Map<string, string>();
   if (!owners.canTell) return gone;
