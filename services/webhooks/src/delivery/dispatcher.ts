@@ -5,7 +5,14 @@ import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
 import { concurrencyOf, type Report } from './attempt.ts';
 import type { DeliveryRef, DueDelivery } from './queue.ts';
-import { createReady, createSlots, type Pace, type Slot } from './slots.ts';
+import { createSlots, type Pace, type Slot } from './slots.ts';
+import {
+  type ConnectionState,
+  createWaitingDeliveries,
+  paceOf,
+  paces,
+  type Waiting,
+} from './waiting-deliveries.ts';
 
 // How a new delivery is written: due now, into the backlog of its connection, or leased to this process, which attempts
 // it at once or as soon as there is a slot. Exactly one of the two functions is called: `start` after the write,
@@ -52,124 +59,43 @@ type DispatcherDeps = {
   claimsAtOnce: number;
 };
 
-// A leased delivery waits together with its request, so that it need not be claimed and read again.
-type Waiting = { ref: DueDelivery; leased?: { delivery: Delivery; request: HookRequest; bytes: number } };
-
-type ConnectionState = {
-  connectionId: string;
-  account: string; // the connection itself, until its owner is known: the queue does not tell
-  readyAs?: Pace; // the pace under which it waits for its turn
-  waiting: Waiting[];
-  leasedBytes: number; // of the leased ones that wait, or will when they are written
-  isBehind: boolean; // some are due that did not fit into memory: new ones go behind them
-  inFlight: number;
-  concurrency: number;
-  averageMs?: number;
-  blockedUntilMs: number;
-  startedMs: number; // since when something is in flight
-};
-
 // Who is asked first for each claim, in rotation: a backlog of quick connections delays the others by a few claims.
 const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
-const paces: readonly Pace[] = ['quick', 'new', 'slow'];
 
-// Decides which delivery of this process is attempted next. Accounts take turns, and so do the connections of each,
-// however many deliveries are waiting. All of it is a shortcut: a delivery that is lost here is found in the queue.
-// Without a running scheduler, everything is written as due and found by the scheduler of another process.
+// Decides which delivery of this process is attempted next. All of it is a shortcut: a delivery that is lost here is
+// found in the queue. Without a running scheduler, everything is written as due and found by the scheduler of another
+// process.
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { clock, log } = deps;
   const slots = createSlots();
-  const states = new Map<string, ConnectionState>();
-  const known = new Set<string>();
-  const ready = {
-    quick: createReady<ConnectionState>(),
-    new: createReady<ConnectionState>(),
-    slow: createReady<ConnectionState>(),
-  };
+  const waiting = createWaitingDeliveries(clock);
+  const known = new Set<string>(); // waiting or in flight
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
-  let waiting = 0;
-  let leasedBytes = 0;
   let claiming = 0;
   let claims = 0; // so far
   let timer: { cancel: Cancel; atMs: number } | undefined;
 
-  const stateOf = (connectionId: string): ConnectionState => {
-    let state = states.get(connectionId);
-    if (state) states.delete(connectionId);
-    else
-      state = {
-        connectionId,
-        account: connectionId,
-        waiting: [],
-        leasedBytes: 0,
-        isBehind: false,
-        inFlight: 0,
-        concurrency: 1,
-        blockedUntilMs: 0,
-        startedMs: 0,
-      };
-    states.set(connectionId, state);
-    if (states.size > limits.trackedConnections) evictOne();
-    return state;
-  };
-  const evictOne = () => {
-    for (const [connectionId, state] of states) {
-      if (state.waiting.length > 0 || state.leasedBytes > 0 || state.inFlight > 0) continue;
-      states.delete(connectionId);
-      return;
-    }
-  };
-
-  const paceOf = ({ averageMs }: ConnectionState): Pace =>
-    averageMs === undefined ? 'new' : averageMs > limits.slowMs ? 'slow' : 'quick';
-  const mayStart = (state: ConnectionState): boolean => {
-    const most = state.averageMs === undefined ? 1 : state.concurrency;
-    return state.inFlight < most && state.blockedUntilMs <= clock.now();
-  };
-
-  // Where it is ready already, it keeps its turn.
-  const enqueue = (state: ConnectionState) => {
-    const pace = state.waiting.length > 0 && mayStart(state) ? paceOf(state) : undefined;
-    if (pace !== state.readyAs) moveTo(pace, state);
-  };
-  const moveTo = (pace: Pace | undefined, state: ConnectionState) => {
-    if (state.readyAs !== undefined) ready[state.readyAs].delete(state);
-    if (pace !== undefined) ready[pace].add(state);
-    state.readyAs = pace;
-  };
-  const setAccount = (state: ConnectionState, account: string) => {
-    if (state.account === account) return;
-    moveTo(undefined, state);
-    state.account = account;
-    enqueue(state);
-  };
-
   const pump = () => {
     if (!session) return;
     while (startOne(paceOfClaim[claims % paceOfClaim.length]!) || paces.some(startOne));
-    if (paces.some(isAnyReady)) pumpIn(limits.slowMs / 4);
+    if (paces.some(waiting.isReady)) pumpIn(limits.slowMs / 4);
   };
-  const isAnyReady = (pace: Pace): boolean => !ready[pace].isEmpty();
   const hasSlot = (pace: Pace): boolean =>
     slots.hasRoom(pace) || (slots.reclassify(clock.now()) && slots.hasRoom(pace));
   // Without a free claim, only what is leased may start.
   const startOne = (pace: Pace): boolean => {
     const mayClaim = claiming < deps.claimsAtOnce;
-    if (!isAnyReady(pace) || !(mayClaim || leasedBytes > 0) || !hasSlot(pace)) return false;
-    const state = ready[pace].first(one => mayClaim || one.waiting[0]?.leased !== undefined);
+    if (!waiting.isReady(pace) || !(mayClaim || waiting.hasLeased()) || !hasSlot(pace)) return false;
+    const state = waiting.takeReady(pace, first => mayClaim || first?.leased !== undefined);
     if (!state) return false;
-    moveTo(undefined, state);
-    if (mayStart(state)) startFirst(state, pace, session!);
-    enqueue(state); // at the end again
+    if (waiting.mayStart(state)) startFirst(state, pace, session!);
+    waiting.refresh(state);
     return true;
   };
 
   const startFirst = (state: ConnectionState, pace: Pace, current: Session) => {
-    const { ref, leased } = state.waiting.shift()!;
-    waiting -= 1;
-    if (state.waiting.length === 0) state.isBehind = false;
-    if (leased) addBytes(state, -leased.bytes);
+    const { ref, leased } = waiting.shift(state);
     const run = leased
       ? deps.attemptLeased(leased.delivery, leased.request, current.signal)
       : claim(ref, current);
@@ -198,9 +124,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const act = () => {
       timer = undefined;
       let nextMs = Number.POSITIVE_INFINITY;
-      for (const state of states.values()) {
+      for (const state of waiting.states()) {
         if (state.waiting.length === 0) continue;
-        enqueue(state);
+        waiting.refresh(state);
         if (state.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, state.blockedUntilMs);
       }
       pump();
@@ -218,35 +144,38 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return {};
       })
       .then(report => {
-        if (report.latencyMs !== undefined) {
-          const { averageMs = report.latencyMs } = state;
-          state.averageMs = averageMs + (report.latencyMs - averageMs) * limits.latencyWeight;
-        }
-        if (report.userId !== undefined) setAccount(state, report.userId);
-        if (report.concurrency !== undefined) state.concurrency = report.concurrency;
-        if (report.waitMs !== undefined) {
-          state.blockedUntilMs = clock.now() + report.waitMs;
-          pumpIn(report.waitMs);
-        }
+        learn(state, report);
         known.delete(refKey(ref));
         if (report.next) offer(report.next);
         end(state, slot);
       });
   };
+  const learn = (state: ConnectionState, { latencyMs, userId, concurrency, waitMs }: Report) => {
+    if (latencyMs !== undefined) {
+      const { averageMs = latencyMs } = state;
+      state.averageMs = averageMs + (latencyMs - averageMs) * limits.latencyWeight;
+    }
+    if (userId !== undefined) waiting.setAccount(state, userId);
+    if (concurrency !== undefined) state.concurrency = concurrency;
+    if (waitMs !== undefined) {
+      state.blockedUntilMs = clock.now() + waitMs;
+      pumpIn(waitMs);
+    }
+  };
   const end = (state: ConnectionState, slot: Slot) => {
     slots.release(slot);
     state.inFlight -= 1;
-    enqueue(state);
+    waiting.refresh(state);
     pump();
-    if (waiting < limits.readyMost / 2) session?.onRoom();
+    if (waiting.count() < limits.readyMost / 2) session?.onRoom();
     if (slots.inUse() === 0) for (const resolve of onIdle.splice(0)) resolve();
   };
 
   const offer = (ref: DueDelivery): 'taken' | 'known' | 'full' => {
     const key = refKey(ref);
     if (known.has(key)) return 'known';
-    const state = stateOf(ref.connectionId);
-    if (!session || !hasRoom(state)) {
+    const state = waiting.stateOf(ref.connectionId);
+    if (!session || !waiting.hasRoom(state)) {
       state.isBehind = state.waiting.length > 0;
       return 'full';
     }
@@ -254,35 +183,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wait(state, { ref });
     return 'taken';
   };
-  // However many deliveries of others wait, a connection has room for a few.
-  const hasRoom = ({ waiting: { length } }: ConnectionState): boolean =>
-    waiting < limits.readyMost
-      ? length < limits.readyPerConnection
-      : length < limits.readyReserved && waiting < 2 * limits.readyMost;
   const wait = (state: ConnectionState, one: Waiting) => {
-    state.waiting.push(one);
-    waiting += 1;
-    enqueue(state);
+    waiting.push(state, one);
     pump();
   };
 
-  // Whether a new delivery may wait here with its request: it is attempted soon, and memory allows.
-  const mayWait = (state: ConnectionState, bytes: number): boolean => {
-    if (state.isBehind || waiting >= limits.readyMost || paceOf(state) === 'slow') return false;
-    if (state.leasedBytes + bytes > limits.leasedBytesPerConnection) return false;
-    if (leasedBytes + bytes > limits.leasedBytesMost) return false;
-    const { averageMs = limits.slowMs, concurrency } = state;
-    return (state.waiting.length * averageMs) / concurrency < limits.leasedWaitMs;
-  };
-  const addBytes = (state: ConnectionState, bytes: number) => {
-    state.leasedBytes += bytes;
-    leasedBytes += bytes;
-  };
   const onUnreleased = (error: unknown) =>
     log.warn({ err: error }, 'a delivery stays leased until its lease ends');
   // Otherwise they would be due only when their leases end. What cannot be released in time is left to that.
   const releaseWaiting = async (signal: AbortSignal | undefined) => {
-    const leased = [...states.values()].flatMap(state => state.waiting.flatMap(one => one.leased ?? []));
+    const leased = [...waiting.states()].flatMap(state => state.waiting.flatMap(one => one.leased ?? []));
     const releasing = createSemaphore(deps.claimsAtOnce);
     const release = async (delivery: Delivery) => signal?.aborted || deps.release(delivery);
     await Promise.all(
@@ -309,7 +219,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     };
   };
   const startingLater = (state: ConnectionState, of: Session, bytes: number): Assignment => {
-    addBytes(state, bytes);
+    waiting.addLeasedBytes(state, bytes);
     return {
       how: 'leased',
       owner: of.owner,
@@ -319,26 +229,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         wait(state, { ref: delivery, leased: { delivery, request, bytes } });
       },
       cancel: () => {
-        if (session === of) addBytes(state, -bytes);
+        if (session === of) waiting.addLeasedBytes(state, -bytes);
       },
     };
   };
 
   const isSlow = (connectionId: string): boolean => {
-    const state = stateOf(connectionId);
+    const state = waiting.stateOf(connectionId);
     const isSilent = state.inFlight > 0 && clock.now() - state.startedMs > limits.slowMs;
     const pace = paceOf(state);
     return pace === 'slow' || (pace === 'new' && isSilent);
   };
-  const waitingFor = (connectionId: string): number => states.get(connectionId)?.waiting.length ?? 0;
 
   return {
     start(started) {
-      states.clear();
+      waiting.clear();
       known.clear();
-      for (const pace of paces) ready[pace].clear();
-      waiting = 0;
-      leasedBytes = 0;
       session = started;
     },
     async stop() {
@@ -354,27 +260,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const { connectionId, userId, breaker, ordered, ratePerSecond } = connection;
       if (breaker === 'open') return { how: 'backlog' };
       if (!session) return { how: 'due' };
-      if (waitingFor(connectionId) >= limits.readyPerConnection && isSlow(connectionId))
+      if (waiting.count(connectionId) >= limits.readyPerConnection && isSlow(connectionId))
         return { how: 'backlog' };
       // Whether it is first in order, or within the rate, is known only after the write.
       if (ordered || ratePerSecond !== undefined) return { how: 'due' };
-      const state = stateOf(connectionId);
-      setAccount(state, userId);
+      const state = waiting.stateOf(connectionId);
+      waiting.setAccount(state, userId);
       state.concurrency = concurrencyOf(connection);
       const pace = paceOf(state);
       // Deliveries that wait already go first.
-      if (state.waiting.length === 0 && mayStart(state) && slots.hasRoom(pace))
+      if (state.waiting.length === 0 && waiting.mayStart(state) && slots.hasRoom(pace))
         return startingNow(state, connection, session, slots.take(pace, clock.now()));
       const bytes = bytesOf(request);
-      if (mayWait(state, bytes)) return startingLater(state, session, bytes);
+      if (waiting.hasRoomForLeased(state, bytes)) return startingLater(state, session, bytes);
       state.isBehind = state.waiting.length > 0;
       return { how: 'due' };
     },
     isSlow: connectionId => session !== undefined && isSlow(connectionId),
-    waiting: connectionId => {
-      if (!session) return 0;
-      return connectionId === undefined ? waiting : waitingFor(connectionId);
-    },
+    waiting: connectionId => (session ? waiting.count(connectionId) : 0),
   };
 }
 

@@ -43,27 +43,3 @@ export function createSlots() {
     inUse: () => taken.size,
   };
 }
-
-// Connections that may start a delivery, by account. Whoever leaves has had its turn, and so has its account.
-export function createReady<State extends { account: string }>() {
-  const accounts = new Map<string, Set<State>>();
-  return {
-    isEmpty: () => accounts.size === 0,
-    clear: () => accounts.clear(),
-    add(state: State): void {
-      const own = accounts.get(state.account);
-      if (own) own.add(state);
-      else accounts.set(state.account, new Set([state]));
-    },
-    delete(state: State): void {
-      const own = accounts.get(state.account);
-      if (!own?.delete(state)) return;
-      accounts.delete(state.account);
-      if (own.size > 0) accounts.set(state.account, own);
-    },
-    first(mayHave: (state: State) => boolean): State | undefined {
-      for (const own of accounts.values()) for (const state of own) if (mayHave(state)) return state;
-      return undefined;
-    },
-  };
-}
