@@ -1,21 +1,10 @@
-import { type JournalChunk, type JournalCursor, JournalDamage, journalStart } from '@stak/engine';
+import { JournalDamage } from '@stak/engine';
 import { type Backoff, backoffMs, type Clock, createKeyedLock, type Logger, systemRandom } from '@stak/kit';
-import { withDeadline } from '@stak/table';
 import * as limits from './limits.ts';
+import { appendSegment, findTail, type Tail, writeHead } from './log-tail.ts';
 import { bundleSegments, pruneTarget, type Shipped, takeSnapshot } from './maintenance.ts';
-import { type Sealed, sealObject } from './sealed-object.ts';
 import type { BackupSource } from './source.ts';
-import {
-  findHead,
-  type History,
-  headKey,
-  listHistories,
-  logFolder,
-  putObject,
-  readLastSegment,
-  segmentKey,
-  type Target,
-} from './target.ts';
+import { findHead, type History, listHistories, type Target } from './target.ts';
 
 // Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. All that
 // it has to remember is in the target: it goes on behind the last segment there. Where the journal has a gap (it grew to
@@ -47,13 +36,9 @@ export type ShipperDeps = {
   settings: ShipperSettings;
 };
 
-// The end of the log in the target.
-type Newest = { history: string; at: number; bytes: number };
-type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
+type Snapshot = { history: string; at: number; bytes: number };
 
 export function createShipper({ source, target, clock, log, settings }: ShipperDeps) {
-  const { objects, keys } = target;
-  const [key] = keys;
   const state: ShipperState = {
     history: undefined,
     commit: 0,
@@ -65,7 +50,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     gaps: 0,
   };
   let tail: Tail | undefined;
-  let newest: Newest | undefined; // snapshot
+  let newest: Snapshot | undefined;
   let headAt = 0;
   let unbundled = limits.bundledSegments; // looked at once after a start
 
@@ -76,11 +61,13 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   async function shipNow(): Promise<void> {
     const lookedAt = clock.now();
     const end = source.position() ?? (await source.begin());
-    if (tail?.cursor.history !== end.history) tail = await findTail(end.history);
+    if (tail?.cursor.history !== end.history) tail = await findTail(target, end.history);
     state.history = end.history;
     try {
-      for (let chunk = await nextChunk(tail, end); chunk; chunk = await nextChunk(tail, end))
-        tail = await shipChunk(tail, chunk);
+      for (let chunk = await nextChunk(tail, end); chunk; chunk = await nextChunk(tail, end)) {
+        tail = await appendSegment(target, tail, chunk);
+        unbundled++;
+      }
     } catch (error) {
       if (error instanceof JournalDamage) return beginAnew(error.message);
       // The answer to a put may have been lost: the target says where the log ends.
@@ -92,8 +79,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     // Where the journal has stopped, nobody knows what came after its last commit.
     const settledAt = end.stopped === undefined ? lookedAt - limits.settledMs : 0;
     const coveredUntil = Math.max(tail.lastAt, settledAt);
-    if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined)
-      await writeHead(end.history, tail, coveredUntil);
+    if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined) await noteHead(tail, coveredUntil);
     if (end.stopped !== undefined) return beginAnew(end.stopped);
     state.shippedUntil = lookedAt;
   }
@@ -109,46 +95,9 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     await source.begin();
   }
 
-  async function findTail(history: string): Promise<Tail> {
-    const [found] = await listHistories(objects, logFolder(history));
-    const last = found?.log.at(-1);
-    const start: Tail = { number: 0, checksum: '', cursor: journalStart(history), lastAt: 0 };
-    if (!last) return start;
-    const { facts, checksum } = await readLastSegment(target, last);
-    const { chain, file, offset } = facts.next;
-    const cursor = { history, commit: facts.last, chain, file, offset };
-    return { number: facts.number, checksum, cursor, lastAt: facts.lastAt };
-  }
-
-  async function shipChunk(
-    before: Tail,
-    { records, first, firstAt, lastAt, next }: JournalChunk,
-  ): Promise<Tail> {
-    const { history, commit: last, chain, file, offset } = next;
-    const number = before.number + 1;
-    const previous = before.checksum;
-    const range = { number, previous, first, last, firstAt, lastAt };
-    const sealed = sealObject(
-      { kind: 'log', history, ...range, next: { chain, file, offset } },
-      records,
-      key,
-    );
-    await putSegment(segmentKey(history, number), sealed);
-    unbundled++;
-    return { number, checksum: sealed.checksum, cursor: next, lastAt };
-  }
-
-  // One that is there already may be of an earlier attempt of ours, and is gone on with. If it is of another store, our
-  // journal does not follow from it, and begins anew.
-  async function putSegment(name: string, sealed: Sealed): Promise<void> {
-    if (await withDeadline(limits.callMs, () => objects.putIfAbsent(name, sealed.bytes))) return;
-    throw new Error(`${name} is there already`);
-  }
-
-  async function writeHead(history: string, { number, checksum }: Tail, coveredUntil: number): Promise<void> {
+  async function noteHead({ cursor, number, checksum }: Tail, coveredUntil: number): Promise<void> {
     const writtenAt = clock.now();
-    const facts = { kind: 'head', history, number, checksum, coveredUntil, writtenAt } as const;
-    await putObject(target, headKey(history), sealObject(facts, Buffer.alloc(0), key).bytes);
+    await writeHead(target, { history: cursor.history, number, checksum, coveredUntil, writtenAt });
     headAt = writtenAt;
   }
 
@@ -156,7 +105,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   async function maintain(signal: AbortSignal): Promise<void> {
     const { history } = state;
     if (history === undefined || tail?.cursor.history !== history) return;
-    if (newest?.history !== history) noteSnapshot(await findSnapshot(history));
+    if (newest?.history !== history) noteSnapshot(await findSnapshot(target, history));
     if (!newest || clock.now() - newest.at >= settings.snapshotMs) {
       // Segments after this one have everything that the snapshot has not.
       const after = tail.number;
@@ -164,7 +113,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
       const taken = await takeSnapshot(deps, signal);
       noteSnapshot(taken);
       log.info({ ...taken }, 'a snapshot was backed up');
-      noteForeign(await pruneTarget({ target, clock, settings, source }, taken));
+      reportForeign(log, await pruneTarget({ target, clock, settings, source }, taken));
     }
     if (unbundled < limits.bundledSegments) return;
     unbundled = 0;
@@ -176,48 +125,16 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     return tail && { history: tail.cursor.history, commit: tail.cursor.commit, at: tail.lastAt };
   }
 
-  function noteForeign(foreign: readonly History[]): void {
-    const last = foreign.at(-1);
-    if (!last) return;
-    log.error(
-      { histories: foreign.map(({ id }) => id), until: new Date(last.changedAt).toISOString() },
-      'the target has backups from before this store was made: they are kept. If the data folder was lost, stop the server and restore it with stak restore --to-time; if not, delete them',
-    );
-  }
-
-  async function findSnapshot(history: string): Promise<Newest | undefined> {
-    const [found] = await listHistories(objects, `${history}/snapshots/`);
-    return found?.snapshots.filter(({ isComplete }) => isComplete).at(-1);
-  }
-
-  function noteSnapshot(found: Newest | undefined): void {
+  function noteSnapshot(found: Snapshot | undefined): void {
     newest = found;
     state.snapshotAt = found?.at ?? 0;
     state.snapshotBytes = found?.bytes ?? 0;
   }
 
-  // Again and again. A target that is full or away is tried again; the journal waits in the store's folder.
-  async function repeat(
-    work: () => Promise<void>,
-    { everyMs, retryMs }: { everyMs: number; retryMs: Backoff },
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      const startedAt = clock.now();
-      try {
-        await work();
-        failures = 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        failures++;
-        state.failures++;
-        state.failure = (error as Error).message;
-        if (failures === 1) log.error({ err: error }, 'the backup fails: it is tried again');
-      }
-      const restMs = failures === 0 ? everyMs : backoffMs(failures, retryMs, systemRandom, 'half');
-      const tookMs = failures === 0 ? clock.now() - startedAt : 0;
-      await clock.sleep(Math.max(0, restMs - tookMs), signal).catch(() => {});
-    }
+  function noteFailure(error: unknown, isFirst: boolean): void {
+    state.failures++;
+    state.failure = (error as Error).message;
+    if (isFirst) log.error({ err: error }, 'the backup fails: it is tried again');
   }
 
   return {
@@ -229,11 +146,14 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
         await ship();
         state.failure = undefined;
       };
+      const { everyMs } = settings;
+      const { retryMs, maintenanceMs, snapshotRetryMs } = limits;
+      const maintainOnce = () => maintain(signal);
       await Promise.all([
-        repeat(shipOnce, { everyMs: settings.everyMs, retryMs: limits.retryMs }, signal),
+        repeat(shipOnce, { everyMs, retryMs, clock, onFailure: noteFailure }, signal),
         repeat(
-          () => maintain(signal),
-          { everyMs: limits.maintenanceMs, retryMs: limits.snapshotRetryMs },
+          maintainOnce,
+          { everyMs: maintenanceMs, retryMs: snapshotRetryMs, clock, onFailure: noteFailure },
           signal,
         ),
       ]);
@@ -245,4 +165,48 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     },
     findHead: () => (state.history === undefined ? undefined : findHead(target, state.history)),
   };
+}
+
+async function findSnapshot({ objects }: Target, history: string): Promise<Snapshot | undefined> {
+  const [found] = await listHistories(objects, `${history}/snapshots/`);
+  return found?.snapshots.filter(({ isComplete }) => isComplete).at(-1);
+}
+
+function reportForeign(log: Logger, foreign: readonly History[]): void {
+  const last = foreign.at(-1);
+  if (!last) return;
+  log.error(
+    { histories: foreign.map(({ id }) => id), until: new Date(last.changedAt).toISOString() },
+    'the target has backups from before this store was made: they are kept. If the data folder was lost, stop the server and restore it with stak restore --to-time; if not, delete them',
+  );
+}
+
+type Repetition = {
+  everyMs: number;
+  retryMs: Backoff;
+  clock: Clock;
+  onFailure(error: unknown, isFirst: boolean): void;
+};
+
+// Does the work at intervals until the signal is aborted. A target that is full or cannot be reached is tried again; the
+// journal waits in the store's folder.
+async function repeat(
+  work: () => Promise<void>,
+  { everyMs, retryMs, clock, onFailure }: Repetition,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    const startedAt = clock.now();
+    try {
+      await work();
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures++;
+      onFailure(error, failures === 1);
+    }
+    const restMs = failures === 0 ? everyMs : backoffMs(failures, retryMs, systemRandom, 'half');
+    const tookMs = failures === 0 ? clock.now() - startedAt : 0;
+    await clock.sleep(Math.max(0, restMs - tookMs), signal).catch(() => {});
+  }
 }
