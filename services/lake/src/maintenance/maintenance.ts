@@ -42,7 +42,6 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     objects,
     client,
     clock,
-    ids,
     log,
     owners,
     insights,

@@ -1,39 +1,15 @@
 import { rm } from 'node:fs/promises';
-import { type Clock, createNotifier, type Ids, type Logger, type Owners, type Worker } from '@stak/kit';
-import type { DynamoClient } from '@stak/table';
-import { beginBackfill, continueBackfill, needsBackfill } from '../capture/backfill.ts';
-import { redriveLetters } from '../capture/redrive.ts';
-import { compactEntity, isDue } from '../compaction/compaction.ts';
-import type { GoldDeps } from '../compaction/gold.ts';
+import { createNotifier, type Owners, type Worker } from '@stak/kit';
 import type { Erased } from '../erasure/erasure.ts';
-import { sweepCopies } from '../iceberg/copies.ts';
 import * as limits from '../limits.ts';
-import { isGone, type LakeTable } from '../storage/lake-table.ts';
+import type { LakeTable } from '../storage/lake-table.ts';
 import { takeLease } from '../storage/leases.ts';
-import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
-import { dropLostFiles } from './lost-files.ts';
 import { listRequests, type Request } from './requests.ts';
-import {
-  deleteGarbage,
-  deleteOrphans,
-  dropOldFiles,
-  dropSpentTexts,
-  hasGarbage,
-  mergeSmallFiles,
-  smallFiles,
-  spentTexts,
-} from './retention.ts';
+import { createTableWork, type TableWorkDeps } from './table-work.ts';
 
-type WorkerDeps = GoldDeps & {
-  lakeTables: readonly LakeTable[];
-  objects: ObjectStore;
-  client: DynamoClient;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
+type WorkerDeps = TableWorkDeps & {
   owners: Owners;
-  bronzeDays: number;
   eraseFirst(owner: Owner): Promise<Erased>;
   eraseTexts(owners: readonly Owner[]): Promise<Erased>;
   eraseAgain(): Promise<boolean>;
@@ -41,78 +17,17 @@ type WorkerDeps = GoldDeps & {
 
 // Everything except capture, one task at a time.
 export function createMaintenanceWorker(deps: WorkerDeps) {
-  const { lakeTables, objects, client, clock, log, owners, bronzeDays } = deps;
+  const { lakeTables, objects, clock, log, owners } = deps;
+  const tableWork = createTableWork(deps);
   const lease = { objects, clock, owners, leaseMs: limits.leaseMs };
   const notifier = createNotifier(clock);
   let hasChanged = true; // something was captured in this process since the tables were checked
   let isAsked = true; // a reader of this process has stored a request
-  const sweptAt = new Map<LakeTable, number>();
-  const suspects = new Set<LakeTable>(); // a reader did not find a file of theirs
-
-  // The next task for a table, if there is one. Finding it is cheap.
-  async function findWork(
-    lakeTable: LakeTable,
-    signal?: AbortSignal,
-  ): Promise<(() => Promise<unknown>) | undefined> {
-    const state = await lakeTable.manifest.read();
-    if (suspects.has(lakeTable)) return () => findLost(lakeTable);
-    if (lakeTable.iceberg.isDue(state)) return () => publishTables(lakeTable);
-    if (needsBackfill(state))
-      return async () => {
-        await beginBackfill(lakeTable);
-        await continueBackfill(lakeTable, client, signal);
-      };
-    const due = [...lakeTable.plan.entities.keys()].find(entity =>
-      isDue(lakeTable, state, entity, deps.insights),
-    );
-    if (due !== undefined) return () => compactEntity(lakeTable, due, deps);
-    if (spentTexts(lakeTable, state).length > 0) return () => dropSpentTexts(lakeTable);
-    const small = smallFiles(lakeTable, state);
-    if (small) return () => mergeSmallFiles(lakeTable, deps, small);
-    if (hasGarbage(lakeTable, state)) return () => deleteGarbage(lakeTable, limits.garbageMs);
-    if (clock.now() - (sweptAt.get(lakeTable) ?? 0) >= limits.sweepMs) return () => sweep(lakeTable);
-    return undefined;
-  }
-
-  // A failure here must not stop the lake. A lost file is often noticed here first.
-  async function publishTables(lakeTable: LakeTable): Promise<void> {
-    try {
-      await lakeTable.iceberg.publish(await lakeTable.manifest.read());
-    } catch (error) {
-      if (isGone(error)) suspects.add(lakeTable);
-      else log.error({ err: error, table: lakeTable.plan.table.name }, 'Iceberg tables could not be written');
-    }
-  }
-
-  async function sweep(lakeTable: LakeTable): Promise<void> {
-    sweptAt.set(lakeTable, clock.now());
-    // A repair comes with a new version, hence a new process. So the first sweep of a process retries the letters.
-    await redriveLetters(lakeTable);
-    await dropOldFiles(lakeTable, bronzeDays);
-    await findLost(lakeTable);
-    await deleteOrphans(lakeTable);
-    await lakeTable.iceberg.sweep(await lakeTable.manifest.read());
-    if (lakeTable === lakeTables[0]) await sweepCopies(objects, clock);
-  }
-
-  async function findLost(lakeTable: LakeTable): Promise<void> {
-    await dropLostFiles(lakeTable, deps);
-    suspects.delete(lakeTable);
-  }
-
-  async function doWork(lakeTable: LakeTable, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (isGone(error)) suspects.add(lakeTable);
-      throw error;
-    }
-  }
 
   // True if it did something, because there may be more to do.
   async function maintainTable(lakeTable: LakeTable): Promise<boolean> {
-    const work = await findWork(lakeTable);
-    if (work) await doWork(lakeTable, work);
+    const work = await tableWork.find(lakeTable);
+    if (work) await tableWork.run(lakeTable, work);
     return work !== undefined;
   }
 
@@ -124,14 +39,14 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
   ): Promise<boolean | undefined> {
     const { name } = lakeTable.plan.table;
     try {
-      const work = await findWork(lakeTable, signal);
+      const work = await tableWork.find(lakeTable, signal);
       // Nothing to do, except for Iceberg tables that were written a moment ago and have to wait.
       if (!work) return lakeTable.iceberg.isBehind(await lakeTable.manifest.read()) ? undefined : false;
       if (!(await takeLease({ ...lease, owner }, name))) {
         lakeTable.iceberg.postpone();
         return undefined;
       }
-      await doWork(lakeTable, work);
+      await tableWork.run(lakeTable, work);
       return true;
     } catch (error) {
       if (!signal.aborted)
@@ -210,7 +125,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
 
   // A reader did not find a file that the manifest names. It does not say whose, so all tables are checked.
   function lookForLost(): void {
-    for (const lakeTable of lakeTables) suspects.add(lakeTable);
+    for (const lakeTable of lakeTables) tableWork.suspect(lakeTable);
     noteChange();
   }
 
