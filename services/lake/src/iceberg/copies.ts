@@ -22,8 +22,9 @@ import type { ObjectStore } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
 import { bronzeColumns, entityColumns, goldColumns, ownerColumns } from './iceberg-tables.ts';
 import { digestOf, type Metadata } from './metadata.ts';
-import { createPublisher } from './publisher.ts';
+import { createPublisher, metadataKey } from './publisher.ts';
 import type { IcebergColumn } from './schema.ts';
+import { listKey } from './snapshot-files.ts';
 
 // Files of the lake hold everybody's rows, so callers get files of their own: made on request, with only
 // their rows, under a folder that nobody else has a key to. Erasing a user removes their copies too.
@@ -123,7 +124,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
       const { number, metadata } = await copy(table, scope, folder, publisher);
       // The copy may hold rows that were erased while it was written.
       if ((await table.lakeTable.manifest.read()).erasures === erasures)
-        return { location: await locationIn(top)(publisher.metadataKey(folder, number)), metadata };
+        return { location: await locationIn(top)(metadataKey(folder, number)), metadata };
       await removeAll(objects, `${folder}/`);
     }
   }
@@ -141,7 +142,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const known = await publisher.current(folder);
     const last = known?.metadata.snapshots.at(-1);
     if (last?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }])) {
-      if (await areThere([path, publisher.listKey(folder, last)])) return known!;
+      if (await areThere([path, listKey(folder, last)])) return known!;
       await removeAll(objects, `${folder}/`); // an erasure met a copy that was being made
     }
     const source = { folder, columns: columnsOf(table, scope), isByDay: false, version, at };
