@@ -1,12 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, open as openFile, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import * as limits from '../limits.ts';
-import { fileMode, folderMode } from './folder-objects.ts';
+import { createFileCache } from './file-cache.ts';
+import { uploadFile, uploadParts } from './multipart-upload.ts';
 import { checkKey, type ObjectStore } from './objects.ts';
 
 export type S3Options = {
@@ -37,6 +34,7 @@ export function s3Objects({
 }: S3Options): ObjectStore & {
   close(): void;
 } {
+  const copies = createFileCache(cache);
   let opened: Promise<{ client: S3Client; sdk: Sdk; folder: string }> | undefined;
   const open = () => {
     opened ??= connect().catch(error => {
@@ -68,9 +66,6 @@ export function s3Objects({
     return { client, sdk, object: { Bucket: bucket, Key: folder + checkKey(key) } };
   }
 
-  const copyOf = ({ Key }: { Key: string }) =>
-    join(cache, `${createHash('sha256').update(Key).digest('hex')}.parquet`);
-
   async function read(key: string, Range?: string): Promise<Readable | undefined> {
     const { client, sdk, object } = await at(key);
     try {
@@ -87,44 +82,6 @@ export function s3Objects({
     await client.send(new sdk.PutObjectCommand({ ...object, Body }));
   }
 
-  // Each part is in memory, so a request that failed is made again by the SDK, and only that one. There is no object
-  // before the last request. Parts of a process that was killed are for the bucket's lifecycle rules to remove.
-  async function putParts(key: string, bytes: number, readPart: (from: number) => Promise<Uint8Array>) {
-    const { client, sdk, object } = await at(key);
-    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
-    const upload = { ...object, UploadId };
-    try {
-      const Parts: { PartNumber: number; ETag: string | undefined }[] = [];
-      for (let from = 0; from < bytes; from += partBytes) {
-        const part = { ...upload, PartNumber: Parts.length + 1, Body: await readPart(from) };
-        const { ETag } = await client.send(new sdk.UploadPartCommand(part));
-        Parts.push({ PartNumber: part.PartNumber, ETag });
-      }
-      await complete(upload, Parts);
-    } catch (error) {
-      await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => {}); // the first failure says more
-      throw error;
-    }
-  }
-
-  // If the answer was lost, the same request is told that there is no such upload any more.
-  async function complete(
-    upload: { Bucket: string; Key: string; UploadId: string | undefined },
-    Parts: readonly { PartNumber: number; ETag: string | undefined }[],
-  ): Promise<void> {
-    const { client, sdk } = await open();
-    const { Bucket, Key } = upload;
-    try {
-      await client.send(
-        new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: [...Parts] } }),
-      );
-    } catch (error) {
-      if (nameOf(error) !== 'NoSuchUpload') throw error;
-      const { ETag = '' } = await client.send(new sdk.HeadObjectCommand({ Bucket, Key }));
-      if (!ETag.includes(`-${Parts.length}`)) throw error;
-    }
-  }
-
   return {
     get: async key => collect(await read(key)),
     getRange: async (key, start, end) => collect(await read(key, `bytes=${start}-${end - 1}`)),
@@ -132,10 +89,11 @@ export function s3Objects({
       const { object } = await at(key);
       return `s3://${object.Bucket}/${object.Key}`;
     },
-    put: (key, body) =>
-      body.length <= partBytes
-        ? put(key, body)
-        : putParts(key, body.length, async from => body.subarray(from, from + partBytes)),
+    async put(key, body) {
+      if (body.length <= partBytes) return put(key, body);
+      const readPart = async (from: number) => body.subarray(from, from + partBytes);
+      await uploadParts(await at(key), { bytes: body.length, partBytes, readPart });
+    },
     async putIfAbsent(key, Body) {
       const { client, sdk, object } = await at(key);
       for (let attempt = 1; ; attempt++) {
@@ -168,48 +126,19 @@ export function s3Objects({
     async delete(key) {
       const { client, sdk, object } = await at(key);
       await client.send(new sdk.DeleteObjectCommand(object));
-      await rm(copyOf(object), { force: true });
+      await copies.delete(object.Key);
     },
-    // Files of the lake never change under their names, so a copy is as good as the object. One that was deleted in
-    // the bucket may be read here for a while: nothing lists it any more.
     async locate(key) {
-      const path = copyOf((await at(key)).object);
-      const now = new Date();
-      if (
-        await utimes(path, now, now).then(
-          () => true,
-          () => false,
-        )
-      )
-        return path;
+      const { object } = await at(key);
+      const found = await copies.find(object.Key);
+      if (found !== undefined) return found;
       const body = await read(key);
-      if (!body) return undefined;
-      await mkdir(cache, { recursive: true, mode: folderMode });
-      const unfinished = `${path}.${randomUUID()}`;
-      await pipeline(body, createWriteStream(unfinished, { mode: fileMode }));
-      await rename(unfinished, path);
-      await trim(cache);
-      return path;
+      return body && copies.add(object.Key, body);
     },
     async putFile(key, path) {
-      const { size } = await stat(path);
-      if (size <= partBytes) await put(key, await readFile(path));
-      else {
-        const file = await openFile(path);
-        try {
-          await putParts(key, size, async from => {
-            const part = Buffer.alloc(Math.min(partBytes, size - from));
-            for (let read = 0; read < part.length; ) {
-              const { bytesRead } = await file.read(part, read, part.length - read, from + read);
-              if (bytesRead === 0) throw new Error(`${path} has become shorter`);
-              read += bytesRead;
-            }
-            return part;
-          });
-        } finally {
-          await file.close();
-        }
-      }
+      const { size: bytes } = await stat(path);
+      if (bytes <= partBytes) await put(key, await readFile(path));
+      else await uploadFile(await at(key), path, { bytes, partBytes });
       await rm(path, { force: true });
     },
     close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
@@ -221,24 +150,6 @@ async function collect(body: Readable | undefined): Promise<Buffer | undefined> 
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk as Uint8Array);
   return Buffer.concat(chunks);
-}
-
-// The copies that were not read for the longest time go first, and all that were not read for long.
-async function trim(cache: string): Promise<void> {
-  const files = await Promise.all(
-    (await readdir(cache)).map(async name => {
-      const path = join(cache, name);
-      const about = await stat(path).catch(() => undefined);
-      return { path, bytes: about?.size ?? 0, readAt: about?.mtimeMs ?? 0 };
-    }),
-  );
-  let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const oldMs = Date.now() - limits.cacheMs;
-  for (const file of files.sort((a, b) => a.readAt - b.readAt)) {
-    if (bytes <= limits.cacheBytes && file.readAt > oldMs) return;
-    await rm(file.path, { force: true });
-    bytes -= file.bytes;
-  }
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
