@@ -1,6 +1,6 @@
 import { DynamoError, internalError } from '../errors.ts';
-import type { ErrorLog } from './server.ts';
 
+export type ErrorLog = { error(details: object, message: string): void };
 export type WireError = { status: number; body: Record<string, unknown> };
 
 const service = 'com.amazon.coral.service#';

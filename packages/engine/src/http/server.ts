@@ -2,19 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { DynamoError } from '../errors.ts';
+import { type Answer, createAnswers, type Executor } from './answer.ts';
 import { readBody } from './body.ts';
-import { packBody, unpackBody } from './compression.ts';
-import { type Origins, pageHeaders, preflightHeaders, refusePage } from './cors.ts';
-import { deserialize } from './deserialize.ts';
-import { toWireError } from './errors.ts';
+import type { Origins } from './cors.ts';
+import type { ErrorLog } from './errors.ts';
 import { answerMalformed } from './malformed.ts';
-import { json10, parseJson, readMediaType, readOperation, requireSignature } from './protocol.ts';
 import { nextRequestId } from './request-id.ts';
-import { serialize } from './serialize.ts';
 
-export type Executor = { execute(operation: string, input: unknown): Promise<object> };
-export type ErrorLog = { error(details: object, message: string): void };
+export type { Executor } from './answer.ts';
 
 /** Options of `createHttpServer`. */
 export type HttpServerOptions = {
@@ -38,10 +33,6 @@ export type HttpServer = {
 // DynamoDB's limit for one request (BatchWriteItem: 16 MB); AWS answers 413 above it.
 const requestBytes = 16 * 1024 * 1024;
 
-type Answer = { status: number; type: string; body: string | Buffer; headers?: string[] };
-
-const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<UnknownOperationException/>\n' };
-
 /**
  * Serves an engine over the protocol of DynamoDB, for the AWS CLI and every SDK. With port 0, the system chooses one.
  *
@@ -51,12 +42,7 @@ const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<Unknow
 export function createHttpServer(executor: Executor, options: HttpServerOptions = {}): HttpServer {
   const { host = '127.0.0.1', port = 0, region = 'us-east-1', allowOrigins = [], log } = options;
   const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;
-  // AWS answers with the trailing space.
-  const healthy: Answer = {
-    status: 200,
-    type: 'text/plain',
-    body: `healthy: dynamodb.${region}.amazonaws.com `,
-  };
+  const answers = createAnswers(executor, { region, allowOrigins, maxBodyBytes, log });
 
   // Every request counts twice: until its operation is done, and until its answer is sent or has nowhere
   // to go. A client that left early must not let the engine close under its write.
@@ -101,63 +87,13 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
     const body = await readBody(request, maxBodyBytes);
     if (body === 'aborted') return;
     if (body === 'too-large') {
-      send(response, refusal(tooLarge(), json10), true);
+      send(response, answers.refuseTooLarge(), true);
       return;
     }
     const { socket } = request;
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
-    const plain = await answer(request, body);
-    const { origin, 'accept-encoding': accepted } = request.headers;
-    const isPlain = origin === undefined && accepted === undefined;
-    send(response, isPlain ? plain : await prepare(request, plain), !server.listening);
+    send(response, await answers.answer(request, body), !server.listening);
     answering.set(socket, answering.get(socket)! - 1);
-  }
-
-  const tooLarge = () =>
-    new DynamoError('RequestEntityTooLargeException', `Request body exceeds ${maxBodyBytes} bytes`, {}, 413);
-
-  async function prepare({ headers }: IncomingMessage, plain: Answer): Promise<Answer> {
-    const more = plain.headers ?? pageHeaders(headers, allowOrigins);
-    const packed = await packBody(Buffer.from(plain.body as string), headers['accept-encoding']);
-    if (packed) more.push('Content-Encoding', 'gzip');
-    return { ...plain, body: packed ?? plain.body, headers: more };
-  }
-
-  function preflight({ headers }: IncomingMessage): Answer {
-    try {
-      const allowed = preflightHeaders(headers, allowOrigins);
-      return allowed ? { status: 200, type: 'text/plain', body: '', headers: allowed } : unknownProtocol;
-    } catch (error) {
-      return refusal(error, json10);
-    }
-  }
-
-  // The order of the checks is AWS's: protocol, JSON, target, signature, and only then the operation's input.
-  async function answer(request: IncomingMessage, body: Buffer): Promise<Answer> {
-    if (request.method === 'GET') return healthy;
-    if (request.method === 'OPTIONS') return preflight(request);
-    const { headers } = request;
-    const type = readMediaType(headers['content-type']);
-    if (request.method !== 'POST' || type === undefined) return unknownProtocol;
-    try {
-      refusePage(headers, allowOrigins);
-      const encoding = headers['content-encoding'];
-      const plain = encoding === undefined ? body : await unpackBody(body, encoding, maxBodyBytes);
-      if (plain === 'too-large') throw tooLarge();
-      const json = plain.length === 0 ? undefined : parseJson(plain);
-      const operation = readOperation(headers['x-amz-target']);
-      requireSignature(headers, request.url ?? '/');
-      if (plain.length === 0) throw new DynamoError('SerializationException', '');
-      const output = await executor.execute(operation, deserialize(operation, json));
-      return { status: 200, type, body: JSON.stringify(serialize(output)) };
-    } catch (error) {
-      return refusal(error, type);
-    }
-  }
-
-  function refusal(error: unknown, type: string): Answer {
-    const { status, body } = toWireError(error, log);
-    return { status, type, body: JSON.stringify(serialize(body)) };
   }
 
   return {
