@@ -1,4 +1,10 @@
-import { type Api, createMemoryRateLimits, type RouteSpec, shareRateLimits } from '@stak/http';
+import {
+  type Api,
+  type ApiSettings,
+  createMemoryRateLimits,
+  type RouteSpec,
+  shareRateLimits,
+} from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
 import {
   type Clock,
@@ -137,18 +143,13 @@ async function startOn(
     metrics,
     exposed,
     eventLoop,
-    checks: {
-      store: storeCheck(database.client, clock, folderOf(config)),
-      // Requests are answered all the same; an effect of one is missing until somebody has looked at the record.
-      dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
-      ...(presence && { public_url: presence.check }),
-      ...(backup && { backup: backup.check }),
-      // Requests are answered without it; SQL and insights from what it has written so far.
-      ...(lakeHost && {
-        lake: async () =>
-          lakeThread?.states().some(one => one.status === 'backing-off') ? 'degraded' : undefined,
-      }),
-    },
+    checks: readinessChecks(database, config, {
+      clock,
+      streams,
+      presence,
+      backup,
+      lake: lakeHost && { workers: () => lakeThread?.states() ?? [] },
+    }),
   });
   mountMcp(api.app, publicUrl, config.corsOrigins);
   extend?.(api.app, services);
@@ -188,6 +189,33 @@ async function startOn(
       await backupThread?.stop(); // what the others wrote last is shipped, too
       await database.close();
     },
+  };
+}
+
+type ReadinessDeps = {
+  clock: Clock;
+  streams: ReturnType<typeof createConsumers>;
+  presence: Base['presence'];
+  backup: Awaited<ReturnType<typeof startBackup>>;
+  lake: { workers(): readonly WorkerState[] } | undefined;
+};
+
+// All but the first say `degraded` at most: requests are answered all the same.
+function readinessChecks(
+  database: Database,
+  config: ServerConfig,
+  { clock, streams, presence, backup, lake }: ReadinessDeps,
+): NonNullable<ApiSettings['checks']> {
+  return {
+    store: storeCheck(database.client, clock, folderOf(config)),
+    // An effect is missing until somebody has looked at the record.
+    dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
+    ...(presence && { public_url: presence.check }),
+    ...(backup && { backup: backup.check }),
+    // SQL and insights are answered from what the lake has written so far.
+    ...(lake && {
+      lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),
+    }),
   };
 }
 

@@ -116,19 +116,8 @@ export async function createEngine(options: EngineOptions) {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
     signal: closing.signal,
   });
-  const arrivals = new Set<(id: string) => void>();
-  const departures = new Set<(id: string) => void>();
-  const receivers = new Map<string, (body: unknown, from: string) => void>();
-  const peers = await joinPeers(options.joins === false ? ':memory:' : path, {
-    rung: hub.look,
-    joined: id => {
-      for (const listener of arrivals) listener(id);
-    },
-    gone: id => {
-      for (const listener of departures) listener(id);
-    },
-    received: (topic, body, from) => receivers.get(topic)?.(body, from),
-  });
+  const { events, ...listeners } = createPeerListeners();
+  const peers = await joinPeers(options.joins === false ? ':memory:' : path, { ...events, rung: hub.look });
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
@@ -211,20 +200,9 @@ export async function createEngine(options: EngineOptions) {
     // the folder takes no sockets.
     id: peers.id,
     isGone: peers.isGone,
-    // Called with the id of every other opening of the store that ends from now on. Returns how to stop that.
-    onGone(listener: (id: string) => void): () => void {
-      departures.add(listener);
-      return () => void departures.delete(listener);
-    },
-    onJoined(listener: (id: string) => void): () => void {
-      arrivals.add(listener);
-      return () => void arrivals.delete(listener);
-    },
+    ...listeners,
     // Something that is stored nowhere, for one of the others or all of them; lost if it is not read in time.
     send: peers.send,
-    // What others send by that topic. One listener for each.
-    onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
-      void receivers.set(topic, listener),
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,
@@ -276,6 +254,34 @@ function createJobs(signal: AbortSignal, onError: (error: Error, work: string) =
     async settled(): Promise<void> {
       while (jobs.size > 0) await Promise.allSettled(jobs.values());
     },
+  };
+}
+
+// What others hear of the other openings of the store.
+function createPeerListeners() {
+  const onJoined = new Set<(id: string) => void>();
+  const onGone = new Set<(id: string) => void>();
+  const onMessage = new Map<string, (body: unknown, from: string) => void>();
+  const add = (listeners: Set<(id: string) => void>, listener: (id: string) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return {
+    events: {
+      joined(id: string): void {
+        for (const listener of onJoined) listener(id);
+      },
+      gone(id: string): void {
+        for (const listener of onGone) listener(id);
+      },
+      received: (topic: string, body: unknown, from: string): void => onMessage.get(topic)?.(body, from),
+    },
+    // Called with the id of every other opening of the store that begins, or ends, from now on. Returns how to stop that.
+    onJoined: (listener: (id: string) => void): (() => void) => add(onJoined, listener),
+    onGone: (listener: (id: string) => void): (() => void) => add(onGone, listener),
+    // What others send by that topic. One listener for each.
+    onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
+      void onMessage.set(topic, listener),
   };
 }
 

@@ -71,6 +71,7 @@ type Sockets = ReturnType<typeof openSockets>;
 async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   const id = `${process.pid}-${randomBytes(8).toString('hex')}`;
   const connections = new Map<Socket, string>();
+  const bell = createBell(connections);
   const dead = new Set<string>();
   let isClosed = false;
 
@@ -128,19 +129,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   server.on('error', () => {});
   sockets.rename(draft, id);
 
-  // The socket of a process that answers, or whether it is certain that none does.
-  function call(peer: string): Promise<Socket | 'gone' | 'unknown'> {
-    return new Promise(resolve => {
-      const socket = connect({ path: sockets.pathOf(peer) });
-      socket.once('connect', () => resolve(socket));
-      socket.once('error', (error: NodeJS.ErrnoException) =>
-        resolve(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' ? 'gone' : 'unknown'),
-      );
-    });
-  }
-
   async function meet(peer: string): Promise<void> {
-    const socket = await call(peer);
+    const socket = await call(sockets, peer);
     if (socket === 'gone') return sockets.remove(peer);
     if (socket === 'unknown') return;
     socket.write(`${id}\n`);
@@ -160,27 +150,12 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   async function isGone(peer: string): Promise<boolean> {
     if (!idShape.test(peer) || known(peer) || isClosed) return false;
     if (dead.has(peer)) return true;
-    const socket = await call(peer);
+    const socket = await call(sockets, peer);
     if (typeof socket === 'object') socket.destroy();
     if (socket !== 'gone') return false;
     // Ids are never used again.
     dead.add(peer);
     return true;
-  }
-
-  let rungAt = 0;
-  let later: NodeJS.Timeout | undefined;
-  function ring(): void {
-    if (connections.size === 0 || later) return;
-    const waitMs = rungAt + ringEveryMs - performance.now();
-    if (waitMs <= 0) ringNow();
-    else later = setTimeout(ringNow, Math.ceil(waitMs)).unref();
-  }
-  function ringNow(): void {
-    later = undefined;
-    rungAt = performance.now();
-    // One whose buffer is not empty has not heard the last one yet.
-    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(notifier);
   }
 
   function send(topic: string, body: unknown, to?: string): void {
@@ -198,9 +173,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
 
   function close(): void {
     if (isClosed) return;
-    if (later) ringNow();
+    bell.flush();
     isClosed = true;
-    clearTimeout(later);
     try {
       sockets.remove(id);
     } catch {} // a disk that has become read-only; nobody answers there any more, which says the same
@@ -209,7 +183,43 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     sockets.close();
   }
 
-  return { id, ring, isGone, send, close };
+  return { id, ring: bell.ring, isGone, send, close };
+}
+
+// The socket of a process that answers, or whether it is certain that none does.
+function call(sockets: Sockets, peer: string): Promise<Socket | 'gone' | 'unknown'> {
+  return new Promise(resolve => {
+    const socket = connect({ path: sockets.pathOf(peer) });
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' ? 'gone' : 'unknown'),
+    );
+  });
+}
+
+// Tells all others that something was committed: at once after a pause, every few milliseconds under load.
+function createBell(connections: ReadonlyMap<Socket, string>) {
+  let rungAt = 0;
+  let later: NodeJS.Timeout | undefined;
+  const ringNow = () => {
+    later = undefined;
+    rungAt = performance.now();
+    // One whose buffer is not empty has not heard the last one yet.
+    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(notifier);
+  };
+  return {
+    ring(): void {
+      if (connections.size === 0 || later) return;
+      const waitMs = rungAt + ringEveryMs - performance.now();
+      if (waitMs <= 0) ringNow();
+      else later = setTimeout(ringNow, Math.ceil(waitMs)).unref();
+    },
+    flush(): void {
+      if (!later) return;
+      clearTimeout(later);
+      ringNow();
+    },
+  };
 }
 
 const notifier = Buffer.from('\n');
