@@ -27,6 +27,7 @@ export { createTables, type TableReport } from './create-tables.ts';
 export { type Cursors, createCursors } from './cursor.ts';
 export { withDeadline } from './deadline.ts';
 export { designDoc } from './design-doc.ts';
+export { createDueShards, type DueShards, type DueShardsOptions } from './due-shards.ts';
 export {
   type AnyEntity,
   type Entity,

@@ -1,7 +1,7 @@
 import type { Principal } from '@stak/http';
 import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
-import type { Store } from '@stak/table';
+import type { DueShards, Store } from '@stak/table';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { ChannelAddresses } from './channels/provider-addresses.ts';
 import type { Models } from './models/models.ts';
@@ -9,7 +9,7 @@ import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
 import type { Hub } from './streaming/live-answers.ts';
-import type { DueShards } from './turns/due-shards.ts';
+import type { ConversationKey } from './turns/lease.ts';
 import type { MessageCounter } from './usage/counter.ts';
 
 export type Entered = {
@@ -79,7 +79,7 @@ export type Service = {
   readonly log: Logger;
   readonly owners: Owners;
   readonly random: Random;
-  readonly dueShards: DueShards;
+  readonly dueShards: DueShards<ConversationKey>;
   readonly sealer: Sealer;
   readonly outbound: Outbound;
   readonly mcpOutbound: Outbound;

@@ -22,7 +22,7 @@ import { createHub } from './streaming/live-answers.ts';
 import { createUiRoutes } from './streaming/ui-routes.ts';
 import { createFollowings, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
-import { createDueShards } from './turns/due-shards.ts';
+import { createConversationShards } from './turns/due-shards.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 import { createMessageCounter } from './usage/counter.ts';
 
@@ -78,7 +78,7 @@ function createService(deps: AgentsDeps): Service {
     ...{ store, clock, ids, log, sealer, outbound, enterTenant, resolveChannel, findChannelUser },
     owners: deps.owners ?? unknownOwners(ids),
     random: deps.random ?? systemRandom,
-    dueShards: createDueShards(deps),
+    dueShards: createConversationShards(deps),
     mcpOutbound: deps.mcpOutbound ?? outbound,
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),

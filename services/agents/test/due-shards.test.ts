@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { conversationsTable } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { dueShardCount } from '../src/table.ts';
-import { createDueShards } from '../src/turns/due-shards.ts';
+import { createConversationShards } from '../src/turns/due-shards.ts';
 import {
   conversationPath,
   everyItem,
@@ -119,7 +119,7 @@ describe('the stored number of shards', () => {
     const restless = { now: clock.now, sleep: async () => {} }; // the store sleeps before it retries
     const store = createStore({ client, clock: restless, random });
     const log = createLogger({ level: 'silent' });
-    const all = [12, 20, 5].map(dueShards => createDueShards({ store, clock, log, dueShards }));
+    const all = [12, 20, 5].map(dueShards => createConversationShards({ store, clock, log, dueShards }));
     for (let round = 0; round < 20; round++) {
       await Promise.all(all.map(one => one.refresh()));
       await clock.advance(minuteMs);

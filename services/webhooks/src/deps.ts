@@ -1,8 +1,7 @@
 import type { CursorCodec, MemoryRateLimits } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
-import type { Attributes, Store, WriteStep } from '@stak/table';
-import type { DueShards } from './delivery/due-shards.ts';
+import type { Attributes, DueShards, Store, WriteStep } from '@stak/table';
 import type { Alert } from './main-table.ts';
 
 // The limits of an account that webhooks enforce.

@@ -12,7 +12,7 @@ import { attemptDelivery } from './delivery/attempt.ts';
 import { createBacklogs } from './delivery/backlog.ts';
 import { createBreaker } from './delivery/breaker.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
-import { createDueShards } from './delivery/due-shards.ts';
+import { createQueueShards } from './delivery/due-shards.ts';
 import { postponeDelivery } from './delivery/queue.ts';
 import { createRateLimiter } from './delivery/rate-limiter.ts';
 import { createScheduler } from './delivery/scheduler.ts';
@@ -51,7 +51,7 @@ export { ferryhookEvents } from './tables.ts';
 export function createWebhooks(deps: WebhookDeps) {
   const { store, clock, ids, log, random = systemRandom, outbound } = deps;
   const publicUrl = (deps.publicUrl ?? '').replace(/\/+$/, '');
-  const dueShards = createDueShards(deps);
+  const dueShards = createQueueShards(deps);
   const base = { store, clock, ids, log, random, dueShards };
   const secrets = createSecrets({ sealer: deps.sealer, clock });
   const sandbox = createSandbox({ clock });

@@ -323,13 +323,13 @@ export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
 export const inSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 // The end of an id is random.
-function idHash(id: string): number {
+export function idHash(id: string): number {
   const tail = Number.parseInt(id.slice(-4), 36);
   return Number.isNaN(tail) ? createHash('sha256').update(id).digest().readUInt16BE() : tail;
 }
 
 // Shards of the queue, and of a source's events.
-export const dueShardOf = (id: string, shards: number): string => `s${idHash(id) % shards}`;
+export const dueShardName = (shard: number): string => `s${shard}`;
 export const eventShardOf = (eventId: string): number => idHash(eventId) % limits.eventShards;
 
 // Partitions of an account's counts, by the id of the source or connection that is counted.

@@ -2,7 +2,7 @@ import { createIds, createLogger, manualClock, manualOwners, seededRandom } from
 import { createStore, type DynamoClient } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { describe, expect, it } from 'vitest';
-import { createDueShards } from '../src/delivery/due-shards.ts';
+import { createQueueShards } from '../src/delivery/due-shards.ts';
 import * as limits from '../src/limits.ts';
 import { dueShardCount } from '../src/tables.ts';
 import { answer, openDestination } from './destination.ts';
@@ -135,7 +135,7 @@ describe('the stored number of shards', () => {
     const adversary = createAdversary(client, { random, ...faults });
     const restless = { now: clock.now, sleep: async () => {} }; // the store sleeps before it retries
     const process = (dueShards: number) =>
-      createDueShards({
+      createQueueShards({
         store: createStore({ client: adversary, clock: restless, random }),
         clock,
         log: createLogger({ level: 'silent' }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openTables } from '../../test/webhooks-fixture.ts';
 import * as limits from '../limits.ts';
 import { delivery } from '../tables.ts';
-import { createDueShards } from './due-shards.ts';
+import { createQueueShards } from './due-shards.ts';
 import { type DeliveryRef, holdDelivery } from './queue.ts';
 import { type Passes, scanQueue } from './scheduler.ts';
 
@@ -27,7 +27,7 @@ async function openShard() {
   const deps = {
     store,
     clock,
-    dueShards: createDueShards({ store, clock, log: createLogger({ level: 'silent' }) }),
+    dueShards: createQueueShards({ store, clock, log: createLogger({ level: 'silent' }) }),
     dispatcher: {
       offer({ connectionId }: DeliveryRef) {
         if (connectionId === 'busy') return 'full' as const;
