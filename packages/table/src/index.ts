@@ -24,6 +24,7 @@ export {
   retryConflicts,
 } from './conflict.ts';
 export { createTables, type TableReport } from './create-tables.ts';
+export { createWithin } from './create-within.ts';
 export { type Cursors, createCursors } from './cursor.ts';
 export { withDeadline } from './deadline.ts';
 export { designDoc } from './design-doc.ts';

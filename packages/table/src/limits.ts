@@ -17,6 +17,8 @@ export const controlAttempts = 3; // the SDK's own, for tables and streams
 export const backoffFirstMs = 25; // a conflicting transaction is usually over by then
 export const backoffMostMs = 1000; // throttling is lifted within a second or two, or not at all
 
+export const creationTries = 100; // each that fails means that another one has created something
+
 export const pageItems = 50; // a page nobody asked a size for
 export const pageItemsMost = 1000; // one call never collects more than this
 export const readAhead = 1000; // items one request may read while a filter throws most of them away

@@ -44,6 +44,7 @@ export const endUserTokenMostS = day; // these are revoked by tenant only, so th
 export const endUserIdChars = 256; // a tenant's own ids: UUIDs, e-mail addresses, URNs
 export const endUserScopeChars = 500; // every scope there is fits several times
 
+export const creationS = 60 * minute; // longer than anybody takes to create something, or an index to show it
 export const signingKeyS = 30 * day; // how long one key signs
 export const signingMarginS = 10 * minute; // how long a process may not have noticed that a key was replaced
 export const signingReloadMs = 60_000; // how old a process's list of keys may be

@@ -30,6 +30,7 @@ export const accountOwners = [
   ownedByKey(table.usageCount, byUser),
   ownedByKey(subscription, byUser),
   ownedByKey(table.accountDeletion, byUser),
+  ownedByKey(table.creation, byUser),
   ownedByKey(table.lakeTexts, byAccount),
   ownedByKey(outgoingMail, byUser),
   ownedByKey(mailedNotice, byAccount),

@@ -1,4 +1,4 @@
-import { defineKeys, defineQuery, entity, type ItemOf } from '@stak/table';
+import { defineKeys, defineQuery, entity, type ItemOf, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
 import { appScopeSchema } from './oauth-server/scopes.ts';
 import { mailTopics, permissionSchema, planSchema } from './schema.ts';
@@ -314,6 +314,25 @@ export const userByEmailIndex = defineQuery('user by e-mail, for old readers', {
   index: 'GSI1',
 });
 export const keyByHashIndex = defineQuery('key by hash, for old readers', { of: apiKey, index: 'GSI2' });
+const counted = ['keys', 'organisations'] as const;
+export const creation = entity(ferryhookKeys, {
+  name: 'creation of an account',
+  description:
+    'The last time that somebody created one of a limited number. Of two at the same time, one has to count again.',
+  schema: z.object({
+    userId: z.string(),
+    of: z.enum(counted),
+    recent: z.array(z.string()).optional().describe('Ids that an index may not have yet'),
+    version: z.int(),
+    expiresAt,
+  }),
+  key: { partition: 'USER#{userId}', sort: 'CREATION#{of}' },
+  version: 'version',
+});
+
+export const creationErasure = (userId: string): WriteStep[] =>
+  counted.map(of => write.delete(creation, { userId, of }));
+
 export const keysOfUser = defineQuery('keys of a user', { of: apiKey, consistent: true });
 export const sessionsOfUser = defineQuery('sessions of a user', { of: session, consistent: true });
 export const appsOf = defineQuery('apps of an organisation', { of: session, index: 'GSI1' });

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
+import { ownedPerPerson } from '../src/organisations/limits.ts';
 import { type Engine, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -41,6 +43,26 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
         users.map(({ userId }, i) => pick(i).users.update(userId, { githubId: 'gh7' })),
       );
       expect(results.filter(one => one.status === 'fulfilled')).toHaveLength(1);
+    });
+
+    it('gives nobody more keys or organisations than they may have', async () => {
+      const { access_token: as } = await pick(0).signUp('ann@example.com');
+      const { userId } = (await pick(0).users.getByEmail('ann@example.com'))!;
+      await pick(0).users.update(userId, { emailVerified: true });
+      for (const _ of times(limits.apiKeysPerUser - 2))
+        await pick(0).apiKeys.create(userId, { name: 'k', permissions: 'read' });
+      const made = await Promise.allSettled(
+        times(8).map(i => pick(i).apiKeys.create(userId, { name: 'k', permissions: 'read' })),
+      );
+      expect(made.filter(one => one.status === 'fulfilled')).toHaveLength(2);
+      for (const one of made)
+        if (one.status === 'rejected') expect(one.reason.code).toBe('accounts.too_many_keys');
+      const send = { name: 'Org' };
+      const answers = await Promise.all(
+        times(ownedPerPerson + 5).map(i => pick(i).call('POST', '/v1/organisations', { as, send })),
+      );
+      const statuses = answers.map(answer => answer.status).sort();
+      expect(statuses).toEqual([...Array(ownedPerPerson - 1).fill(201), ...Array(6).fill(409)]);
     });
 
     it('counts two hundred increments as two hundred', async () => {

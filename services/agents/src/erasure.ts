@@ -28,6 +28,8 @@ import { customSkill, skillsOfTenant } from './skills/table.ts';
 import {
   accountDay,
   conversationsOfUser,
+  counted,
+  creation,
   daysOfAccount,
   daysOfUser,
   headsOfTenant,
@@ -105,8 +107,9 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     ...channels.items.map(item => write.delete(tenantChannel, item)),
     ...mcpServers.items.map(item => write.delete(mcpServer, item)),
     ...notices.items.map(item => write.delete(notice, item)),
+    ...counted.map(of => write.delete(creation, { tenant_id, of })),
   ];
-  if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase a tenant' });
+  await store.batchWrite(steps, { pattern: 'erase a tenant' });
   return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
 }
 

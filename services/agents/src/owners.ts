@@ -7,6 +7,7 @@ import { customSkill } from './skills/table.ts';
 import {
   accountDay,
   conversation,
+  creation,
   dueShardCount,
   message,
   state,
@@ -35,6 +36,7 @@ export const agentOwners = [
   ownedByKey(notice, byTenant),
   ownedByKey(customSkill, byTenant),
   ownedByKey(mcpServer, byTenant),
+  ownedByKey(creation, byTenant),
   ownedByKey(memory, byTenant),
   ownedByKey(memoryChoice, byTenant),
   ownedByKey(memoryJob, byTenant),

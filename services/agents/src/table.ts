@@ -94,6 +94,21 @@ export const state = entity(conversationsKeys, {
   indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
+export const counted = ['skills', 'MCP servers'] as const;
+export const creation = entity(conversationsKeys, {
+  name: 'creation',
+  description:
+    'The last time that a tenant got one of a limited number. Of two at the same time, one has to count again.',
+  schema: z.object({
+    tenant_id: z.string(),
+    of: z.enum(counted),
+    ttl: z.number().int(),
+    version: z.number().int(),
+  }),
+  key: { partition: 'CREATION#{tenant_id}', sort: '{of}' },
+  version: 'version',
+});
+
 export const dueShardCount = entity(conversationsKeys, {
   name: 'number of due shards',
   description:

@@ -35,6 +35,7 @@ import {
   conversationsKeys,
   conversationsOfTenant,
   conversationsOfUser,
+  creation,
   daysOfAccount,
   daysOfTenant,
   daysOfUser,
@@ -78,6 +79,7 @@ export const conversations = defineTable(conversationsKeys, {
     memoryJob,
     turnVector,
     factVector,
+    creation,
     dueShardCount,
   ],
   queries: [

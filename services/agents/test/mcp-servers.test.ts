@@ -6,6 +6,7 @@ import { createOutbound } from '@stak/outbound';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 import { advanceUntil, type Fixture, isKept, openFixture, say, settle } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
@@ -86,6 +87,21 @@ const register = (fixture: Fixture, url: string, headers = { authorization: 'Bea
   fixture.call('PUT', path, { send: { url, headers } });
 
 describe('tools of an MCP server', () => {
+  it('are of so many servers and no more, however many are added at once', async () => {
+    const notebook = await openNotebook();
+    const { fixture } = await openChat();
+    const names = Array.from({ length: limits.mcpServers + 3 }, (_, i) => `server${i}`);
+    const answers = await Promise.all(
+      names.map(name =>
+        fixture.call('PUT', `/v1/tenants/acme/mcp-servers/${name}`, { send: { url: notebook.url } }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(limits.mcpServers);
+    expect(answers.filter(({ body }) => body.code === 'agents.too_many_skills')).toHaveLength(3);
+    const { body } = await fixture.call('GET', '/v1/tenants/acme/mcp-servers');
+    expect(body.data).toHaveLength(limits.mcpServers);
+  });
+
   it('become skills with a prefix, which ask first, with the secrets of the tenant', async () => {
     const notebook = await openNotebook();
     const { fixture, model } = await openChat([

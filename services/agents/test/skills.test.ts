@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill, type SkillOwner } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 import { type Fixture, openFixture, openProcess, say, settle, until } from './agents-fixture.ts';
 
 describe('built-in skills', () => {
@@ -224,6 +225,15 @@ describe('custom skills', () => {
     expect({ status, code: body.code }).toEqual({ status: 412, code: 'agents.skill_exists' });
     const kept = await fixture.call('GET', '/v1/tenants/acme/custom-skills/hours');
     expect(kept.body.description).toBe('first');
+  });
+
+  it('are so many and no more, however many are registered at once', async () => {
+    const register = (name: string) =>
+      fixture.call('PUT', `/v1/tenants/acme/custom-skills/${name}`, { send: { description: 'x', url } });
+    for (let i = 2; i < limits.customSkills; i++) await register(`skill_${i}`);
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(register));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(answers.filter(({ body }) => body.code === 'agents.too_many_skills')).toHaveLength(3);
   });
 
   it('with parameters they cannot do without are for a model, not for a rule', async () => {

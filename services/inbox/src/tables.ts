@@ -25,6 +25,7 @@ import {
   categoryErasure,
   inboxCategories,
   inboxConfig,
+  inboxCreation,
   inboxErasure,
   tenantSettings,
 } from './tables/settings-entities.ts';
@@ -72,7 +73,7 @@ export const allSent = defineQuery('everything sent', {
   consistent: true,
 });
 export const allOfTenant = defineQuery('everything of a tenant', {
-  of: [tenantSettings, inboxConfig, inboxCategories, inboxErasure, categoryErasure],
+  of: [tenantSettings, inboxConfig, inboxCategories, inboxCreation, inboxErasure, categoryErasure],
   consistent: true,
 });
 
@@ -80,6 +81,7 @@ const entities = [
   tenantSettings,
   inboxConfig,
   inboxCategories,
+  inboxCreation,
   userMessage,
   receipt,
   userStats,

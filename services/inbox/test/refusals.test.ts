@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
 import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -190,4 +191,13 @@ describe('nobody reaches what is not theirs', () => {
     const answer = await server.ask('POST', 'main/messages', { as: 'reader', send: { ...hello, uids } });
     expect(answer.status).toBe(403);
   });
+});
+
+it('an inbox too many is refused, however many are made at once', async () => {
+  for (let i = 3; i < limits.inboxes; i++) await server.ask('PUT', `inbox-${i}`, { send: main });
+  const answers = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map(key => server.ask('PUT', key, { send: main })),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(answers.filter(({ body }) => body.code === 'inbox.too_many_inboxes')).toHaveLength(3);
 });

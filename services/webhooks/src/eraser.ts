@@ -85,7 +85,7 @@ export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): Web
         if ((await eraseSource(one)) === 'more') return 'more';
       await eraseCounts(store, userId);
       for await (const one of store.all(jobsOfUser, { userId })) await store.delete(job, one);
-      await store.delete(creation, { of: `jobs of ${userId}` });
+      for (const what of ['jobs', 'sources']) await store.delete(creation, { of: `${what} of ${userId}` });
       for await (const one of store.all(alertsOfUser, { userId })) await store.delete(alert, one);
       return 'done';
     },

@@ -129,7 +129,6 @@ export const jobS = 30 * 24 * 60 * 60; // a finished job is listed for a month
 export const catchUpS = 24 * 60 * 60; // of a finished one, at which nobody looks
 export const jobsListed = 100; // the newest
 export const jobsPerUser = 10; // running at a time
-export const creationTries = 100; // each that fails means that another one has created something
 export const creationS = 60 * 60; // longer than anybody takes to create something
 export const jobSliceMs = 5 * second; // then a job leaves its slot to the next one and is due again
 export const jobAttempts = 20; // a job that cannot continue fails instead of being retried forever

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { holdsScope } from '@stak/http';
 import { type MaybePromise, whenKnown } from '@stak/kit';
-import { failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
+import { createWithin, failedStep, is, or, tableErrors, type WriteStep, write } from '@stak/table';
 import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -9,7 +9,7 @@ import type { Memberships } from '../organisations/memberships.ts';
 import { roles } from '../organisations/roles.ts';
 import type { Recent } from '../recent.ts';
 import type { Permission } from '../schema.ts';
-import { type ApiKey, apiKey, apiKeyHash, keysOfUser, profile } from '../table.ts';
+import { type ApiKey, apiKey, apiKeyHash, creation, keysOfUser, profile } from '../table.ts';
 import type { KeyLimits } from './key-limits.ts';
 
 const keyStart = 'stak_';
@@ -116,14 +116,6 @@ export function createApiKeys({
     async create(userId, wanted, also = () => ({})) {
       const endsAtMs = wanted.expiresAt === undefined ? undefined : Date.parse(wanted.expiresAt);
       if (endsAtMs !== undefined && endsAtMs <= clock.now()) throw expiryPast();
-      if ((await listByUser(userId)).length >= limits.apiKeysPerUser)
-        throw accountsErrors.create(
-          'accounts.too_many_keys',
-          'You have the maximum number of keys. Delete one before you create another.',
-          {
-            most: limits.apiKeysPerUser,
-          },
-        );
       const { key, listed, byHash } = makeKey(userId, ids.next(idStart), wanted, endsAtMs, clock.now());
       const isActive = { deletingAt: is.absent, disabledAt: is.absent };
       const steps = {
@@ -132,7 +124,15 @@ export function createApiKeys({
         'its hash': write.put(apiKeyHash, byHash, { ifAbsent: true }),
         ...also(listed.keyId),
       };
-      await store.transact(steps, { pattern: 'create API key' }).catch(error => {
+      const expiresAt = inSeconds(clock.now()) + limits.creationS;
+      await createWithin(store, creation, {
+        key: { userId, of: 'keys' },
+        mark: () => ({ userId, of: 'keys' as const, expiresAt }),
+        async check() {
+          if ((await listByUser(userId)).length >= limits.apiKeysPerUser) throw tooManyKeys();
+        },
+        create: step => store.transact({ ...steps, ...step }, { pattern: 'create API key' }),
+      }).catch(error => {
         if (failedStep(error)?.step !== 'the user') throw error;
         throw accountsErrors.create('accounts.being_deleted', 'This account is being deleted.');
       });
@@ -209,6 +209,12 @@ function makeKey(
   return { key, listed, byHash: shared };
 }
 
+const tooManyKeys = () =>
+  accountsErrors.create(
+    'accounts.too_many_keys',
+    'You have the maximum number of keys. Delete one before you create another.',
+    { most: limits.apiKeysPerUser },
+  );
 const expiryPast = () =>
   accountsErrors.create('accounts.key_expiry_past', 'A key cannot expire in the past.', {
     errors: [{ in: 'body', pointer: '#/expiresAt', code: 'key_expiry_past', detail: 'Choose a later time.' }],

@@ -1,9 +1,10 @@
-import { is, type WriteStep, write } from '@stak/table';
+import { createWithin, is, type WriteStep, write } from '@stak/table';
 import type { Audit, AuditRecord } from '../audit.ts';
-import { type Base, isoTime } from '../deps.ts';
-import { userNotFound } from '../errors.ts';
+import { type Base, inSeconds, isoTime } from '../deps.ts';
+import { accountsErrors, userNotFound } from '../errors.ts';
+import { creationS } from '../limits.ts';
 import { organisationDomain } from '../schema.ts';
-import { type Profile, profile } from '../table.ts';
+import { creation, type Profile, profile } from '../table.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { Role } from './roles.ts';
@@ -21,6 +22,8 @@ export type Memberships = {
   homeOf(userId: string): Promise<string>;
   read(accountId: string): Promise<Organisation | undefined>;
   create(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
+  // As many as somebody may own, and no more.
+  createOwn: Memberships['create'];
   // For a transaction: what an account of one person has to have before others can join.
   stepsToOpen(account: Profile): Also;
   // Whether one of those who answer for the account has shown that their address is theirs.
@@ -56,8 +59,50 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
     return own === undefined ? found : [{ accountId: userId, role: own }, ...found];
   };
 
+  // The index may not know those of the last minutes yet.
+  const countOwned = async (userId: string, recent: readonly string[]): Promise<number> => {
+    const known = new Set([userId, ...recent]);
+    for await (const { accountId, role } of store.all(organisationsOf, { userId }))
+      if (role === 'owner') known.add(accountId);
+    const found = await Promise.all([...known].map(id => readMember(id, userId)));
+    const isOwn = (id: string) => id === userId; // without an item it is theirs
+    return [...known].filter((id, i) => (found[i] ? found[i].role === 'owner' : isOwn(id))).length;
+  };
+
+  const createOwn: Memberships['createOwn'] = async (person, name, by) => {
+    const { userId } = person;
+    const accountId = ids.next('org');
+    const expiresAt = inSeconds(clock.now()) + creationS;
+    await createWithin(store, creation, {
+      key: { userId, of: 'organisations' },
+      mark: last => ({
+        userId,
+        of: 'organisations' as const,
+        recent: [...(last?.recent ?? []), accountId].slice(-limits.ownedPerPerson),
+        expiresAt,
+      }),
+      async check(last) {
+        if ((await countOwned(userId, last?.recent ?? [])) >= limits.ownedPerPerson)
+          throw tooManyOrganisations();
+      },
+      create: step => writeOrganisation(person, name, by, accountId, step),
+    });
+    return accountId;
+  };
+
   const create: Memberships['create'] = async (person, name, by) => {
     const accountId = ids.next('org');
+    await writeOrganisation(person, name, by, accountId);
+    return accountId;
+  };
+
+  const writeOrganisation = async (
+    person: Profile,
+    name: string,
+    by: Omit<AuditRecord, 'action'>,
+    accountId: string,
+    counted: Also = {},
+  ): Promise<void> => {
     const { userId, emailVerified } = person;
     const now = isoTime(clock.now());
     const also = {
@@ -76,17 +121,18 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
         { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
       ),
       audit: audit.step(accountId, { ...by, action: 'organisation.created', by: userId }),
+      ...counted,
     };
     // Nobody signs in as an organisation: its address is one that mail never reaches.
     const email = accountId + organisationDomain;
     await users.create({ email, name, emailVerified, isOrganisation: true }, also, accountId);
-    return accountId;
   };
 
   return {
     roleIn,
     list,
     create,
+    createOwn,
     read: accountId => store.get(organisation, { accountId }, { consistent: true }),
     async homeOf(userId) {
       const person = await users.readProfile(userId);
@@ -124,3 +170,8 @@ export const accountIsOpen = (accountId: string): WriteStep =>
     { userId: accountId },
     { present: true, if: { deletingAt: is.absent, disabledAt: is.absent } },
   );
+
+const tooManyOrganisations = () =>
+  accountsErrors.create('accounts.too_many_organisations', 'You own the maximum number of organisations.', {
+    most: limits.ownedPerPerson,
+  });

@@ -13,7 +13,6 @@ import {
   resendInvitation,
   withdrawInvitation,
 } from './invitations.ts';
-import * as limits from './limits.ts';
 import {
   type Actor,
   changeRole,
@@ -90,16 +89,7 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       const person = await readAccount(userId);
       if (deps.outbox.isOpen && !person.emailVerified)
         throw accountsErrors.create('accounts.email_unverified', 'Verify your e-mail address first.');
-      const owned = (await memberships.list(userId)).filter(({ role }) => role === 'owner');
-      if (owned.length >= limits.ownedPerPerson)
-        throw accountsErrors.create(
-          'accounts.too_many_organisations',
-          'You own the maximum number of organisations.',
-          {
-            most: limits.ownedPerPerson,
-          },
-        );
-      const accountId = await memberships.create(person, name, doneBy(c.get('principal'), originOf(c)));
+      const accountId = await memberships.createOwn(person, name, doneBy(c.get('principal'), originOf(c)));
       return c.json({ accountId, name, role: 'owner' as const, isCurrent: false }, 201);
     }),
     endpoint(routes.leave, async c => {

@@ -18,6 +18,7 @@ import {
   accountDeletions,
   auditEntry,
   auditOfUser,
+  creationErasure,
   devicesOfUser,
   knownDevice,
   lakeTexts,
@@ -186,6 +187,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
 async function eraseCredentials({ store }: DeletionDeps, userId: string): Promise<void> {
   const steps = [
     ...recoveryErasure(userId),
+    ...creationErasure(userId),
     ...Object.values(await factorErasure(store, userId)),
     ...(await subjectErasure(store, userId)),
   ];

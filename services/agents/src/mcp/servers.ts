@@ -1,8 +1,9 @@
 import { versionMismatch } from '@stak/http';
 import { findMismatch } from '@stak/json-schema';
 import { maySendHeader } from '@stak/outbound';
-import { type ItemOf, isRefused } from '@stak/table';
+import { type ItemOf, isRefused, write } from '@stak/table';
 import { z } from 'zod';
+import { createWithin } from '../create-within.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -59,7 +60,10 @@ export async function putMcpServer(
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
-    return store.put(mcpServer, item, before ? { ifVersion: before.version } : { ifAbsent: true });
+    if (before) return store.put(mcpServer, item, { ifVersion: before.version });
+    const made = write.put(mcpServer, item, { ifAbsent: true });
+    await createWithin(service, { tenant_id, of: 'MCP servers' }, () => checkCount(service, tenant_id), made);
+    return { ...item, version: 1 };
   });
 }
 

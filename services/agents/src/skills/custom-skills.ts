@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { versionMismatch } from '@stak/http';
 import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
-import { type ItemOf, isRefused } from '@stak/table';
+import { type ItemOf, isRefused, write } from '@stak/table';
 import { z } from 'zod';
+import { createWithin } from '../create-within.ts';
 import { type Service, secondsOf, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -48,7 +49,6 @@ export async function putCustomSkill(
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
     if (isNew && before) throw skillExists();
-    if (!before) await checkCount(service, tenant_id);
     const at = timestampOf(service.clock.now());
     const secret = before ? undefined : `whsec_${randomBytes(32).toString('base64')}`;
     const item = {
@@ -60,12 +60,11 @@ export async function putCustomSkill(
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
-    const stored = await service.store.put(
-      customSkill,
-      item,
-      before ? { ifVersion: before.version } : { ifAbsent: true },
-    );
-    return { item: stored, secret };
+    if (before)
+      return { item: await service.store.put(customSkill, item, { ifVersion: before.version }), secret };
+    const made = write.put(customSkill, item, { ifAbsent: true });
+    await createWithin(service, { tenant_id, of: 'skills' }, () => checkCount(service, tenant_id), made);
+    return { item: { ...item, version: 1 }, secret };
   });
 }
 

@@ -1,13 +1,13 @@
 import { versionMismatch } from '@stak/http';
 import { readTogether } from '@stak/kit';
-import { done, type ItemOf, type Store, tableErrors } from '@stak/table';
+import { createWithin, done, type ItemOf, type Store, tableErrors, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { inboxErrors, inboxNotFound } from '../errors.ts';
 import { type InboxId, inboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { checkSchema } from '../publish/message-rules.ts';
 import type { InboxBody } from '../schema.ts';
-import { inboxCategories, inboxConfig, inboxesOfTenant, tenantSettings } from '../tables.ts';
+import { inboxCategories, inboxConfig, inboxCreation, inboxesOfTenant, tenantSettings } from '../tables.ts';
 
 export type InboxConfig = ItemOf<typeof inboxConfig>;
 export type TenantSettings = ItemOf<typeof tenantSettings>;
@@ -48,13 +48,24 @@ export async function writeInbox(
   if (body.schema) checkSchema(body.schema);
   return edit(deps, version, async () => {
     const found = await store.get(inboxConfig, inbox, { consistent: true });
-    if (!found) await checkRoom(deps, inbox.tenant_key);
     if (found?.erasing)
       throw inboxErrors.create(
         'inbox.being_erased',
         'An inbox with this key is being deleted. Try again later.',
       );
-    return store.put(inboxConfig, { ...inbox, ...body, uid: by }, guardOf(found?.version, version));
+    const item = { ...inbox, ...body, uid: by };
+    if (found || version !== undefined) return store.put(inboxConfig, item, guardOf(found?.version, version));
+    const { tenant_key } = inbox;
+    return createWithin(store, inboxCreation, {
+      key: { tenant_key },
+      mark: () => ({ tenant_key }),
+      check: () => checkRoom(deps, tenant_key),
+      async create(step) {
+        const made = write.put(inboxConfig, item, { ifAbsent: true });
+        await store.transact({ made, ...step }, { pattern: 'create inbox' });
+        return { ...item, kind: 'IC' as const, version: 1 };
+      },
+    });
   });
 }
 

@@ -69,6 +69,16 @@ export const inboxCategories = entity(inboxKeys, {
   examples: [{ ...exampleInbox, categories: ['billing'], until: { billing: 4_000_000_000 } }],
 });
 
+export const inboxCreation = entity(inboxKeys, {
+  name: 'inbox creation',
+  description: 'Written with each new inbox of a tenant. Of two at the same time, one has to count again.',
+  kind: 'IN',
+  schema: z.object({ tenant_key: inboxId.tenant_key, version: int }),
+  key: { partition: 't#{tenant_key}', sort: 'sn' },
+  version: 'version',
+  examples: [{ tenant_key: exampleInbox.tenant_key }],
+});
+
 // Common to all deletions that the worker runs.
 const erasure = {
   startedat: int,

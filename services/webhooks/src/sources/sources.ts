@@ -2,6 +2,7 @@ import { versionMismatch } from '@stak/http';
 import { type Change, failedStep, is, type WriteStep, write } from '@stak/table';
 import type { z } from 'zod';
 import { totalsOf } from '../analytics/analytics.ts';
+import { createWithin } from '../create-within.ts';
 import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
@@ -84,17 +85,20 @@ export function createSources(deps: SourcesDeps): Sources {
       const given = newSourceSchema.parse(input);
       refuseSenderFields(given.provider, input);
       if (given.alertUrl !== undefined) deps.refuseUrl(given.alertUrl);
-      if ((await this.listByUser(userId)).length >= limits.sourcesPerUser)
+      const checkCount = async () => {
+        if ((await this.listByUser(userId)).length < limits.sourcesPerUser) return;
         throw webhookErrors.create('webhooks.too_many_sources', 'The account has too many sources.', {
           most: limits.sourcesPerUser,
         });
+      };
       const sourceId = ids.next('src');
       const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
       const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
-      const made = await store.put(source, item, { ifNew: true });
+      const steps = { source: write.put(source, item, { ifNew: true }) };
+      await createWithin(deps, `sources of ${userId}`, checkCount, steps, { pattern: 'create source' });
       sourceCache.invalidateList(userId);
       await sourceCache.getFresh(sourceId, userId); // so that this process need not wait for the index
-      return { ...made, newAlertSecret };
+      return { ...item, version: 1, newAlertSecret };
     },
 
     async getById(sourceId) {
