@@ -79,18 +79,20 @@ export function readModels(data: Variables): ModelsConfig {
 // Dollars a day, by plan or account, which have different names; null: as much as tenants allow.
 type SpendLimits = Readonly<Record<string, number | null>>;
 
-const spendOfPlans: SpendLimits = { free: 1, starter: 10, pro: 50, team: 200, selfhosted: null };
+export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): SpendLimits =>
+  Object.fromEntries(
+    STAK_MODEL_SPEND_PER_DAY.map(text => {
+      const { whose = '', usd } = spend.exec(text)?.groups ?? {};
+      return [whose, usd === undefined ? null : Number(usd)];
+    }),
+  );
 
-export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): SpendLimits => {
-  const named = STAK_MODEL_SPEND_PER_DAY.map(text => {
-    const { whose = '', usd } = spend.exec(text)?.groups ?? {};
-    return [whose, usd === undefined ? null : Number(usd)];
-  });
-  return { ...spendOfPlans, ...Object.fromEntries(named) };
-};
-
-// A plan that nobody has named has the limit of `free`: what is not limited says so.
-export function findSpendLimit(limits: SpendLimits, accountId: string, plan: string): number | undefined {
-  const named = [accountId, plan].find(name => Object.hasOwn(limits, name)) ?? 'free';
-  return limits[named] ?? undefined;
+// What the operator says of the account, of its plan, or what the plan says itself.
+export function findSpendLimit(
+  limits: SpendLimits,
+  accountId: string,
+  { plan, modelUsdPerDay }: { plan: string; modelUsdPerDay: number | null },
+): number | undefined {
+  const named = [accountId, plan].find(name => Object.hasOwn(limits, name));
+  return (named === undefined ? modelUsdPerDay : limits[named]) ?? undefined;
 }

@@ -163,6 +163,7 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
     storageLimits: config.storageLimits,
     defaultPlan: config.defaultPlan,
     readStorage: accountId => services.storage.read(accountId),
+    countTenants: accountId => services.tenants.countTenants(accountId),
   });
 }
 
@@ -183,6 +184,7 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     audit: services.accounts.audit.record,
     announceRevoked: deps.announceRevoked,
     checkSettings: (...settings) => services.agents.checkSettings(...settings),
+    planOf: planReader(deps, services),
     accountSkills: () => services.agents.accountSkills,
     portal: {
       publicUrl: deps.publicUrl,
@@ -278,7 +280,8 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
 
 function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
   const { config } = deps;
-  const { accounts, tenants, inbox, tasks, webhooks } = services;
+  const { tenants, inbox, tasks, webhooks } = services;
+  const readPlan = planReader(deps, services);
   const approvals = { post: inbox.operations, accountOf: tenants.accountOf, adminsOf: tenants.adminsOf };
   return createAgents({
     ...baseOf(deps),
@@ -292,10 +295,8 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     findChannelUser: tenants.findChannelUser,
     hasRoom: (accountId, bytes) => services.storage.hasRoom(accountId, bytes),
     models: createModels(config.models, deps.clock),
-    spendPerDayUsd: async accountId => {
-      const { plan = 'free' } = (await accounts.users.readProfile(accountId)) ?? {};
-      return findSpendLimit(config.modelSpend, accountId, plan);
-    },
+    spendPerDayUsd: async accountId =>
+      findSpendLimit(config.modelSpend, accountId, await readPlan(accountId)),
     roleOf: tenants.roleOf,
     askApproval: tellApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),

@@ -44,6 +44,9 @@ beforeAll(async () => {
       STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
       STAK_OPENAI_URL: model.url,
       STAK_MODEL: 'openai-compatible/local',
+      // An account that bought nothing has the plan of the installation, and what that allows.
+      STAK_MODEL_PRICES: 'openai-compatible/local=1/1',
+      STAK_MODEL_SPEND_PER_DAY: 'free=0',
     },
   );
   server = await startServer(config, {

@@ -1043,6 +1043,7 @@ export type ApiTypes = {
       usageThisMonth: number;
       plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
       eventsPerMonth: number | null;
+      tenants: { used: number | null; limit: number | null };
       storage: {
         usedBytes: number;
         limitBytes: number | null;
@@ -1175,6 +1176,9 @@ export type ApiTypes = {
         retentionSeconds: number;
         seats: number | null;
         storageBytes: number | null;
+        tenants: number | null;
+        usersPerTenant: number | null;
+        modelUsdPerDay: number | null;
         query: { rows: number; bytes: number; seconds: number };
       }>;
       next_cursor: null;

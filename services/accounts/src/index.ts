@@ -124,6 +124,7 @@ export type AccountsDeps = Base & {
   defaultPlan?: PlanName; // of accounts that bought none; free unless told
   storageLimits?: StorageLimits; // where the plans' own do not fit this installation
   readStorage?: (accountId: string) => Promise<StorageUse>; // none: nothing is counted
+  countTenants?: (accountId: string) => Promise<{ used: number | null; limit: number | null }>;
   authCacheMs?: number; // 0 asks the table for every request
   random?: Random;
 };
@@ -226,6 +227,7 @@ export function createAccounts(given: AccountsDeps) {
       plans,
       defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
+      countTenants: given.countTenants ?? (async () => ({ used: null, limit: null })),
     }),
     ...createOrganisationRoutes(organising),
     ...createRecoveryRoutes({ ...signing, browser, apiKeys }),

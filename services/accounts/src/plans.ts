@@ -13,6 +13,9 @@ export type Plan = {
   readonly retentionSeconds: number; // how long events are kept, from the moment they are received
   readonly seats: number; // members of the organisation
   readonly storageBytes: number | null; // of everything the account and its tenants have; null: no limit
+  readonly tenants: number | null; // null, here and below: no limit
+  readonly usersPerTenant: number | null; // end users
+  readonly modelUsdPerDay: number | null; // what all tenants together spend on models; an operator may say otherwise
   readonly query: { rows: number; bytes: number; seconds: number }; // of one SQL query: its answer, and its time
 };
 
@@ -24,6 +27,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 86_400,
     seats: 3,
     storageBytes: 250_000_000,
+    tenants: 3,
+    usersPerTenant: 100,
+    modelUsdPerDay: 1,
     query: { rows: 10_000, bytes: 4_000_000, seconds: 10 },
   },
   starter: {
@@ -33,6 +39,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 604_800,
     seats: 5,
     storageBytes: 5_000_000_000,
+    tenants: 10,
+    usersPerTenant: 1_000,
+    modelUsdPerDay: 10,
     query: { rows: 50_000, bytes: 16_000_000, seconds: 10 },
   },
   pro: {
@@ -42,6 +51,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 2_592_000,
     seats: 15,
     storageBytes: 50_000_000_000,
+    tenants: 100,
+    usersPerTenant: 5_000,
+    modelUsdPerDay: 50,
     query: { rows: 250_000, bytes: 64_000_000, seconds: 20 },
   },
   team: {
@@ -51,6 +63,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 7_776_000,
     seats: 50,
     storageBytes: 250_000_000_000,
+    tenants: 1_000,
+    usersPerTenant: 25_000,
+    modelUsdPerDay: 200,
     query: { rows: 1_000_000, bytes: 256_000_000, seconds: 30 },
   },
   selfhosted: {
@@ -60,6 +75,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionSeconds: 7_776_000,
     seats: unlimited,
     storageBytes: null,
+    tenants: null,
+    usersPerTenant: null,
+    modelUsdPerDay: null,
     query: { rows: 1_000_000, bytes: 256_000_000, seconds: 30 },
   },
 };

@@ -143,6 +143,17 @@ export const planDetailsSchema = z.strictObject({
   retentionSeconds: z.int(),
   seats: z.int().nullable().describe('How many members an organisation may have; null if there is no limit'),
   storageBytes: z.int().nullable().describe('For you and all your tenants; null if there is no limit'),
+  tenants: z.int().nullable().describe('How many tenants you may have; null if there is no limit'),
+  usersPerTenant: z
+    .int()
+    .nullable()
+    .describe('How many users each tenant may have; null if there is no limit'),
+  modelUsdPerDay: z
+    .number()
+    .nullable()
+    .describe(
+      'What your tenants may spend on models a day, in US dollars, unless the operator has set another limit; null if there is none',
+    ),
   query: z
     .strictObject({
       rows: z.int().describe('Rows in a file'),
@@ -157,6 +168,12 @@ export const usageSchema = z.strictObject({
   usageThisMonth: z.int(),
   plan: planSchema,
   eventsPerMonth: z.int().nullable().describe('The limit of your plan; null if there is none'),
+  tenants: z
+    .strictObject({
+      used: z.int().nullable().describe('How many tenants you have; null if there is no limit'),
+      limit: z.int().nullable().describe('The limit of your plan; null if there is none'),
+    })
+    .describe('Tenants'),
   storage: z
     .strictObject({
       usedBytes: z.int().describe('Stored by you and all your tenants, as of a few seconds ago'),

@@ -196,6 +196,7 @@ describe('the account', () => {
       usageThisMonth: 7,
       plan: 'free',
       eventsPerMonth: 5000,
+      tenants: { used: null, limit: null },
       storage: { usedBytes: 0, limitBytes: 250_000_000, isComplete: true, services: [] },
     });
     const { data } = (await (await house.call('GET', '/v1/plans')).json()) as { data: { plan: string }[] };

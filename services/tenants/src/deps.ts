@@ -96,6 +96,8 @@ export type TenantsDeps = {
     before: TenantSettings,
     after: TenantSettings,
   ): Promise<readonly { field: string; detail: string }[]>;
+  // What the plan of an account has room for; null: no limit. Without it, nothing is limited.
+  planOf?(accountId: string): Promise<{ tenants: number | null; usersPerTenant: number | null }>;
   accountSkills?(): readonly string[]; // that tell of the account, not of the tenant: its admins do not enable them
   // Tells other processes ahead that tokens are revoked or a tenant is shut, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;

@@ -4,6 +4,8 @@ export const tenantErrors = defineErrors({
   'tenants.not_found': 404,
   'tenants.suspended': 403,
   'tenants.onboarding': 403,
+  'tenants.tenant_limit_reached': 402,
+  'tenants.user_limit_reached': 402,
   'tenants.id_taken': 409,
   'tenants.status_refused': 409,
   'tenants.channel_not_found': 404,

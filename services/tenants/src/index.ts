@@ -27,6 +27,7 @@ import {
   type ResolveChannel,
   resolveChannel,
 } from './tenants/channels.ts';
+import { readCounted, roomFor, tenantsCounted } from './tenants/counts.ts';
 import { createTenantRoutes } from './tenants/routes.ts';
 import { listTenantIds } from './tenants/tenants.ts';
 import { createUserRoutes } from './users/routes.ts';
@@ -121,6 +122,11 @@ export function createTenants(deps: TenantsDeps) {
     // What a request for a mail comes to, when a worker looks.
     resolveSignIn: async (request: SignInRequest) =>
       deps.portal ? resolveSignIn({ ...service, portal: deps.portal }, request) : {},
+    // How many tenants an account has, and may have.
+    countTenants: (accountId: string) =>
+      roomFor(service, accountId, 'tenants').then(limit =>
+        readCounted(tenantsCounted(service, accountId), limit),
+      ),
     tenantsOf: (accountId: string) => listTenantIds(service, accountId),
     eraser,
   };

@@ -7,7 +7,8 @@ export const emailChars = 254; // what SMTP can deliver to (RFC 5321)
 export const channelTypeChars = 32;
 export const channelIdChars = 200; // a Teams id has about 100
 
-export const identitiesPerUser = 20; // each is a lock in the user's transaction, old and new: 43 steps of 100
+export const identitiesPerUser = 20; // each is a lock in the user's transaction, old and new: 44 steps of 100
+export const recountMs = 60 * 60_000; // a plan that is full has its tenants or users looked at no more often than this
 export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
 export const rememberedSettings = 200; // tenants whose settings are not parsed again
 export const promptChars = 20_000; // is sent to the model with every message

@@ -1,6 +1,7 @@
 import { ownedByItem, ownedByKey } from '@stak/table';
 import * as table from './table.ts';
 
+const byAccount = ({ account_id }: { account_id: string }) => ({ kind: 'account', id: account_id }) as const;
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
 const byNamedTenant = ({ tenant_id }: { tenant_id?: string }) =>
   tenant_id === undefined ? undefined : byTenant({ tenant_id });
@@ -8,8 +9,10 @@ const byNamedTenant = ({ tenant_id }: { tenant_id?: string }) =>
 // Whose storage each item of tenants takes.
 export const tenantOwners = [
   ownedByKey(table.tenant, byTenant),
-  ownedByKey(table.accountTenant, ({ account_id }) => ({ kind: 'account', id: account_id }) as const),
+  ownedByKey(table.accountTenant, byAccount),
+  ownedByKey(table.tenantCount, byAccount),
   ownedByKey(table.user, byTenant),
+  ownedByKey(table.userCount, byTenant),
   ownedByKey(table.emailLock, byTenant),
   ownedByKey(table.identityLock, byTenant),
   ownedByKey(table.channelMapping, byTenant),

@@ -55,6 +55,19 @@ export const accountTenant = entity(tenantsKeys, {
   key: { partition: 'ACCOUNT#{account_id}', sort: 'TENANT#{tenant_id}' },
 });
 
+export const tenantCount = entity(tenantsKeys, {
+  name: 'count of tenants',
+  description: 'How many tenants an account has, if its plan limits them.',
+  schema: z.object({
+    account_id: z.string(),
+    count: z.number().int(),
+    counted_at_ms: z.number().describe('when it was last taken by looking at each'),
+    version: z.number().int(),
+  }),
+  key: { partition: 'ACCOUNT#{account_id}', sort: 'COUNT' },
+  version: 'version',
+});
+
 export const user = entity(tenantsKeys, {
   name: 'user',
   schema: z.object({
@@ -91,6 +104,19 @@ export const user = entity(tenantsKeys, {
       updated_at: '2026-02-21T14:30:00.000Z',
     },
   ],
+});
+
+export const userCount = entity(tenantsKeys, {
+  name: 'count of users',
+  description: 'How many users a tenant has, if the plan of its account limits them.',
+  schema: z.object({
+    tenant_id: z.string(),
+    count: z.number().int(),
+    counted_at_ms: z.number().describe('when it was last taken by looking at each'),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'COUNT' },
+  version: 'version',
 });
 
 export const emailLock = entity(tenantsKeys, {
@@ -287,6 +313,7 @@ export const openErasures = defineQuery('open erasures', { of: openErasure, cons
 export const everythingOfTenant = defineQuery('everything of a tenant', {
   of: [
     user,
+    userCount,
     emailLock,
     identityLock,
     channelMapping,
@@ -308,7 +335,9 @@ export const tenants = defineTable(tenantsKeys, {
   entities: [
     tenant,
     accountTenant,
+    tenantCount,
     user,
+    userCount,
     emailLock,
     identityLock,
     channelMapping,

@@ -17,6 +17,7 @@ import {
   type Eraser,
   type TenantMail,
   type Tenants,
+  type TenantsDeps,
   tenantsTable,
 } from '../src/index.ts';
 import { channelClaim } from '../src/table.ts';
@@ -84,12 +85,16 @@ export type Fixture = {
   commit(steps: Readonly<Record<string, WriteStep>>): Promise<unknown>; // as the worker that sends mail does
 };
 
+type Given = {
+  clock?: ManualClock;
+  client?: DynamoClient;
+  owners?: Owners;
+  planOf?: TenantsDeps['planOf'];
+};
+
 // One process: its own caches and clock, over a table it may share with others.
-export function openProcess(
-  target: Target,
-  given: { clock?: ManualClock; client?: DynamoClient; owners?: Owners } = {},
-): Fixture {
-  const { clock = manualClock(), client = target.client, owners } = given;
+export function openProcess(target: Target, given: Given = {}): Fixture {
+  const { clock = manualClock(), client = target.client, owners, planOf } = given;
   const audited: Audited[] = [];
   const lines: string[] = [];
   const erasers: Eraser[] = [];
@@ -105,6 +110,7 @@ export function openProcess(
     ids: createIds({ clock }),
     log,
     owners,
+    planOf,
     audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
     erasers: () => erasers,
     accountSkills: () => ['webhook_health'],
@@ -194,10 +200,13 @@ export function openProcess(
   };
 }
 
-export async function openFixture(make: () => Promise<Target> = embedded): Promise<Fixture> {
+export async function openFixture(
+  make: () => Promise<Target> = embedded,
+  given: Given = {},
+): Promise<Fixture> {
   const target = await make();
   await createTables(target.control, [tenantsTable]);
-  return openProcess(target);
+  return openProcess(target, given);
 }
 
 // Every item there is, for tests that ask what is left.

@@ -267,6 +267,10 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'tenants.not_found': 'There is no such tenant. Check the id.',
   'tenants.schema_not_found': 'The tenant has no schema for custom properties. Write one first.',
   'tenants.user_not_found': 'The tenant has no such user. Create the user first.',
+  'tenants.tenant_limit_reached':
+    'The plan has no room for another tenant. Delete one, or choose a larger plan.',
+  'tenants.user_limit_reached':
+    'The plan has no room for another user of this tenant. Delete one, or choose a larger plan.',
   'tenants.channel_taken': 'Another tenant has this channel. Release it there first.',
   'tenants.email_taken': 'Another user of the tenant has this address. Use another one.',
   'tenants.id_taken': 'There is a tenant with this id. Choose another id.',

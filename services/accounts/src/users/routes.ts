@@ -187,6 +187,7 @@ export type UserRoutesDeps = SignInDeps & {
   plans: Readonly<Record<PlanName, Plan>>;
   defaultPlan: PlanName;
   readStorage(accountId: string): Promise<StorageUse>;
+  countTenants(accountId: string): Promise<{ used: number | null; limit: number | null }>;
 };
 
 // As entries have it, so that they can be compared.
@@ -270,7 +271,11 @@ export function createUserRoutes(deps: UserRoutesDeps) {
     ),
     endpoint(routes.getUsage, async c => {
       const { accountId } = c.get('principal');
-      const [user, use] = await Promise.all([readUser(accountId), deps.readStorage(accountId)]);
+      const [user, use, tenants] = await Promise.all([
+        readUser(accountId),
+        deps.readStorage(accountId),
+        deps.countTenants(accountId),
+      ]);
       const { usageThisMonth, usagePeriodStart } = user;
       const plan = planOf(user, defaultPlan);
       const { storageBytes: limitBytes } = plans[plan];
@@ -281,7 +286,7 @@ export function createUserRoutes(deps: UserRoutesDeps) {
         isComplete: use.isCounted,
         services: use.services,
       };
-      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth, storage }, 200);
+      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth, tenants, storage }, 200);
     }),
     endpoint(routes.listPlans, c => c.json({ data: shownPlans, next_cursor: null }, 200)),
   ] as const;

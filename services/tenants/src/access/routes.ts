@@ -96,7 +96,13 @@ const routes = {
         'The invitation and its token',
       ),
     },
-    problems: [...gate, 'tenants.email_taken', 'tenants.admin_refused', 'tenants.no_mail'],
+    problems: [
+      ...gate,
+      'tenants.email_taken',
+      'tenants.user_limit_reached',
+      'tenants.admin_refused',
+      'tenants.no_mail',
+    ],
   }),
   listInvitations: route({
     ...managed,
@@ -134,6 +140,7 @@ const routes = {
       'tenants.suspended',
       'tenants.email_taken',
       'tenants.user_exists',
+      'tenants.user_limit_reached',
     ],
     limits: {
       bodyBytes: 4096,

@@ -4,6 +4,7 @@ import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from '../table.ts';
+import { removalSteps, tenantsCounted } from '../tenants/counts.ts';
 
 export type ErasureItem = ItemOf<typeof erasure>;
 export type Erasure = Omit<ErasureItem, 'account_id' | 'due_at' | 'owner' | 'ttl' | 'version'>;
@@ -52,6 +53,7 @@ export async function deleteTenant(deps: Service, tenant_id: string, account_id:
     deleted_at: timestampOf(clock.now()),
     erasure_id: job.erasure_id,
   };
+  const counting = await removalSteps(tenantsCounted(deps, account_id));
   await deps.announce({ tenant: tenant_id }, { account: account_id });
   try {
     await store.transact(
@@ -64,6 +66,7 @@ export async function deleteTenant(deps: Service, tenant_id: string, account_id:
         ),
         'off the list': write.delete(accountTenant, { account_id, tenant_id }),
         ...jobSteps(job),
+        ...Object.fromEntries(counting),
       },
       { pattern: 'delete a tenant' },
     );

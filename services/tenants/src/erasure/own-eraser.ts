@@ -15,9 +15,11 @@ import {
   sessionsOfUser,
   signIn,
   signInsOfTenant,
+  tenantCount,
   tenantsOfAccount,
   tokenEpoch,
   user,
+  userCount,
 } from '../table.ts';
 import { releaseChannel } from '../tenants/channels.ts';
 import { invitationIdOf } from '../users/invitations.ts';
@@ -75,6 +77,8 @@ function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure
   switch (found.entity) {
     case 'user':
       return write.delete(user, found.item);
+    case 'count of users':
+      return write.delete(userCount, found.item);
     case 'e-mail of a user':
       return write.delete(emailLock, found.item);
     case 'channel identity of a user':
@@ -115,7 +119,9 @@ async function eraseAccountsTenants(deps: Service, account_id: string): Promise<
     { limit: limits.erasureTenants },
   );
   for (const { tenant_id } of items) await deleteTenant(deps, tenant_id, account_id);
-  return items.length < limits.erasureTenants ? 'done' : 'more';
+  if (items.length === limits.erasureTenants) return 'more';
+  await deps.store.delete(tenantCount, { account_id });
+  return 'done';
 }
 
 async function* exportOwnUser(

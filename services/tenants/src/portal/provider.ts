@@ -141,7 +141,7 @@ export async function signInThrough(
   for (let isNew = false, left = limits.refreshAttempts; left > 0; left--) {
     const [person] = (await findByIdentity(deps, tenant_id, providerChannel, subject)).items;
     if (!person) {
-      isNew = await admit(deps, provider, { address, subject, name: identity.name });
+      isNew = await admit(deps, entered, provider, { address, subject, name: identity.name });
       continue;
     }
     const { user_id, role, version } = person;
@@ -163,7 +163,12 @@ export async function signInThrough(
 type Comer = { address: string; subject: string; name: string | undefined };
 
 // Makes them a user, or finds the user that they are. Somebody who does the same at this moment is found by the next look.
-async function admit(deps: Deps, provider: PortalProvider, comer: Comer): Promise<boolean> {
+async function admit(
+  deps: Deps,
+  entered: EnteredTenant,
+  provider: PortalProvider,
+  comer: Comer,
+): Promise<boolean> {
   const { tenant_id, matches_addresses, creates_users } = provider;
   const channel_identities = { [providerChannel]: comer.subject };
   const found = matches_addresses ? (await findByEmail(deps, tenant_id, comer.address)).items[0] : undefined;
@@ -174,7 +179,7 @@ async function admit(deps: Deps, provider: PortalProvider, comer: Comer): Promis
       return true;
     }
     if (!creates_users) throw userRefused();
-    await createUser(deps, tenant_id, {
+    await createUser(deps, entered, {
       display_name: nameOf(comer),
       role: 'member',
       ...(matches_addresses && { email: comer.address }),

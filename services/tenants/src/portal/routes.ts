@@ -96,6 +96,7 @@ const routes = {
       'tenants.suspended',
       'tenants.email_taken',
       'tenants.user_exists',
+      'tenants.user_limit_reached',
       'tenants.origin_refused',
       'tenants.just_revoked',
     ],

@@ -45,7 +45,7 @@ const routes = {
     description: 'You choose the id. It cannot be used again after the tenant is deleted.',
     request: { body: json(newTenant) },
     responses: { 201: json(tenantShape, 'The new tenant') },
-    problems: ['tenants.id_taken'],
+    problems: ['tenants.id_taken', 'tenants.tenant_limit_reached'],
   }),
   list: route({
     ...account,

@@ -6,6 +6,7 @@ import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import type { NewTenant, TenantPatch } from '../schema.ts';
 import { accountTenant, tenant, tenantsOfAccount } from '../table.ts';
+import { addCounted, roomFor, tenantsCounted } from './counts.ts';
 import { defaultSettings } from './settings.ts';
 
 // A key that is repeated finds what it made before: the id is made from it, and the item remembers it.
@@ -34,12 +35,16 @@ export async function createTenant(
     version: 1,
   };
   try {
-    await deps.store.transact(
-      {
-        'claim the id': write.put(tenant, item, { ifAbsent: true }),
-        'list it': write.put(accountTenant, { account_id, tenant_id, created_at }),
-      },
-      { pattern: 'create a tenant' },
+    const limit = await roomFor(deps, account_id, 'tenants');
+    await addCounted(deps, tenantsCounted(deps, account_id), limit, counting =>
+      deps.store.transact(
+        [
+          ['claim the id', write.put(tenant, item, { ifAbsent: true })],
+          ['list it', write.put(accountTenant, { account_id, tenant_id, created_at })],
+          ...counting,
+        ],
+        { pattern: 'create a tenant' },
+      ),
     );
     return openTenant(item)!;
   } catch (error) {

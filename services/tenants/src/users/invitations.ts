@@ -8,7 +8,8 @@ import * as limits from '../limits.ts';
 import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
 import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
-import { creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
+import { checkRoom, roomFor, usersCounted } from '../tenants/counts.ts';
+import { addUser, creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
 
 type InvitationItem = ItemOf<typeof invitation>;
 export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl'>;
@@ -27,17 +28,19 @@ const tokenOf = ({ tenant_id, invitation_id }: Invitation, secret: string): stri
 const tokenShape = /^([a-z0-9-]{3,63})\.(inv_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
 
 export async function createInvitation(
-  { store, clock, ids, portal }: Service,
+  deps: Service,
   entered: EnteredTenant,
   body: NewInvitation,
   isMailed: boolean,
 ): Promise<Invitation & { token: string }> {
+  const { store, clock, ids, portal } = deps;
   const { tenant_id } = entered;
   if (isMailed && !portal?.mail)
     throw tenantErrors.create('tenants.no_mail', 'This server does not send mail. Ask its operator.');
   const email = body.email.toLowerCase();
   if (await store.get(emailLock, { tenant_id, email }, { consistent: true }))
     throw tenantErrors.create('tenants.email_taken', 'A user already has this e-mail address.');
+  await checkRoom(usersCounted(deps, tenant_id), await roomFor(deps, entered.account_id, 'usersPerTenant'));
   const secret = randomBytes(limits.invitationSecretBytes).toString('base64url');
   const expiresMs = clock.now() + body.ttl_days * dayMs;
   const item = {
@@ -112,7 +115,7 @@ export async function acceptInvitation(
   );
   try {
     const steps = [['use the invitation', use] as const, ...creationSteps(item)];
-    await deps.store.transact(steps, { pattern: 'accept an invitation' });
+    await addUser(deps, entered, steps, 'accept an invitation');
   } catch (error) {
     throw failedCondition(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
   }

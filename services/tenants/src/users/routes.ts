@@ -73,7 +73,13 @@ const routes = {
     summary: 'Create a user',
     request: { params, body: json(newUser) },
     responses: { 201: json(userShape, 'The new user') },
-    problems: [...gate, ...uniqueness, 'tenants.user_exists', 'tenants.admin_refused'],
+    problems: [
+      ...gate,
+      ...uniqueness,
+      'tenants.user_exists',
+      'tenants.user_limit_reached',
+      'tenants.admin_refused',
+    ],
   }),
   list: route({
     ...managed,
@@ -196,14 +202,14 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
   [
     endpoint(routes.create, async c => {
       const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
       const body = c.req.valid('json');
       // What was left out has its default by now.
       const { channel_identities, ...given } = body;
       const identities = Object.keys(channel_identities).length > 0 ? { channel_identities } : {};
       refuseFields(principal, { ...given, ...identities }, name => newFields.has(name));
-      const made = await createUser(deps, tenant_id, body, c.get('idempotencyKey'));
-      c.header('Location', `/v1/tenants/${tenant_id}/users/${encodeURIComponent(made.user_id)}`);
+      const made = await createUser(deps, entered, body, c.get('idempotencyKey'));
+      c.header('Location', `/v1/tenants/${entered.tenant_id}/users/${encodeURIComponent(made.user_id)}`);
       c.header('ETag', etagOf(made.version));
       return c.json(made, 201);
     }),

@@ -1,5 +1,5 @@
 import { type PageRequest, versionMismatch } from '@stak/http';
-import { failedCondition, type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
+import { failedCondition, type ItemOf, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
 import { epochItem } from '../access/token-epochs.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { noUser, tenantErrors, tooLarge } from '../errors.ts';
@@ -7,11 +7,13 @@ import { mergePatch, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
 import { type NewUser, type UserPatch, withinBytes } from '../schema.ts';
 import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from '../table.ts';
+import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/counts.ts';
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';
 import { lockSteps, nothingHeld } from './user-locks.ts';
 
 type UserItem = ItemOf<typeof user>;
+type Owned = { tenant_id: string; account_id: string };
 export type User = Omit<
   UserItem,
   'channel_identities' | 'preferences' | 'custom_properties' | 'request_key'
@@ -34,15 +36,16 @@ export function userOf(item: UserItem): User {
 
 export async function createUser(
   deps: Service,
-  tenant_id: string,
+  entered: Owned,
   body: NewUser,
   request_key?: string,
 ): Promise<User> {
+  const { tenant_id } = entered;
   await checkProperties(deps, tenant_id, body.custom_properties);
   const generated = request_key === undefined ? deps.ids.next('u') : idFromKey('u_', request_key);
   const item = newUserItem(deps, { ...body, tenant_id, user_id: body.user_id ?? generated, request_key });
   try {
-    await deps.store.transact(creationSteps(item), { pattern: 'create a user' });
+    await addUser(deps, entered, creationSteps(item), 'create a user');
     return userOf(item);
   } catch (error) {
     const { step, current } = failedCondition(error) ?? {};
@@ -68,7 +71,20 @@ export function newUserItem(
   };
 }
 
-export const creationSteps = (item: UserItem): (readonly [string, WriteStep])[] => [
+/** The transaction that makes a user, if the plan has room for another one. */
+export async function addUser(
+  deps: Service,
+  { tenant_id, account_id }: Owned,
+  steps: readonly NamedStep[],
+  pattern: string,
+): Promise<void> {
+  const limit = await roomFor(deps, account_id, 'usersPerTenant');
+  await addCounted(deps, usersCounted(deps, tenant_id), limit, counting =>
+    deps.store.transact([...steps, ...counting], { pattern }),
+  );
+}
+
+export const creationSteps = (item: UserItem): NamedStep[] => [
   ['the user', write.put(user, item, { ifAbsent: true })],
   ...lockSteps(item, nothingHeld, userOf(item)),
 ];
@@ -213,13 +229,14 @@ export async function deleteUser(
 ): Promise<void> {
   const before = await getUser(deps, tenant_id, user_id);
   if (expected !== undefined && expected !== String(before.version)) throw versionMismatch();
+  const counting = await removalSteps(usersCounted(deps, tenant_id));
   await deps.announce({ tenant: tenant_id, user: user_id });
   const steps: [string, WriteStep][] = [
     ['remove the user', write.delete(user, { tenant_id, user_id }, { ifVersion: before.version })],
     ['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))],
   ];
   try {
-    await deps.store.transact([...steps, ...lockSteps(before, before, nothingHeld)], {
+    await deps.store.transact([...steps, ...lockSteps(before, before, nothingHeld), ...counting], {
       pattern: 'delete a user',
     });
   } catch (error) {

@@ -71,7 +71,7 @@ export function Billing() {
 
 const inWords = { dateStyle: 'medium' } as const;
 
-function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, storage }: Usage) {
+function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, tenants, storage }: Usage) {
   return (
     <Card withBorder component="section" aria-label="Usage">
       <Stack>
@@ -85,6 +85,15 @@ function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, storage }
           format={formatNumber}
           atLimit="sources answer 402 to further events until the next month; what was accepted is delivered."
         />
+        {tenants.used !== null && (
+          <Bar
+            label="Tenants"
+            used={tenants.used}
+            limit={tenants.limit}
+            format={formatNumber}
+            atLimit="no further tenants can be created; those you have go on."
+          />
+        )}
         <Bar
           label={storage.isComplete ? 'Storage' : 'Storage, still counting'}
           used={storage.usedBytes}
@@ -193,17 +202,21 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
   });
   return (
     <SimpleGrid cols={{ base: 1, sm: 3 }}>
-      {sold.map(({ name, eventsPerMonth, eventsPerMinute, retentionSeconds, seats, storageBytes }) => (
+      {sold.map(({ name, ...plan }) => (
         <Card key={name} withBorder component="section" aria-label={`Plan ${name}`}>
           <Stack gap="xs">
             <Title order={3} size="h4">
               {name}
             </Title>
-            <Text size="sm">{numberOr(eventsPerMonth)} events a month</Text>
-            <Text size="sm">{numberOr(eventsPerMinute)} events a minute</Text>
-            <Text size="sm">kept for {formatNumber(Math.round(retentionSeconds / 86_400))} days</Text>
-            <Text size="sm">{numberOr(seats)} members</Text>
-            <Text size="sm">{storageBytes === null ? 'no limit of' : formatBytes(storageBytes)} storage</Text>
+            <Text size="sm">{numberOr(plan.eventsPerMonth)} events a month</Text>
+            <Text size="sm">{numberOr(plan.eventsPerMinute)} events a minute</Text>
+            <Text size="sm">kept for {formatNumber(Math.round(plan.retentionSeconds / 86_400))} days</Text>
+            <Text size="sm">{numberOr(plan.seats)} members</Text>
+            <Text size="sm">{numberOr(plan.tenants)} tenants</Text>
+            <Text size="sm">{numberOr(plan.usersPerTenant)} users of each tenant</Text>
+            <Text size="sm">
+              {plan.storageBytes === null ? 'no limit of' : formatBytes(plan.storageBytes)} storage
+            </Text>
             {billed.status === undefined && mayBuy && (
               <Button
                 loading={buy.isPending && buy.variables === name}

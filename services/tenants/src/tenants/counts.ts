@@ -1,0 +1,119 @@
+import { failedCondition, is, isRefused, type NamedStep, write } from '@stak/table';
+import type { Service } from '../deps.ts';
+import { tenantErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../table.ts';
+
+// Tenants of an account and users of a tenant, as far as plans limit them. A count changes in the transaction that
+// changes what it counts. Accounts without a limit have no counts: nothing of theirs waits for one item, and a plan
+// that brings a limit has its count taken at the next creation.
+
+type Count = { count: number; counted_at_ms: number; version: number };
+type Counted = {
+  read(): Promise<Count | undefined>;
+  take(): Promise<number>; // by looking at each of them
+  write(count: number, before: Count | undefined): Promise<unknown>;
+  add(change: 1 | -1, limit?: number): NamedStep[1];
+  refusal(limit: number): Error;
+};
+
+const step = 'the count';
+
+/** Makes a transaction that adds one, with the step that it gets. Refuses it if the plan has no room. */
+export async function addCounted(
+  { clock }: Service,
+  counted: Counted,
+  limit: number | null,
+  transact: (steps: readonly NamedStep[]) => Promise<void>,
+): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    const found = (await counted.read()) ?? (limit === null ? undefined : await recount(counted, undefined));
+    try {
+      return await transact(found ? [[step, counted.add(1, limit ?? undefined)]] : []);
+    } catch (error) {
+      if (limit === null || failedCondition(error)?.step !== step) throw error;
+      // Nobody is refused for a count that is wrong, such as one that an older version of the server did not keep.
+      const isOld = found !== undefined && found.counted_at_ms <= clock.now() - limits.recountMs;
+      if (!isFirst || !isOld) throw counted.refusal(limit);
+      await recount(counted, found);
+    }
+  }
+}
+
+/** For a transaction that takes one away. */
+export const removalSteps = async (counted: Counted): Promise<NamedStep[]> =>
+  (await counted.read()) ? [[step, counted.add(-1)]] : [];
+
+/** Refuses early what `addCounted` would refuse in the end. */
+export async function checkRoom(counted: Counted, limit: number | null): Promise<void> {
+  if (limit === null) return;
+  const { count } = (await counted.read()) ?? (await recount(counted, undefined));
+  if (count >= limit) throw counted.refusal(limit);
+}
+
+/** How many there are, and may be. Those without a limit are not counted. */
+export async function readCounted(
+  counted: Counted,
+  limit: number | null,
+): Promise<{ used: number | null; limit: number | null }> {
+  if (limit === null) return { used: null, limit };
+  const { count } = (await counted.read()) ?? (await recount(counted, undefined));
+  return { used: count, limit };
+}
+
+/** What the plan of an account has room for; null: no limit. */
+export const roomFor = async (
+  { planOf }: Service,
+  account_id: string,
+  what: 'tenants' | 'usersPerTenant',
+): Promise<number | null> => (await planOf?.(account_id))?.[what] ?? null;
+
+// Everybody who creates writes the count first: what was taken holds if nobody else has written one meanwhile.
+async function recount(counted: Counted, before: Count | undefined): Promise<Count> {
+  const count = await counted.take();
+  await counted.write(count, before).catch(error => {
+    if (!isRefused(error)) throw error;
+  });
+  return (await counted.read()) ?? { count, counted_at_ms: 0, version: 0 };
+}
+
+const hasRoom = (limit: number | undefined) =>
+  limit === undefined ? {} : { if: { count: is.below(limit) } };
+const onlyAfter = (before: Count | undefined) =>
+  before ? { ifVersion: before.version } : { ifAbsent: true as const };
+
+export function tenantsCounted({ store, clock }: Service, account_id: string): Counted {
+  return {
+    read: () => store.get(tenantCount, { account_id }, { consistent: true }),
+    take: () => lengthOf(store.all(tenantsOfAccount, { account_id })),
+    write: (count, before) =>
+      store.put(tenantCount, { account_id, count, counted_at_ms: clock.now() }, onlyAfter(before)),
+    add: (change, limit) =>
+      write.update(tenantCount, { account_id }, { add: { count: change } }, hasRoom(limit)),
+    refusal: limit =>
+      tenantErrors.create('tenants.tenant_limit_reached', `Your plan has room for ${limit} tenants.`, {
+        limit,
+      }),
+  };
+}
+
+export function usersCounted({ store, clock }: Service, tenant_id: string): Counted {
+  return {
+    read: () => store.get(userCount, { tenant_id }, { consistent: true }),
+    take: () => lengthOf(store.all(usersOfTenant, { tenant_id })),
+    write: (count, before) =>
+      store.put(userCount, { tenant_id, count, counted_at_ms: clock.now() }, onlyAfter(before)),
+    add: (change, limit) =>
+      write.update(userCount, { tenant_id }, { add: { count: change } }, hasRoom(limit)),
+    refusal: limit =>
+      tenantErrors.create('tenants.user_limit_reached', `The plan has room for ${limit} users of a tenant.`, {
+        limit,
+      }),
+  };
+}
+
+async function lengthOf(items: AsyncIterable<unknown>): Promise<number> {
+  let length = 0;
+  for await (const _ of items) length++;
+  return length;
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recountMs } from '../src/limits.ts';
+import { type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
+
+const times = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
+  const plan: { tenants: number | null; usersPerTenant: number | null } = {
+    tenants: null,
+    usersPerTenant: null,
+  };
+  let houses: Fixture[]; // two processes over one table
+  beforeEach(async () => {
+    Object.assign(plan, { tenants: null, usersPerTenant: null });
+    const first = await openFixture(make, { planOf: async () => plan });
+    houses = [first, openProcess(first.target, { clock: first.clock, planOf: async () => plan })];
+  });
+  afterEach(() => houses[0]!.target.close());
+
+  const call = (i: number, ...given: Parameters<Fixture['call']>) => houses[i % 2]!.call(...given);
+  const newTenant = (i: number) =>
+    call(i, 'POST', '/v1/tenants', { send: { tenant_id: `house-${i}`, name: 'House', status: 'active' } });
+  const users = '/v1/tenants/house-0/users';
+  const newUser = (i: number) => call(i, 'POST', users, { send: { user_id: `u${i}`, display_name: 'X' } });
+  const listed = async (path: string) => (await call(0, 'GET', `${path}?limit=100`)).body.data.length;
+  // A caller that met so many others that the store gave up tries again.
+  const patiently = async (attempt: () => ReturnType<typeof newUser>) => {
+    for (;;) {
+      const answer = await attempt();
+      if (answer.body?.code !== 'table.busy') return answer;
+    }
+  };
+  const codes = (answers: { status: number; body: { code?: string } }[]) =>
+    answers.map(({ status, body }) => (status === 201 ? 'made' : body.code)).toSorted();
+
+  it('has room for so many tenants, however many are made at once', async () => {
+    plan.tenants = 3;
+    const made = codes(await Promise.all(times(8).map(i => patiently(() => newTenant(i)))));
+    expect(made).toEqual([
+      ...times(3).map(() => 'made'),
+      ...times(5).map(() => 'tenants.tenant_limit_reached'),
+    ]);
+    expect(await listed('/v1/tenants')).toBe(3);
+    expect(await houses[0]!.tenants.countTenants('usr_ann')).toEqual({ used: 3, limit: 3 });
+
+    const { body } = await call(0, 'GET', '/v1/tenants');
+    await call(0, 'DELETE', `/v1/tenants/${body.data[0].tenant_id}`);
+    const repeated = { send: { name: 'House', status: 'active' }, key: 'a-key' };
+    const { status, body: fourth } = await call(0, 'POST', '/v1/tenants', repeated);
+    expect(status).toBe(201);
+    const again = await call(1, 'POST', '/v1/tenants', repeated); // the same one, though the plan is full
+    expect(again.body).toMatchObject({ tenant_id: fourth.tenant_id });
+    expect((await newTenant(21)).body).toMatchObject({ code: 'tenants.tenant_limit_reached' });
+    plan.tenants = 4;
+    expect((await newTenant(21)).status).toBe(201);
+  });
+
+  it('has room for so many users of a tenant, whichever way they come', async () => {
+    plan.usersPerTenant = 4;
+    await newTenant(0);
+    const invite = (email: string) =>
+      call(1, 'POST', '/v1/tenants/house-0/invitations', { send: { email, role: 'member' } });
+    const { token } = (await invite('late@example.com')).body;
+    const made = codes(await Promise.all(times(9).map(i => patiently(() => newUser(i)))));
+    expect(made).toEqual([
+      ...times(4).map(() => 'made'),
+      ...times(5).map(() => 'tenants.user_limit_reached'),
+    ]);
+    expect(await listed(users)).toBe(4);
+
+    const accept = () =>
+      call(1, 'POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'Late' } });
+    expect((await accept()).body.code).toBe('tenants.user_limit_reached');
+    expect((await invite('later@example.com')).body.code).toBe('tenants.user_limit_reached');
+    const [gone] = (await call(0, 'GET', users)).body.data;
+    expect((await call(1, 'DELETE', `${users}/${gone.user_id}`)).status).toBe(204);
+    expect((await accept()).status).toBe(201); // the invitation was not used up
+    expect((await newUser(30)).body.code).toBe('tenants.user_limit_reached');
+  });
+
+  it('counts what was there before it had a limit, and refuses nobody for a count that is wrong', async () => {
+    await newTenant(0);
+    for (const i of times(3)) await newUser(i);
+    plan.usersPerTenant = 3;
+    expect((await newUser(3)).body.code).toBe('tenants.user_limit_reached');
+    // As a process of an older version deletes, which knows of no count.
+    await houses[0]!.target.client.delete({
+      TableName: 'tenants',
+      Key: { pk: 'TENANT#house-0', sk: 'USER#u0' },
+    });
+    expect((await newUser(3)).body.code).toBe('tenants.user_limit_reached');
+    houses[0]!.clock.advance(recountMs);
+    expect((await newUser(3)).status).toBe(201);
+    expect((await newUser(4)).body.code).toBe('tenants.user_limit_reached');
+    plan.usersPerTenant = null; // and counts on, for the day when there is one again
+    expect((await newUser(4)).status).toBe(201);
+    plan.usersPerTenant = 4;
+    expect((await newUser(5)).body.code).toBe('tenants.user_limit_reached');
+  });
+});
