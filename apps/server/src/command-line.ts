@@ -15,6 +15,7 @@ import { registerKeys } from './commands/keys.ts';
 import { registerLake } from './commands/lake.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerMcp } from './commands/mcp.ts';
+import { registerMe } from './commands/me.ts';
 import { registerModels } from './commands/models.ts';
 import { registerSecrets } from './commands/secrets.ts';
 import { registerSimulate } from './commands/simulate.ts';
@@ -42,6 +43,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerStart(cli);
   registerDemo(cli);
   registerLogin(cli);
+  registerMe(cli);
   registerAudit(cli);
   registerKeys(cli);
   registerTenants(cli);

@@ -58,15 +58,19 @@ function chooseUrl({ flagUrl, variableUrl }: ClientConfig): string | undefined {
   return found ?? variableUrl;
 }
 
+/** A server that nobody has signed in to yet. */
+export function reach(flags: ConnectFlags): Connection & { home: string } {
+  const config = configOf(flags);
+  const url = chooseUrl(config) ?? localUrl;
+  return { url, client: createClient({ baseUrl: url }), home: config.home };
+}
+
 export async function signIn(
   flags: ConnectFlags,
   send: (client: Client) => Promise<{ access_token: string; expires_in: number; refresh_token?: string }>,
   email: string,
 ): Promise<Connection> {
-  const config = configOf(flags);
-  const { home } = config;
-  const url = chooseUrl(config) ?? localUrl;
-  const client = createClient({ baseUrl: url });
+  const { client, url, home } = reach(flags);
   const tokens = await send(client);
   await createCredentialStore(home).write(url, { email, ...keepable(tokens) });
   return { url, client };
@@ -78,9 +82,13 @@ export async function signOut(flags: ConnectFlags): Promise<string> {
   await client.accounts.logOut().catch((error: unknown) => {
     if (!(error instanceof StakError) || error.status !== 401) throw error;
   });
-  await createCredentialStore(readClientConfig(flags).home).remove(url);
+  await forget(flags, url);
   return url;
 }
+
+/** Keeps no token of a session that is over. */
+export const forget = (flags: ConnectFlags, url: string): Promise<void> =>
+  createCredentialStore(readClientConfig(flags).home).remove(url);
 
 async function accessToken(saved: CredentialStore, url: string, isRefused: boolean): Promise<string> {
   const known = await saved.read(url);

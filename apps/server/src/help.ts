@@ -7,7 +7,7 @@ type Section = { title?: string; body: string };
 // What belongs together, in the order in which somebody new meets it.
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
-  'Sign in': ['login', 'logout', 'whoami', 'keys', 'audit'],
+  'Sign in': ['login', 'logout', 'whoami', 'me', 'keys', 'audit'],
   'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'mcp', 'lake'],
   'Look after it': [
     'accounts',

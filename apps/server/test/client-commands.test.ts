@@ -33,30 +33,105 @@ const good = async (...args: string[]): Promise<string> => {
   return stdout.trim();
 };
 
-test('signing up goes through a mail where the server wants it', async () => {
+// A server that writes its mails to a folder, and the link of the newest one with a subject.
+async function openMailing(variables: Record<string, string> = {}) {
   const mails = await mkdtemp(join(tmpdir(), 'stak-mails-'));
-  const variables = { STAK_SMTP_URL: pathToFileURL(mails).href, STAK_SIGN_UP_BY_MAIL: 'true' };
-  const strict = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, variables), {
+  const settings = { STAK_SMTP_URL: pathToFileURL(mails).href, ...variables };
+  const mailing = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, settings), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });
   onTestFinished(async () => {
-    await strict.stop();
+    await mailing.stop();
     await rm(mails, { recursive: true });
   });
+  const linkOf = (subject: string) =>
+    vi.waitFor(async () => {
+      const names = (await readdir(mails)).filter(one => one.endsWith('.eml')).toSorted();
+      const texts = await Promise.all(names.map(name => readFile(join(mails, name), 'utf8')));
+      const found = texts.findLast(text => text.includes(`Subject: ${subject}`));
+      return /http\S+#token=\S+/.exec(found!.replaceAll('=\r\n', '').replaceAll('=3D', '='))![0];
+    }, 30_000);
+  return { url: mailing.url, linkOf };
+}
+
+test('signing up goes through a mail where the server wants it', async () => {
+  const { url, linkOf } = await openMailing({ STAK_SIGN_UP_BY_MAIL: 'true' });
   const login = startWith(
     { input: 'seven green umbrellas\n', isInputOpen: true, env: { XDG_CONFIG_HOME: home } },
-    ...['login', '--url', strict.url, '--email', 'bea@example.com', '--signup'],
+    ...['login', '--url', url, '--email', 'bea@example.com', '--signup'],
   );
-  const link = await vi.waitFor(async () => {
-    const [name] = (await readdir(mails)).filter(one => one.endsWith('.eml'));
-    const text = (await readFile(join(mails, name!), 'utf8')).replaceAll('=\r\n', '').replaceAll('=3D', '=');
-    return /http\S+finish-sign-up#token=\S+/.exec(text)![0];
-  }, 30_000);
-  login.child.stdin!.end(`${link}\n`);
+  login.child.stdin!.end(`${await linkOf('Finish')}\n`);
   expect(await login.code, login.stderr).toBe(0);
-  expect(login.stdout).toContain(`Signed in to ${strict.url} as bea@example.com`);
+  expect(login.stdout).toContain(`Signed in to ${url} as bea@example.com`);
 }, 60_000);
+
+test('a person looks after their own account, to its end', async () => {
+  const { url, linkOf } = await openMailing();
+  const own = await mkdtemp(join(tmpdir(), 'stak-home-'));
+  onTestFinished(() => rm(own, { recursive: true }));
+  const stakAs = (input: string, ...args: string[]) =>
+    stakWith({ env: { XDG_CONFIG_HOME: own }, input }, ...args, '--url', url);
+  const done = async (input: string, ...args: string[]) => {
+    const { stdout, stderr, code } = await stakAs(input, ...args);
+    expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
+    return stdout;
+  };
+  const password = 'seven green umbrellas';
+  const login = (email: string, secret: string) => done(`${secret}\n`, 'login', '--email', email);
+  await done(`${password}\n`, 'login', '--email', 'cleo@example.com', '--signup');
+  await done('', 'me', 'rename', '--name', 'Cleo');
+  await done(`${await linkOf('Verify')}\n`, 'me', 'verify');
+  expect(await stakAs('', 'me', 'send-verification')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('accounts.already_verified'),
+  });
+
+  const next = 'cleo@new.example';
+  expect(await done(`${password}\n`, 'me', 'change-email', '--email', next)).toContain('cleo@example.com');
+  expect(await done('', 'me', 'confirm-email', await linkOf('Confirm the change'))).toContain('other');
+  expect(await done('', 'me', 'confirm-email', await linkOf('Confirm your new'))).toContain('is changed');
+  const shown = JSON.parse(await done('', 'me', 'show', '--json'));
+  expect(shown).toMatchObject({ email: next, emailVerified: true, name: 'Cleo' });
+
+  await done(`${password}\neleven blue lampposts\n`, 'me', 'change-password');
+  await login(next, 'eleven blue lampposts');
+  const sessions = JSON.parse(await done('', 'me', 'sessions', '--json'));
+  const other = sessions.find((one: { isCurrent: boolean }) => !one.isCurrent);
+  await done('', 'me', 'end-session', other.sessionId);
+  expect(JSON.parse(await done('', 'me', 'sessions', '--json'))).toHaveLength(1);
+
+  const reset = startWith(
+    { input: '', isInputOpen: true, env: { XDG_CONFIG_HOME: own } },
+    ...['me', 'reset-password', '--url', url, '--email', next],
+  );
+  reset.child.stdin!.end(`${await linkOf('Reset')}\nnine red bicycles\n`);
+  expect(await reset.code, reset.stderr).toBe(0);
+  await login(next, 'nine red bicycles');
+
+  const file = join(own, 'everything.tar');
+  const sure = `${next}\nnine red bicycles\na long passphrase\n`;
+  expect(await stakAs(sure, 'me', 'delete')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--without-download'),
+  });
+  expect(await stakAs('ann@example.com\n', 'me', 'delete', '--to', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not the address'),
+  });
+  await writeFile(file, 'something else');
+  expect(await stakAs(sure, 'me', 'delete', '--to', file), 'no file is overwritten').toMatchObject({
+    code: 1,
+  });
+  expect(await readFile(file, 'utf8')).toBe('something else');
+  await rm(file);
+  expect(await done(sure, 'me', 'delete', '--to', file)).toContain('is being deleted');
+  expect((await stat(file)).size).toBeGreaterThan(1000);
+  expect(await stakAs('', 'whoami')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('stak login'),
+  });
+}, 120_000);
 
 test('from signing up to the token of an end user, and out again', async () => {
   const early = await run(undefined, 'keys', 'list', '--url', server.url);
