@@ -6,7 +6,7 @@ import { type Model, openModel } from './model.ts';
 import { openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTenantPage } from './tenant-page.ts';
 import { openDestination, openTestServer, type TestServer } from './test-server.ts';
-import { expectUsable, follow, overhang } from './usability.ts';
+import { expectUsable, findBarriers, follow, overhang } from './usability.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -340,6 +340,11 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
 
     await page.getByRole('tab', { name: 'Skills' }).click();
     await choose(page, 'opening_hours', 'Change…');
+    await field('What the model would say').fill('{ "day": "Monday" }');
+    await page.getByRole('button', { name: 'Call it' }).click();
+    await page.getByRole('status', { name: 'Answer' }).getByText('Answered').waitFor();
+    expect(JSON.parse(destination.bodies[1]!)).toMatchObject({ arguments: { day: 'Monday' } });
+    expect(await findBarriers(page)).toEqual([]);
     await field('What it does').fill('Knows the hours.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /Knows the hours.*opening hours/ }).waitFor();

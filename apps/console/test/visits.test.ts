@@ -5,7 +5,7 @@ import { type Model, openModel } from './model.ts';
 import { openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTenantPage } from './tenant-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
-import { findBarriers, overhang } from './usability.ts';
+import { expectUsable, findBarriers, overhang } from './usability.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -84,6 +84,39 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     await page.reload();
     await log(page).getByRole('group', { name: 'How it was answered' }).waitFor();
     expect(await log(page).getByText('Who discovered radium?').count()).toBe(1);
+    expect(failures).toEqual([]);
+  });
+
+  it('says what was wrong with an answer, and tries other instructions before they are saved', async () => {
+    const { page, client, tenant_id, open, failures } = await enter();
+    const conversation = { tenant_id, conversation_id: 'rated' };
+    await client.agents.sendMessage({ ...conversation, body: { content: 'hello', user_id: 'layla' } });
+    const rated = async () => (await client.agents.listMessages(conversation)).data.data[0]!.feedback;
+    await open('?conversation=rated');
+    const feedback = log(page).getByRole('group', { name: 'Feedback' });
+    const thumb = (name: string) => feedback.getByRole('button', { name });
+    await thumb('Good answer').click();
+    await thumb('Good answer').and(page.locator('[aria-pressed=true]')).waitFor();
+    await thumb('Bad answer').click();
+    await feedback.getByRole('textbox', { name: 'What was wrong with it?' }).fill('Too long.');
+    await page.keyboard.press('Enter');
+    await feedback.getByText('Too long.').waitFor();
+    await expectUsable(page, 'an answer with feedback');
+    expect(await rated()).toMatchObject({ rating: 'bad', comment: 'Too long.' });
+    await thumb('Bad answer').click();
+    await feedback.getByText('Too long.').waitFor({ state: 'detached' });
+    expect(await rated()).toBeNull();
+
+    await page.goto(`${server.url}/console/tenants/${tenant_id}?tab=settings`);
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Answer like a sailor.');
+    await page.getByRole('textbox', { name: 'A user writes' }).fill('Good morning');
+    await page.getByRole('button', { name: 'Ask the model' }).click();
+    const answer = await model.isAsked();
+    answer.say('Ahoy.');
+    answer.finish();
+    await page.getByRole('status', { name: 'Answer' }).getByText('Ahoy.').waitFor();
+    await expectUsable(page, 'instructions that were tried');
+    expect((await client.tenants.getSettings({ tenant_id })).data.system_prompt_override).toBe('');
     expect(failures).toEqual([]);
   });
 

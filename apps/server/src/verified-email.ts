@@ -8,6 +8,7 @@ const reachesOut: ReadonlySet<string> = new Set([
   'webhooks.editConnection',
   'webhooks.testConnection',
   'agents.putCustomSkill',
+  'agents.testCustomSkill',
   'agents.putMcpServer',
   'agents.refreshMcpServer',
   'agents.putChannelCredentials',

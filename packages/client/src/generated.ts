@@ -231,6 +231,39 @@ export type AgentsListChannelCredentialsDataDataItem = {
   updated_at: string;
 };
 
+export type AgentsListMessagesDataDataItem = {
+  seq: number;
+  created_at: string;
+  routing: 'rule' | 'model' | 'import';
+  rule: string | null;
+  skills: Array<string>;
+  model: string | null;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_usd: number;
+  messages: Array<
+    | { role: 'user' | 'system'; content: string }
+    | {
+        role: 'assistant';
+        content:
+          | string
+          | Array<
+              | { type: 'text'; text: string }
+              | AgentsImportConversationBodyMessagesItemContentItem
+              | AgentsImportConversationBodyMessagesItemContentItem2
+            >;
+      }
+    | {
+        role: 'tool';
+        content: Array<
+          | { type: 'text'; text: string }
+          | AgentsImportConversationBodyMessagesItemContentItem
+          | AgentsImportConversationBodyMessagesItemContentItem2
+        >;
+      }
+  >;
+  feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+};
+
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -1616,40 +1649,7 @@ export type ApiTypes = {
       cursor?: string;
       order?: 'oldest' | 'newest';
     };
-    data: {
-      data: Array<{
-        seq: number;
-        created_at: string;
-        routing: 'rule' | 'model' | 'import';
-        rule: string | null;
-        skills: Array<string>;
-        model: string | null;
-        usage: { input_tokens: number; output_tokens: number };
-        cost_usd: number;
-        messages: Array<
-          | { role: 'user' | 'system'; content: string }
-          | {
-              role: 'assistant';
-              content:
-                | string
-                | Array<
-                    | { type: 'text'; text: string }
-                    | AgentsImportConversationBodyMessagesItemContentItem
-                    | AgentsImportConversationBodyMessagesItemContentItem2
-                  >;
-            }
-          | {
-              role: 'tool';
-              content: Array<
-                | { type: 'text'; text: string }
-                | AgentsImportConversationBodyMessagesItemContentItem
-                | AgentsImportConversationBodyMessagesItemContentItem2
-              >;
-            }
-        >;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<AgentsListMessagesDataDataItem>; next_cursor: string | null };
   };
   /** List the models that tenants can choose. For: account, scope read. */
   'agents.listModels': {
@@ -1707,6 +1707,16 @@ export type ApiTypes = {
   'agents.putMcpServer': {
     args: { tenant_id: string; name: string; body: { url: string; headers?: { [name: string]: string } } };
     data: AgentsGetMcpServerData;
+  };
+  /** Say whether an answer was good. For: user, scope write. */
+  'agents.rateAnswer': {
+    args: {
+      tenant_id: string;
+      conversation_id: string;
+      seq: number;
+      body: { rating: 'good' | 'bad' | null; comment?: string };
+    };
+    data: AgentsListMessagesDataDataItem;
   };
   /** Refresh the tools of an MCP server. For: account, scope write. */
   'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
@@ -1766,9 +1776,14 @@ export type ApiTypes = {
     };
     data: { challenge?: string; statusCode?: number; type?: string; value?: string };
   };
+  /** Call a custom skill once. For: account, scope admin. */
+  'agents.testCustomSkill': {
+    args: { tenant_id: string; name: string; body: { arguments: { [name: string]: unknown } } };
+    data: { ok: boolean; output?: unknown; text: string | null; reason: string | null; duration_ms: number };
+  };
   /** Test a model with one question. For: account, scope admin. */
   'agents.testModel': {
-    args: { body: { provider?: string; model?: string } };
+    args: { body: { provider?: string; model?: string; instructions?: string; message?: string } };
     data: {
       provider: string;
       model: string;
@@ -3596,6 +3611,11 @@ export const operations = {
     headers: ['if-none-match'],
   },
   'agents.putMcpServer': { method: 'PUT', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}', body: 'json' },
+  'agents.rateAnswer': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/turns/{seq}/feedback',
+    body: 'json',
+  },
   'agents.refreshMcpServer': { method: 'POST', path: '/v1/tenants/{tenant_id}/mcp-servers/{name}/refresh' },
   'agents.renameConversation': {
     method: 'PATCH',
@@ -3629,6 +3649,11 @@ export const operations = {
     path: '/v1/channels/{type}/{id}/webhook',
     body: 'raw',
     isPublic: true,
+  },
+  'agents.testCustomSkill': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/custom-skills/{name}/test',
+    body: 'json',
   },
   'agents.testModel': { method: 'POST', path: '/v1/models/test', body: 'json' },
   'agents.verifyWebhook': { method: 'GET', path: '/v1/channels/{type}/{id}/webhook', isPublic: true },

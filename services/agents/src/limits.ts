@@ -2,6 +2,8 @@
 
 export const conversationIdChars = 128; // a provider's chat and thread, or the host's own id
 export const titleChars = 200;
+export const turnNumberMost = 9_999_999_999; // ten digits, as in a turn's key
+export const feedbackChars = 2_000; // some sentences about an answer
 export const contentChars = 32_000; // about 8,000 tokens: a long e-mail, not a book
 export const messageBodyBytes = 256 * 1024; // the longest message in UTF-8 with every character escaped
 export const importMessages = 1_000; // 500 turns, written in 13 transactions
@@ -92,6 +94,8 @@ export const modelListMs = 5_000; // for a provider's list of models
 export const modelListKeptMs = 10 * 60_000;
 export const modelListRetryMs = 10_000; // a provider that could not be asked
 export const modelsNamed = 20; // in an error that says what there is
+export const promptTestTokens = 1_000; // of an answer that shows what instructions do
+export const promptChars = 20_000; // as many as a tenant's settings hold
 export const modelTestTokens = 200; // of an answer that only shows that the model works
 export const eventsTogether = 50; // in one message to another process
 export const followedElsewhere = 10_000; // answers that other processes follow

@@ -3,6 +3,7 @@ import { approvalStatuses } from './approvals/table.ts';
 import { isCleanText } from './conversations/message-format.ts';
 import * as limits from './limits.ts';
 import { approvals } from './skills/skill.ts';
+import { ratings } from './table.ts';
 
 // What goes over the wire. Attribute names are the table's own.
 
@@ -92,6 +93,21 @@ export const turnShape = z.strictObject({
   created_at: timestamp,
   ...figures,
   messages: z.array(anyMessage),
+  feedback: z
+    .strictObject({
+      rating: z.enum(ratings).describe('Whether the answer was good'),
+      comment: z.string().nullable().describe('What was good or bad about it'),
+      rated_at: timestamp.describe('When it was said'),
+    })
+    .nullable()
+    .describe('What somebody thought of the answer; null if nobody said'),
+});
+export const turnParams = conversationParams.extend({
+  seq: z.coerce.number().int().min(1).max(limits.turnNumberMost).describe('The number of the turn'),
+});
+export const turnFeedback = z.strictObject({
+  rating: z.enum(ratings).nullable().describe('null takes back what was said'),
+  comment: z.string().max(limits.feedbackChars).optional().describe('What was good or bad about it'),
 });
 export const replyShape = z.strictObject({
   message_id: z.string(),
@@ -187,6 +203,16 @@ export const skillShape = z.strictObject({
   is_enabled: z.boolean(),
   is_custom: z.boolean(),
   approval: z.enum(approvals).describe('Who has to approve it before it runs'),
+});
+export const skillTest = z.strictObject({
+  arguments: z.record(z.string().max(200), z.unknown()).describe('What the model would say'),
+});
+export const skillTestResult = z.strictObject({
+  ok: z.boolean(),
+  output: z.unknown().describe('What the model would get; null if it failed'),
+  text: z.string().nullable().describe('What a user would read without a model'),
+  reason: z.string().nullable().describe('Why it failed'),
+  duration_ms: z.int(),
 });
 export const skillDraft = z.strictObject({
   description: cleanText.trim().min(1).max(limits.skillDescriptionChars),

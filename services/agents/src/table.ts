@@ -4,6 +4,8 @@ import { z } from 'zod';
 // What a list of conversations shows: not what was said.
 const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
 
+export const ratings = ['good', 'bad'] as const;
+
 export const conversationsKeys = defineKeys({
   name: 'conversations',
   description: 'Conversations with agents: the documented item, its log, and what is needed to write both.',
@@ -135,6 +137,9 @@ export const turn = entity(conversationsKeys, {
     input_tokens: z.number().int().optional(),
     output_tokens: z.number().int().optional(),
     cost_micros: z.number().int().optional().describe('millionths of a dollar'),
+    rating: z.enum(ratings).optional().describe('what somebody thought of the answer'),
+    rating_comment: z.string().optional(),
+    rated_at: z.string().optional(),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'TURN#{epoch:10}#{seq:10}' },
 });

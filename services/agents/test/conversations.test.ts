@@ -163,4 +163,21 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     await settle(fixture);
     expect(await isKept(fixture, '55555')).toBe(false);
   });
+
+  it('keeps what somebody thought of an answer with the turn, until it is taken back', async () => {
+    await say(fixture, 'rated', 'Hello!', { user_id: 'ann' });
+    const path = `${conversationPath('rated')}/turns/1/feedback`;
+    const first = await fixture.call('PUT', path, { send: { rating: 'bad', comment: 'Too long.' } });
+    const rated_at = new Date(fixture.clock.now()).toISOString();
+    expect(first.body.feedback).toEqual({ rating: 'bad', comment: 'Too long.', rated_at });
+    await fixture.call('PUT', path, { send: { rating: 'good' } });
+    const turns = async () => (await fixture.call('GET', `${conversationPath('rated')}/messages`)).body.data;
+    expect((await turns())[0].feedback).toEqual({ rating: 'good', comment: null, rated_at });
+    await fixture.call('PUT', path, { send: { rating: null } });
+    expect((await turns())[0].feedback).toBeNull();
+    const missing = path.replace('/1/', '/2/');
+    expect((await fixture.call('PUT', missing, { send: { rating: 'good' } })).status).toBe(404);
+    expect(await turns(), 'no turn is made by it').toHaveLength(1);
+    expect((await fixture.call('PUT', path, { send: { rating: 'great' } })).status).toBe(400);
+  });
 });

@@ -223,6 +223,16 @@ describe('models', () => {
     ]);
   });
 
+  it('are tried with instructions before anybody saves them', async () => {
+    const { server, fixture } = await open(anthropic, [anthropic.text('Ahoy.')]);
+    const { provider, model } = anthropic;
+    const send = { provider, model, instructions: 'Answer like a sailor.', message: 'Good morning' };
+    const { body } = await fixture.call('POST', '/v1/models/test', { send });
+    expect(body).toMatchObject({ answer: 'Ahoy.', usage: { input_tokens: 100 } });
+    expect(JSON.stringify(server.asked)).toContain('Answer like a sailor.');
+    expect(JSON.stringify(server.asked)).toContain('Good morning');
+  });
+
   it('are tested by one question', async () => {
     const fixture = await openModels([anthropic.text('Hello.')]);
     const { body } = await fixture.call('POST', '/v1/models/test', { send: {} });

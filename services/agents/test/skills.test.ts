@@ -214,6 +214,19 @@ describe('custom skills', () => {
     await lost;
   });
 
+  it('are tried without a conversation, as an agent would call them', async () => {
+    await fixture.call('PUT', path, { send: draft() });
+    const attempt = async () =>
+      (await fixture.call('POST', `${path}/test`, { send: { arguments: { order: '7' } } })).body;
+    expect(await attempt()).toMatchObject({ ok: true, output: { price: 42 }, reason: null });
+    expect(JSON.parse(calls[0]!.body)).toMatchObject({ arguments: { order: '7' }, conversation_id: 'test' });
+    expect(calls[0]!.headers['webhook-signature']).toMatch(/^v1,/);
+    answer = { status: 500, body: 'secret stack trace' };
+    expect(await attempt()).toMatchObject({ ok: false, output: null, reason: 'it answered 500' });
+    const missing = path.replace('price', 'other');
+    expect((await fixture.call('POST', `${missing}/test`, { send: { arguments: {} } })).status).toBe(404);
+  });
+
   it('are not changed when another one is registered under the same name', async () => {
     const register = (description: string) =>
       fixture.call('PUT', '/v1/tenants/acme/custom-skills/hours', {

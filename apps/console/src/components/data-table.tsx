@@ -9,13 +9,27 @@ type Props<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty: string; // what to do when there is nothing
+  isCurrent?: (row: Row) => boolean; // the one that is open beside it
   minWidth?: number; // narrower than this, it scrolls; not on a phone
 };
 
 // A list of things, one a line. A narrow screen scrolls it; on a phone each line is a card that names its columns, and
 // the roles say what it still is.
-export function DataTable<Row>({ label, columns, rows, keyOf, empty, minWidth = 480 }: Props<Row>) {
-  if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  isCurrent,
+  minWidth = 480,
+}: Props<Row>) {
+  if (rows.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {empty}
+      </Text>
+    );
   return (
     <Table.ScrollContainer
       className="stak-table"
@@ -34,7 +48,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, minWidth = 
         </Table.Thead>
         <Table.Tbody role="rowgroup">
           {rows.map(row => (
-            <Table.Tr key={keyOf(row)} role="row">
+            <Table.Tr key={keyOf(row)} role="row" data-current={isCurrent?.(row) || undefined}>
               {columns.map(column => (
                 <Table.Td
                   key={column.label}

@@ -45,6 +45,7 @@ const verbs: Readonly<Record<string, string>> = {
   invite: 'invited',
   mint: 'minted',
   put: 'changed',
+  rate: 'rated',
   redact: 'redacted',
   refresh: 'refreshed',
   register: 'registered',

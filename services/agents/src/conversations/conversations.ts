@@ -1,17 +1,26 @@
 import { type PageRequest, versionMismatch } from '@stak/http';
 import { failedCondition, is, isRefused, write } from '@stak/table';
-import type { Service } from '../deps.ts';
-import { agentErrors } from '../errors.ts';
+import { type Service, timestampOf } from '../deps.ts';
+import { agentErrors, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { forgetConversation } from '../memory/memory.ts';
 import {
   conversation,
   conversationsOfTenant,
   conversationsOfUser,
+  type ratings,
   state,
+  turn,
   turnsOfConversation,
 } from '../table.ts';
-import { commitTurns, type Draft, type Head, newHead, nextEpoch } from '../turns/commit-turn.ts';
+import {
+  commitTurns,
+  type Draft,
+  type Head,
+  newHead,
+  nextEpoch,
+  type TurnItem,
+} from '../turns/commit-turn.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { type ConversationKey, dueAt, keyOfConversation, leaseOf, readState } from '../turns/lease.ts';
 import { type Caller, findConversation } from './access.ts';
@@ -117,6 +126,34 @@ export const listTurns = ({ store }: Service, head: Head, { newestFirst, ...page
     { ...keyOfConversation(head), epoch: head.epoch! },
     { ...page, newestFirst, to: { seq: Math.max(head.last_seq!, 0) } },
   );
+
+type Feedback = { rating: (typeof ratings)[number] | null; comment?: string };
+
+// Of a turn that is there: one that was cleared meanwhile does not come back by it.
+export async function rateTurn(
+  service: Service,
+  head: Head,
+  seq: number,
+  { rating, comment }: Feedback,
+): Promise<TurnItem> {
+  const key = { ...keyOfConversation(head), epoch: head.epoch ?? 0, seq };
+  const change =
+    rating === null
+      ? { remove: ['rating', 'rating_comment', 'rated_at'] as const }
+      : {
+          set: {
+            rating,
+            rated_at: timestampOf(service.clock.now()),
+            ...(comment && { rating_comment: comment }),
+          },
+          ...(!comment && { remove: ['rating_comment'] as const }),
+        };
+  try {
+    return await service.store.update(turn, key, change, { pattern: 'rate an answer' });
+  } catch (error) {
+    throw isRefused(error) ? noMessage() : error;
+  }
+}
 
 // Everything, oldest first, one piece at a time.
 export async function* exportConversation(

@@ -12,6 +12,7 @@ import {
   linesOf,
   listConversations,
   listTurns,
+  rateTurn,
   renameConversation,
 } from './conversations.ts';
 import { clearConversation, deleteConversation } from './deletion.ts';
@@ -131,6 +132,13 @@ export const createConversationRoutes = (service: Service) =>
       const turn = await awaitAnswer(service, address);
       if (turn) return c.json(showReply(turn, address.message_id), 200);
       return c.json(await showWaiting(service, address), 202);
+    }),
+    endpoint(routes.rate, async c => {
+      const caller = c.get('principal');
+      const { seq, ...key } = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      const head = await findConversation(service, caller, key);
+      return c.json(showTurn(await rateTurn(service, head, seq, c.req.valid('json'))), 200);
     }),
     endpoint(routes.download, async c => {
       const caller = c.get('principal');

@@ -158,6 +158,19 @@ export const answer = route({
   responses: { 200: answered, 202: waiting },
   problems: [...found, 'agents.message_not_found', 'agents.message_dropped'],
 });
+export const rate = route({
+  ...user,
+  method: 'put',
+  path: `${one}/turns/{seq}/feedback`,
+  operationId: 'agents.rateAnswer',
+  scope: 'write',
+  summary: 'Say whether an answer was good',
+  description:
+    'Stored with the turn and deleted with it. A later rating replaces the one before; `null` removes it.',
+  request: { params: schema.turnParams, body: json(schema.turnFeedback) },
+  responses: { 200: json(schema.turnShape) },
+  problems: [...found, 'agents.message_not_found'],
+});
 export const download = route({
   ...user,
   method: 'get',

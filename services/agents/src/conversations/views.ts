@@ -18,6 +18,9 @@ export const showTurn = (item: TurnItem) => ({
   created_at: item.created_at,
   ...figuresOf(item),
   messages: parseMessages(item.messages),
+  feedback: item.rating
+    ? { rating: item.rating, comment: item.rating_comment ?? null, rated_at: item.rated_at! }
+    : null,
 });
 
 export const answerOf = (item: Pick<TurnItem, 'messages'>): string =>

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { defaultPrompt } from '../turns/reply.ts';
 import { createBudget } from './budget.ts';
-import { attemptAnswer } from './model-call.ts';
+import { attemptAnswer, type Prompt } from './model-call.ts';
 import { type ModelName, modelText } from './models.ts';
 
 const tags = ['agents'] as string[];
@@ -17,6 +18,17 @@ const modelShape = z.strictObject({
     .strictObject({ input: z.number(), output: z.number() })
     .nullable()
     .describe('US dollars per million tokens; null if the operator has set no price'),
+});
+
+const modelTest = z.strictObject({
+  provider: name.optional(),
+  model: name.optional(),
+  instructions: z
+    .string()
+    .max(limits.promptChars)
+    .optional()
+    .describe('What the model reads first; empty for the standard ones'),
+  message: z.string().min(1).max(limits.contentChars).optional(),
 });
 
 const routes = {
@@ -49,8 +61,9 @@ const routes = {
     operationId: 'agents.testModel',
     scope: 'admin',
     summary: 'Test a model with one question',
-    description: 'Returns the answer. Its cost counts against the daily spending limit of the account.',
-    request: { body: json(z.strictObject({ provider: name.optional(), model: name.optional() })) },
+    description:
+      'Returns the answer to `message`, or to a greeting. `instructions` are tried as they would be saved in the settings of a tenant; no skill is called and nothing is kept. The cost counts against the daily spending limit of the account.',
+    request: { body: json(modelTest) },
     responses: {
       200: json(
         z.strictObject({
@@ -80,17 +93,40 @@ export const createModelRoutes = (service: Service) =>
       return c.json({ data, default: chosen ?? null, missing: models?.missing ?? null }, 200);
     }),
     endpoint(routes.test, async c => {
-      const { provider, model } = c.req.valid('json');
+      const { provider, model, ...question } = c.req.valid('json');
       const chosen = service.models?.default;
       const asked = {
         provider: provider ?? chosen?.provider ?? '',
         model: model ?? (provider === undefined || provider === chosen?.provider ? chosen?.model : '') ?? '',
       };
-      return c.json(await testModel(service, asked, c.get('principal').accountId, c.req.raw.signal), 200);
+      const { accountId } = c.get('principal');
+      return c.json(await testModel(service, asked, promptOf(question), accountId, c.req.raw.signal), 200);
     }),
   ] as const;
 
-async function testModel(service: Service, name: ModelName, account_id: string, signal: AbortSignal) {
+type Question = { instructions?: string; message?: string };
+
+const promptOf = ({ instructions, message }: Question): Prompt => {
+  if (instructions === undefined && message === undefined)
+    return {
+      system: 'Answer in one short sentence.',
+      messages: [{ role: 'user', content: 'Say hello, and which model you are.' }],
+      maxOutputTokens: limits.modelTestTokens,
+    };
+  return {
+    system: instructions || defaultPrompt,
+    messages: [{ role: 'user', content: message ?? 'Hello' }],
+    maxOutputTokens: limits.promptTestTokens,
+  };
+};
+
+async function testModel(
+  service: Service,
+  name: ModelName,
+  prompt: Prompt,
+  account_id: string,
+  signal: AbortSignal,
+) {
   const { models, clock } = service;
   const found = name.provider === '' ? undefined : await models?.find(name);
   if (!models || !found) {
@@ -106,11 +142,7 @@ async function testModel(service: Service, name: ModelName, account_id: string, 
       clock,
       name,
       model: found,
-      prompt: {
-        system: 'Answer in one short sentence.',
-        messages: [{ role: 'user', content: 'Say hello, and which model you are.' }],
-        maxOutputTokens: limits.modelTestTokens,
-      },
+      prompt,
       tools: {},
       stepsLeft: 1,
       toolBytes: 0,

@@ -9,6 +9,7 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { mcpPrefix } from '../mcp/tools.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
+import { executeSkill } from './run-skill.ts';
 import { OutcomeUnknown, type Skill, type SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
 
@@ -98,6 +99,31 @@ export async function deleteCustomSkill({ store }: Service, tenant_id: string, n
 export async function readCustomSkills(service: Service, tenant_id: string): Promise<Skill[]> {
   const { items } = await service.store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
   return items.map(item => toSkill(service, item));
+}
+
+// The call that a turn would make, without a turn.
+export async function testCustomSkill(
+  service: Service,
+  whose: { tenant_id: string; account_id: string },
+  name: string,
+  input: unknown,
+  signal: AbortSignal,
+) {
+  const { clock, ids } = service;
+  const skill = toSkill(service, await getCustomSkill(service, whose.tenant_id, name));
+  const scope = {
+    ...whose,
+    user_id: undefined,
+    conversation_id: 'test',
+    signal,
+    idempotency_key: ids.next('tst'),
+  };
+  const startMs = clock.now();
+  const outcome = await executeSkill(clock, skill, input, scope);
+  const duration_ms = Math.round(clock.now() - startMs);
+  return outcome.ok
+    ? { ok: true, output: outcome.result.data, text: outcome.result.text, reason: null, duration_ms }
+    : { ok: false, output: null, text: null, reason: outcome.reason, duration_ms };
 }
 
 function toSkill(service: Service, item: CustomSkill): Skill {

@@ -24,6 +24,7 @@ import {
   getCustomSkill,
   putCustomSkill,
   readCustomSkills,
+  testCustomSkill,
 } from './custom-skills.ts';
 import { approvalOf, type Skill } from './skill.ts';
 import { skillsOfTenant } from './table.ts';
@@ -125,6 +126,20 @@ const routes = {
       'agents.too_many_skills',
     ],
   }),
+  testSkill: route({
+    auth: 'account',
+    tags,
+    method: 'post',
+    path: `${onePath}/test`,
+    operationId: 'agents.testCustomSkill',
+    scope: 'admin',
+    summary: 'Call a custom skill once',
+    description:
+      'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model.',
+    request: { params: skillParams, body: json(schema.skillTest) },
+    responses: { 200: json(schema.skillTestResult) },
+    problems: [...gate, 'agents.skill_not_found'],
+  }),
   deleteSkill: route({
     auth: 'account',
     tags,
@@ -205,6 +220,14 @@ export const createSkillRoutes = (service: Service) =>
       });
       c.header('ETag', etagOf(item.version));
       return c.json({ ...show(item), ...(secret && { secret }) }, 200);
+    }),
+    endpoint(routes.testSkill, async c => {
+      const caller = c.get('principal');
+      const { name } = c.req.valid('param');
+      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const whose = { tenant_id, account_id: caller.accountId };
+      const input = c.req.valid('json').arguments;
+      return c.json(await testCustomSkill(service, whose, name, input, c.req.raw.signal), 200);
     }),
     endpoint(routes.deleteSkill, async c => {
       const { tenant_id, name } = c.req.valid('param');

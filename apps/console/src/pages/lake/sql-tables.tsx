@@ -22,7 +22,11 @@ export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
       </Title>
       <Loaded query={status}>
         {({ views }) => (
-          <Accordion chevronPosition="left" styles={{ content: { padding: '0 4px 8px' } }}>
+          <Accordion
+            chevronPosition="left"
+            className="stak-sql-tables"
+            styles={{ content: { padding: '0 4px 8px' }, label: { padding: '6px 0' } }}
+          >
             {views.map(({ name, columns }) => (
               <Accordion.Item key={name} value={name}>
                 <Accordion.Control p={0}>

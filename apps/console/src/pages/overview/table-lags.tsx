@@ -9,6 +9,7 @@ type SystemStatus = ApiTypes['system.status']['data'];
 type LakeTable = ApiTypes['lake.status']['data']['tables'][number];
 type Props = { status: SystemStatus; lake: readonly LakeTable[] | 'off' | undefined };
 
+const busyMs = 5_000; // as far behind as everything is for a moment after a write
 const lateMs = 60_000; // what takes longer than this is not only busy
 const shortNumber = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -75,6 +76,6 @@ function ShowLag({ of, missing }: { of: Lag | undefined; missing: string }) {
     );
   if (of.caught_up) return <StatusBadge status="ready" label="up to date" />;
   if (of.set_aside) return <StatusBadge status="failed" label="changes set aside" />;
-  const status = of.lag_ms > lateMs ? 'failed' : 'retrying';
+  const status = of.lag_ms > lateMs ? 'failed' : of.lag_ms > busyMs ? 'retrying' : 'ready';
   return <StatusBadge status={status} label={`${formatLag(of.lag_ms)} behind`} />;
 }

@@ -15,8 +15,9 @@ import {
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { PermittedFields } from '../../components/permitted.tsx';
+import { Permitted, PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
 
 type Props = {
@@ -41,7 +42,12 @@ export function SettingsForm({ settings, isBusy, complaints, onSave, children }:
         <Stack>
           <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
             <ModelFields {...section} />
-            <LimitFields {...section} />
+            <Stack>
+              <LimitFields {...section} />
+              <Permitted to="agents.testModel">
+                <PromptTrial draft={draft} />
+              </Permitted>
+            </Stack>
           </SimpleGrid>
           {children}
           <Group>

@@ -87,6 +87,7 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
   const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
   const hasPane = isWide && openId !== undefined;
+  const isAlone = !isWide && openId !== undefined; // a link from a wide screen, opened on a phone
   return (
     <Stack gap="sm">
       <EventFilters sourceId={ofPage} search={search} change={change} />
@@ -107,7 +108,7 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
       </Group>
       {events.error && <Failure error={events.error} onRetry={() => events.refetch()} />}
       <div className={hasPane ? 'stak-beside' : undefined}>
-        <Stack gap="sm" miw={0}>
+        <Stack gap="sm" miw={0} display={isAlone ? 'none' : undefined}>
           {!(events.error && rows.length === 0) && (
             <Card withBorder>
               {events.isPending ? (
@@ -140,8 +141,8 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
             </Group>
           )}
         </Stack>
-        {hasPane && (
-          <Card withBorder component="aside" aria-label="Event" className="stak-pane">
+        {(hasPane || isAlone) && (
+          <Card withBorder component="aside" aria-label="Event" className={hasPane ? 'stak-pane' : undefined}>
             <EventDetail
               key={openId}
               sourceId={opened?.sourceId ?? sourceId}
@@ -166,7 +167,9 @@ type TableProps = {
   empty: string;
 };
 
-const durationOf = ({ status, receivedAt, deliveredAt, processedAt }: EventRow): string => {
+// Of what was tried: how long an event waited until a filter said no is nobody's concern.
+const durationOf = ({ status, attempts, receivedAt, deliveredAt, processedAt }: EventRow): string => {
+  if (attempts === 0) return '–';
   const endedAt = deliveredAt ?? (unsettled.has(status) ? undefined : processedAt);
   return endedAt === undefined ? '–' : formatDuration(endedAt - receivedAt);
 };
@@ -229,6 +232,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
       label="Events"
       rows={rows}
       keyOf={row => row.eventId}
+      isCurrent={row => row.eventId === openId}
       minWidth={isNarrow ? 300 : 720}
       empty={empty}
       columns={

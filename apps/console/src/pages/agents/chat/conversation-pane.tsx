@@ -69,7 +69,9 @@ export function ConversationPane({
                 newest.length === 0 && talk === null && may('agents.sendMessage') ? (
                   <Suggestions tenant_id={conversationPath.tenant_id} onSay={speak} />
                 ) : (
-                  newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)
+                  newest
+                    .toReversed()
+                    .map(turn => <TurnView key={turn.seq} conversationPath={conversationPath} turn={turn} />)
                 )
               }
             </Loaded>

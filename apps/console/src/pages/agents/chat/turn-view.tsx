@@ -1,9 +1,10 @@
 import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatTime } from '../../../text/format.ts';
-import type { Turn } from '../queries.ts';
+import type { ConversationPath, Turn } from '../queries.ts';
 import { RoutingBadge } from './routing-badge.tsx';
 import type { Talk } from './talk.ts';
+import { TurnFeedback } from './turn-feedback.tsx';
 
 function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
   return (
@@ -15,14 +16,19 @@ function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode })
   );
 }
 
-export function TurnView({ turn }: { turn: Turn }) {
+type TurnProps = { conversationPath: ConversationPath; turn: Turn };
+
+export function TurnView({ conversationPath, turn }: TurnProps) {
   return (
     <Stack gap={6} component="article" title={formatTime(turn.created_at)}>
       {turn.messages.map((message, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages of a turn never move
         <Said key={index} message={message} />
       ))}
-      <RoutingBadge {...turn} />
+      <Group gap="sm">
+        <RoutingBadge {...turn} />
+        {turn.routing !== 'import' && <TurnFeedback conversationPath={conversationPath} turn={turn} />}
+      </Group>
     </Stack>
   );
 }

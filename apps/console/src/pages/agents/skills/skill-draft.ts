@@ -31,7 +31,7 @@ export function bodyOfSkill({ description, url, triggers, parameters }: SkillDra
   return schema && { description, url, triggers: said.filter(Boolean), parameters: schema };
 }
 
-function parseObject(text: string): { [name: string]: unknown } | undefined {
+export function parseObject(text: string): { [name: string]: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,15 +1,17 @@
-import { Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Divider, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../../components/loaded.tsx';
 import { OneTimeSecret } from '../../../components/one-time-secret.tsx';
+import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useSettingsChange } from '../../tenants/settings-change.ts';
 import { skillsKey } from '../queries.ts';
 import type { SkillBody } from './skill-draft.ts';
 import { type FilledSkill, SkillFields } from './skill-fields.tsx';
+import { SkillTrial } from './skill-trial.tsx';
 import { switchSkill } from './switched-skills.ts';
 
 type Props = { tenant_id: string; name: string | undefined; onDone: () => void };
@@ -89,13 +91,19 @@ function ChangedSkill({ tenant_id, name, onDone }: Props & { name: string }) {
   return (
     <Loaded query={read}>
       {({ data }) => (
-        <SkillFields
-          skill={data}
-          button="Save"
-          isBusy={save.isPending}
-          error={save.error}
-          onFilled={save.mutate}
-        />
+        <Stack>
+          <SkillFields
+            skill={data}
+            button="Save"
+            isBusy={save.isPending}
+            error={save.error}
+            onFilled={save.mutate}
+          />
+          <Permitted to="agents.testCustomSkill">
+            <Divider />
+            <SkillTrial tenant_id={tenant_id} name={name} />
+          </Permitted>
+        </Stack>
       )}
     </Loaded>
   );
