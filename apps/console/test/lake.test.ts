@@ -48,4 +48,23 @@ describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', s
     await page.getByText('switched off texts in the lake, which erases them').waitFor();
     expect(failures).toEqual([]);
   });
+
+  it('tells what happened to a task', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, {
+      viewport: { width: 1280, height: 800 },
+    });
+    const { task_id } = (await client.tasks.create({ body: { title: 'Call Ann' } })).data;
+    const change = { status: 'completed', due_date: '2030-01-02' } as const;
+    await client.tasks.update({ task_id, body: change });
+    const changes = async () => (await client.lake.history({ table: 'tasks', id: task_id })).data.data.length;
+    await expect.poll(changes, { timeout: 20_000 }).toBe(2);
+    await page.goto(`${server.url}/console/tasks?task=${task_id}`);
+    await page.getByRole('button', { name: 'Show activity' }).click();
+    const activity = page.getByRole('region', { name: 'Activity' });
+    await activity.getByText('Status: To do → Done').waitFor();
+    await activity.getByText('Due: 2030-01-02').waitFor();
+    await activity.getByText('Created').waitFor();
+    await expectUsable(page, 'a task with its activity');
+    expect(failures).toEqual([]);
+  });
 });

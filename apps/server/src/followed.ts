@@ -127,7 +127,7 @@ const entities: readonly FollowedEntity[] = [
   follow(tenantDay, { view: 'agent_days', ownerOf: ofTenant }),
   follow(customSkill, { view: 'skills', ownerOf: ofTenant, omit: ['secret'] }),
 
-  follow(task, { view: 'tasks', ownerOf: ofTaskUser }),
+  follow(task, { view: 'tasks', ownerOf: ofTaskUser, idAttribute: 'task_id' }),
   follow(trashed, { view: 'trash', ownerOf: ofTaskUser }),
   follow(taskUser, { view: 'task_users', ownerOf: ofTaskUser, omit: ['feed_hash'] }),
 ];

@@ -2051,6 +2051,21 @@ export type ApiTypes = {
     };
     data: string;
   };
+  /** Get the changes of one row. For: account, scope read. */
+  'lake.history': {
+    args: { table: string; id: string };
+    data: {
+      since: string;
+      data: Array<{
+        at: string;
+        kind: 'insert' | 'modify' | 'remove';
+        changes: Array<{ field: string; before?: unknown; after?: unknown }>;
+      }>;
+      as_of: string;
+      lag_ms: number;
+      caught_up: boolean;
+    };
+  };
   /** Get the settings for Iceberg clients. For: account, scope read. */
   'lake.icebergConfig': { args: { warehouse?: string }; data: LakeIcebergConfigData };
   /** Get a file of a table, for S3 clients. For: provider. */
@@ -3769,6 +3784,7 @@ export const operations = {
   'insights.list': { method: 'GET', path: '/v1/insights' },
   'insights.read': { method: 'GET', path: '/v1/insights/{name}' },
   'lake.export': { method: 'POST', path: '/v1/lake/query/export', body: 'json' },
+  'lake.history': { method: 'GET', path: '/v1/lake/history/{table}/{id}' },
   'lake.icebergConfig': { method: 'GET', path: '/v1/lake/iceberg/v1/config' },
   'lake.icebergFile': {
     method: 'GET',

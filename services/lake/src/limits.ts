@@ -52,6 +52,8 @@ export const eraseFiles = 20; // rewritten in one call of an eraser
 
 export const clockSkewMs = 60_000; // machines with a time service differ by far less
 export const segments = 16; // of a backfill's scan: what a crash repeats at most
+export const historyRows = 200; // changes of one item in an answer: more than anybody reads
+export const historyBytes = 64 * 1024 * 1024; // of the files that are read for it, which hold everybody's changes
 export const bronzeDays = 90; // history of every change; silver and gold are kept for as long as there are rows
 export const smallFiles = 16; // of one entity and day, before they are made one
 export const smallFileBytes = 8 * 1024 * 1024; // above this a file is left as it is

@@ -8,6 +8,8 @@ import * as limits from './limits.ts';
 import type { LakeReader } from './query/reader.ts';
 import {
   exportBody,
+  historyAnswer,
+  historyParams,
   insightAnswer,
   insightList,
   insightParams,
@@ -75,6 +77,21 @@ const routes = {
       },
     },
     problems: sqlProblems,
+    limits: { rate },
+  }),
+  history: route({
+    method: 'get',
+    path: '/v1/lake/history/{table}/{id}',
+    auth: 'account',
+    scope: 'read',
+    tags,
+    operationId: 'lake.history',
+    summary: 'Get the changes of one row',
+    description:
+      'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`; the answer is empty for an id without changes.',
+    request: { params: historyParams },
+    responses: { 200: json(historyAnswer, 'The changes, 200 at most') },
+    problems: ['lake.table_not_found', 'lake.busy'],
     limits: { rate },
   }),
   status: route({
@@ -173,6 +190,10 @@ export const createLakeRoutes = (lake: LakeReader) =>
       c.header('Stak-As-Of', file.as_of);
       c.header('Stak-Lag-Ms', String(file.lag_ms));
       return c.body(Readable.toWeb(content) as ReadableStream, 200) as never;
+    }),
+    endpoint(routes.history, async c => {
+      const { table, id } = c.req.valid('param');
+      return c.json(await lake.history(c.get('principal'), table, id), 200);
     }),
     endpoint(routes.status, async c => {
       const { tables, views } = await lake.status();

@@ -67,6 +67,30 @@ export const textsSetting = z.strictObject({
   since: z.iso.datetime().nullable().describe('Texts that are older are not kept; null if none are.'),
 });
 
+export const historyParams = z.strictObject({
+  table: z.string().min(1).max(100).describe('A table of SQL, such as `tasks`'),
+  id: z.string().min(1).max(200).describe('The id of the row, such as a `task_id`'),
+});
+export const historyAnswer = z.strictObject({
+  since: z.iso.datetime().describe('Earlier changes are not part of it'),
+  data: z.array(
+    z.strictObject({
+      at: z.iso.datetime().describe('When it was written'),
+      kind: z.enum(['insert', 'modify', 'remove']).describe('Whether the row began, changed or ended'),
+      changes: z
+        .array(
+          z.strictObject({
+            field: text.describe('The field'),
+            before: z.unknown().describe('Its value before; null if it had none'),
+            after: z.unknown().describe('Its value after; null if it has none'),
+          }),
+        )
+        .describe('The fields that changed'),
+    }),
+  ),
+  ...freshness,
+});
+
 export const insightList = z.strictObject({
   data: z.array(z.strictObject({ name: text, description: text })),
 });

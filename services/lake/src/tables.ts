@@ -12,6 +12,8 @@ export type FollowedEntity<Item = Attributes> = {
   // Who may ask about it, where its service does not show it to everybody who may read.
   readonly scope?: 'admin';
   readonly ownerOf?: (item: Item) => Owner | undefined;
+  // The attribute by which the changes of one item can be asked for. Without it they cannot.
+  readonly idAttribute?: string;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
   // What people said or sent. It is kept only of accounts that want it, for as long as it is in its table, without

@@ -21,6 +21,7 @@ import {
 import { chore, newChore } from './test-table.ts';
 
 let backend: Backend;
+let lake: ReturnType<typeof openLake>;
 let download: (
   body: unknown,
   accept?: string,
@@ -38,7 +39,7 @@ afterAll(async () => {
 });
 beforeAll(async () => {
   backend = await openBackend({ atEnd: end => void endings.push(end) });
-  const lake = openLake(backend, {
+  lake = openLake(backend, {
     queryLimits: async account =>
       account === 'usr_bob' ? { rows: 100, bytes: 50_000, seconds: 1 } : undefined,
     enterTenant: async (_, tenantId) => {
@@ -127,6 +128,24 @@ test('parameters are values, never SQL', async () => {
   expect(await ask({ id: 'a', more: 1 }, byName)).toMatchObject({ detail: 'There is no parameter $more.' });
   expect(await ask({ id: { deep: 1 } }, byName)).toMatchObject({ status: 400 });
   expect(await ask(['b'], sql)).toMatchObject({ code: 'lake.sql_invalid' });
+});
+
+test('GET /v1/lake/history/{table}/{id}', async () => {
+  const changed = { ...newChore('usr_ann', 'h'), status: 'completed' as const };
+  for (const one of [newChore('usr_ann', 'h'), changed]) await backend.store.put(chore, one);
+  await backend.store.delete(chore, { user_id: 'usr_ann', task_id: 'h' });
+  await capture(backend, lake);
+  const answer = await call('/v1/lake/history/tasks/h', 'ann');
+  expect(answer).toMatchObject({ status: 200, body: { caught_up: true } });
+  const { data, since } = answer.body as { data: { kind: string; changes: unknown[] }[]; since: string };
+  expect(data.map(({ kind }) => kind)).toEqual(['remove', 'modify', 'insert']);
+  expect(data[1]!.changes).toEqual([{ field: 'status', before: 'pending', after: 'completed' }]);
+  expect(since <= new Date(backend.clock.now()).toISOString()).toBe(true);
+  expect((await call('/v1/lake/history/tasks/h', 'bob')).body).toMatchObject({ data: [] });
+  expect((await call("/v1/lake/history/tasks/h'%20or%20true--", 'ann')).body).toMatchObject({ data: [] });
+  expect((await call('/v1/lake/history/others/h', 'ann')).body).toMatchObject({
+    code: 'lake.table_not_found',
+  });
 });
 
 const typed = `select 9007199254740993::bigint as big, 'ünï' as text, null::varchar as nothing, true as yes,

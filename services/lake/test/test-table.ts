@@ -47,7 +47,7 @@ export const ownerOf = ({ user_id }: { user_id: string }) => {
 
 export const followed = {
   table: choresTable,
-  entities: [follow(chore, { view: 'tasks', ownerOf, omit: ['secret'] })],
+  entities: [follow(chore, { view: 'tasks', ownerOf, omit: ['secret'], idAttribute: 'task_id' })],
 };
 
 export const newChore = (user_id: string, task_id: string, more: Partial<Chore> = {}): Chore => ({

@@ -6,6 +6,7 @@ export const lakeSteps: readonly Step[] = [
   { operation: 'lake.query', body: { sql: 'select * from tasks' }, stranger: 'own' },
   { operation: 'lake.query', body: { sql: 'select * from users' }, as: 'endUser', stranger: 'own' },
   { operation: 'lake.export', body: { sql: 'select * from tasks', format: 'csv' }, stranger: 'own' },
+  { operation: 'lake.history', path: { table: 'tasks', id: '{task_id}' }, stranger: 'own' },
   { operation: 'lake.icebergConfig', stranger: everybody },
   { operation: 'lake.icebergNamespaces', stranger: everybody },
   { operation: 'lake.icebergNamespace', path: { namespace: 'silver' }, stranger: everybody },

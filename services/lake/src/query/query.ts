@@ -13,14 +13,15 @@ export type View = {
   entity: string;
   scope: FollowedEntity['scope'];
   isText: boolean;
+  idAttribute: string | undefined;
 };
 
 export function listViews(lakeTables: readonly LakeTable[]): View[] {
   return lakeTables.flatMap(lakeTable =>
-    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope, text }) =>
+    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope, text, idAttribute }) =>
       view === undefined
         ? []
-        : [{ name: view, lakeTable, entity: entity.name, scope, isText: text !== undefined }],
+        : [{ name: view, lakeTable, entity: entity.name, scope, isText: text !== undefined, idAttribute }],
     ),
   );
 }

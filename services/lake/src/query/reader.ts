@@ -17,6 +17,7 @@ import * as limits from '../limits.ts';
 import { columnsFor, isGone, type LakeTable } from '../storage/lake-table.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { createFairQueue } from './fair-queue.ts';
+import { readHistory } from './history.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
 import { type EnterTenant, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
@@ -144,6 +145,16 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
           columns: columnsFor(lakeTable, entity),
         })),
       };
+    },
+    /** What happened to one item, as far as the lake still knows. */
+    async history(caller: Caller, table: string, id: string) {
+      const view = views.find(({ name, idAttribute }) => name === table && idAttribute !== undefined);
+      if (!view) throw lakeErrors.create('lake.table_not_found', `There is no history of ${table}.`);
+      const scope = await scopeOf(caller, deps);
+      const lag = await lagOf([view.lakeTable]);
+      const asked = { entity: view.entity, idAttribute: view.idAttribute!, id };
+      const read = () => readHistory(own, view.lakeTable, scope, asked).catch(reportMissing);
+      return { ...(await insightQueue.run(scope.payer, read)), ...lag };
     },
     listInsights: () => insights.map(({ name, description }) => ({ name, description })),
     async insight(caller: Caller, name: string, days: number) {

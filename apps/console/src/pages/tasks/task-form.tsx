@@ -21,6 +21,7 @@ import { client } from '../../queries/api.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { ReminderField, RepeatField } from './schedule-fields.tsx';
 import { ParentTask, Subtasks } from './subtasks.tsx';
+import { TaskActivity } from './task-activity.tsx';
 import { draftOf, isUnreadable, patchOf, type TaskDraft, type WholeTask } from './task-draft.ts';
 import { columns, taskMutationKey, useTaskActions } from './task-queries.ts';
 import { useZone } from './today.ts';
@@ -175,6 +176,10 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
         </PermittedFields>
       </form>
       {children}
+      <Divider />
+      <Permitted to="lake.history">
+        <TaskActivity task_id={task_id} />
+      </Permitted>
       <Divider />
       <Group justify="space-between" gap="xs">
         <TaskTimes task={task} />

@@ -1,0 +1,74 @@
+import { Button, Group, Stack, Text, Timeline, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { ApiTypes } from '@stak/client';
+import { useQuery } from '@tanstack/react-query';
+import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { client } from '../../queries/api.ts';
+import { formatAgo, formatTime } from '../../text/format.ts';
+import { tellEntry } from './activity-text.ts';
+
+export type ActivityEntry = ApiTypes['lake.history']['data']['data'][number];
+
+/** What happened to a task, from the changes that the lake keeps. It has them seconds after they were made. */
+export function TaskActivity({ task_id }: { task_id: string }) {
+  const [isShown, { open: show }] = useDisclosure(false); // reading it takes the lake some work
+  const history = useQuery({
+    queryKey: ['task-activity', task_id],
+    queryFn: async () => (await client.lake.history({ table: 'tasks', id: task_id })).data,
+    enabled: isShown,
+    retry: false,
+  });
+  if (!isShown)
+    return (
+      <Group>
+        <Button variant="default" size="xs" onClick={show}>
+          Show activity
+        </Button>
+      </Group>
+    );
+  return (
+    <section aria-label="Activity">
+      <Title order={3} size="h5" mb="xs">
+        Activity
+      </Title>
+      {isWithoutLake(history.error) && <LakeFailure error={history.error} />}
+      {!isWithoutLake(history.error) && (
+        <Loaded query={history}>
+          {({ data: entries, since }) => {
+            const told = entries
+              .map((entry, index) => ({
+                at: entry.at,
+                texts: tellEntry(entry, index === entries.length - 1),
+              }))
+              .filter(({ texts }) => texts.length > 0);
+            if (told.length === 0)
+              return (
+                <Text size="sm" c="dimmed">
+                  Nothing since {formatTime(since)}. What was just changed shows up in a few seconds.
+                </Text>
+              );
+            return (
+              <Timeline bulletSize={10} lineWidth={2}>
+                {told.map(({ at, texts }) => (
+                  <Timeline.Item key={`${at} ${texts.join()}`}>
+                    <Stack gap={0}>
+                      {texts.map(text => (
+                        <Text key={text} size="sm" className="stak-break">
+                          {text}
+                        </Text>
+                      ))}
+                      <Text size="xs" c="dimmed" component="time" dateTime={at} title={formatTime(at)}>
+                        {formatAgo(at)}
+                      </Text>
+                    </Stack>
+                  </Timeline.Item>
+                ))}
+              </Timeline>
+            );
+          }}
+        </Loaded>
+      )}
+    </section>
+  );
+}
