@@ -191,7 +191,7 @@ test('the host looks at a delivery and replays it, once', async () => {
   await decide(replayed.approvals[0]!.approval_id);
   await expect.poll(replayed.reply).toBe(`${eventId} is delivered again: 1 deliveries.`);
   operations.replay = replay;
-  expect(made).toEqual([1, 0]);
+  expect(made).toEqual([1, 1]);
   expect(hits).toHaveLength(2);
   const again = await ask(`replay event ${eventId}`); // another call: it has a key of its own
   await decide(again.approvals[0]!.approval_id);

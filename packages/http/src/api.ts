@@ -8,6 +8,7 @@ import {
   type EventLoopDelay,
   type Ids,
   type Logger,
+  yieldToEventLoop,
 } from '@stak/kit';
 import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
@@ -18,7 +19,7 @@ import type { IdempotencyStore } from './idempotency.ts';
 import { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 import * as limits from './limits.ts';
 import { answerMissing } from './missing.ts';
-import { type ApiDocument, type ApiInfo, registerEndpoints } from './openapi.ts';
+import { type ApiDocument, type ApiInfo, joinDocuments, registerEndpoints } from './openapi.ts';
 import { joinCatalogues } from './problem.ts';
 import { createRevocationWatch, type Revocations } from './revocations.ts';
 import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
@@ -67,7 +68,20 @@ export function createApi(settings: ApiSettings): Api {
   const statuses = joinCatalogues([httpErrors, ...(settings.errors ?? [])]);
   const app = new OpenAPIHono<ApiEnv>();
   const { describe = (raw: ApiDocument) => raw } = settings;
-  const document = () => describe(app.getOpenAPI31Document({ openapi: '3.1.0', info }));
+  const describeIn = (described: OpenAPIHono<ApiEnv>) =>
+    describe(described.getOpenAPI31Document({ openapi: '3.1.0', info }));
+  const document = () => describeIn(app);
+  // Route by route: the whole takes a second, and anybody may ask for it while others are served.
+  const documentInParts = async (): Promise<ApiDocument> => {
+    const parts: ApiDocument[] = [];
+    for (const one of endpoints) {
+      const part = new OpenAPIHono<ApiEnv>();
+      registerEndpoints(part.openAPIRegistry, [one], statuses);
+      parts.push(describeIn(part));
+      await yieldToEventLoop();
+    }
+    return joinDocuments(parts);
+  };
 
   const inFlight = createInFlight(settings.inFlight);
   const serving: Serving = {
@@ -98,7 +112,10 @@ export function createApi(settings: ApiSettings): Api {
     observe: settings.observe,
   };
 
-  const endpoints = [...settings.endpoints, ...systemEndpoints({ ...settings, document })];
+  const endpoints: AnyEndpoint[] = [
+    ...settings.endpoints,
+    ...systemEndpoints({ ...settings, document: documentInParts }),
+  ];
   const routes = endpoints.map(one => one.route);
   registerEndpoints(app.openAPIRegistry, endpoints, statuses);
 

@@ -40,6 +40,21 @@ const securityOf: Record<RouteSpec['auth'], readonly (keyof typeof schemes)[]> =
   user: ['account', 'endUser'],
 };
 
+/** Documents of a few routes each as one of all of them. */
+export function joinDocuments(parts: readonly ApiDocument[]): ApiDocument {
+  const whole = {
+    ...parts[0]!,
+    paths: {} as Record<string, object>,
+    components: {} as Record<string, object>,
+  };
+  for (const { paths = {}, components = {} } of parts) {
+    for (const [path, item] of Object.entries(paths)) whole.paths[path] = { ...whole.paths[path], ...item };
+    for (const [kind, named] of Object.entries(components))
+      whole.components[kind] = { ...whole.components[kind], ...named };
+  }
+  return whole as ApiDocument;
+}
+
 export function registerEndpoints(
   registry: Registry,
   endpoints: readonly AnyEndpoint[],

@@ -24,7 +24,7 @@ export type SystemSettings = {
   checks?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
-  document: () => ApiDocument;
+  document: () => Promise<ApiDocument>;
 };
 
 const uncounted = { rate: false } as const; // a probe that is refused takes the server down
@@ -88,7 +88,7 @@ export function systemEndpoints({
   eventLoop,
   document,
 }: SystemSettings): AnyEndpoint[] {
-  let documentText: string | undefined;
+  let documentText: Promise<string> | undefined;
   const endpoints: AnyEndpoint[] = [
     endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
     endpoint(ready, async c => {
@@ -102,9 +102,9 @@ export function systemEndpoints({
         ? c.json({ status: 'not_ready' as const, ...details }, 503)
         : c.json({ status: 'ready' as const, ...details }, 200);
     }),
-    endpoint(openapi, c => {
-      documentText ??= JSON.stringify(document());
-      return c.body(documentText, 200, { 'Content-Type': 'application/json' }) as never;
+    endpoint(openapi, async c => {
+      documentText ??= document().then(described => JSON.stringify(described));
+      return c.body(await documentText, 200, { 'Content-Type': 'application/json' }) as never;
     }),
   ];
   if (metrics)

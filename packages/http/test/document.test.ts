@@ -80,6 +80,20 @@ describe('the document', () => {
   });
 });
 
+it('is made while others are served, and is the same as at once', async () => {
+  const shelf = openShelf();
+  let iterations = 0;
+  let counting = setImmediate(function count() {
+    iterations += 1;
+    counting = setImmediate(count);
+  });
+  const [first, second] = await Promise.all([readDocument(shelf), readDocument(shelf)]);
+  clearImmediate(counting);
+  expect(iterations).toBeGreaterThanOrEqual(shelf.api.routes.length);
+  expect(first).toEqual(JSON.parse(JSON.stringify(shelf.api.document())));
+  expect(second).toEqual(first);
+});
+
 it('lets its composer describe what routes do not', async () => {
   const rename = (raw: ApiDocument) => ({ ...raw, info: { ...raw.info, title: 'Shelf, described' } });
   const answer = await openShelf({ describe: rename }).call('/openapi.json');

@@ -182,6 +182,23 @@ describe('Slack', () => {
     expect(providers.sent).toHaveLength(2);
   });
 
+  it('does not count as told whom a worker at the same time would forget', async () => {
+    const stranger = (ts: string) => send(slackMessage('hello', ts, { user: 'U9' }));
+    await stranger('1.0');
+    const findState = async () => (await everyItem(fixture.target)).find(({ sk }) => sk === 'STATE');
+    const { reply: _, ...sent } = (await findState())!;
+    const Item = { ...sent, fence: 'a worker', leased_until: fixture.clock.now() + 30_000 };
+    await fixture.target.client.put({ TableName: 'conversations', Item }); // it has sent the first notice
+    fixture.tenants.get('acme')!.status = 'suspended';
+    await stranger('2.0');
+    expect(await findState()).toEqual(Item);
+    fixture.clock.set(Item.leased_until + 1);
+    await work();
+    await stranger('3.0');
+    await work();
+    expect(providers.sent).toMatchObject([{ body: { text: expect.stringContaining('not available') } }]);
+  });
+
   it('tells once that the tenant is suspended, and drops what waited', async () => {
     await send(slackMessage('hello', '1.0'));
     fixture.tenants.get('acme')!.status = 'suspended';

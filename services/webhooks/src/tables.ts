@@ -45,7 +45,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 const summary = z.object({
   state: z.enum(deliveryStates),
   run: z.int(),
-  jobId: z.string().optional().describe('The replay job that started the run'),
+  jobId: z.string().optional().describe('The replay that started the run, or made it due'),
   attempts: z.int().optional().describe('Of this run, so far'),
 });
 

@@ -240,6 +240,23 @@ describe('a replay', () => {
     expect([attempts.length, deliveries.length]).toEqual([2, 1]);
   });
 
+  it('that is repeated with the same key answers the same and does nothing more', async () => {
+    const hooks = await openWebhooks();
+    const [bad, good] = [await openDestination(answer(500)), await openDestination()];
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, bad.url);
+    await hooks.connect(sourceId, good.url);
+    const eventId = await hooks.send(sourceId);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
+    await until(() => good.hits.length === 1);
+    const replay = (key: string) => hooks.webhooks.operations.replay('usr_ann', eventId, key);
+    expect(await replay('one')).toBe(2); // a new run, and a retry that is made due
+    await until(() => good.hits.length === 2 && bad.hits.length === 2);
+    expect(await replay('one')).toBe(2);
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
+    expect([good.hits.length, bad.hits.length]).toEqual([2, 2]);
+  });
+
   it('to another connection counts for the status from then on', async () => {
     const hooks = await openWebhooks();
     const [bad, good] = [await openDestination(answer(500)), await openDestination()];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '@stak/kit';
-import { is, isRefused, or, write } from '@stak/table';
+import { is, isRefused, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
@@ -38,7 +38,10 @@ export async function takeMessage(
     tenant_id: owner,
     conversation_id: `${type}-${hash(channel_id, said.chat, user)}`,
   });
-  const nobody = conversationFor('');
+  const nobody = {
+    tenant_id: owner,
+    conversation_id: `${type}-${hash(channel_id, said.chat, '', said.identity)}`,
+  };
   const to = { tenant_id: owner, type, channel_id, to: said.replyTo };
   const entered = await enter(service, address, owner);
   if (typeof entered === 'string') return tell(service, nobody, said.identity, to, entered);
@@ -186,7 +189,6 @@ async function tell(
     ttl: ttlAfter(nowMs, days),
   };
   const fresh = { epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
-  const noReply = { reply: is.absent };
   try {
     await service.store.transact(
       {
@@ -195,7 +197,9 @@ async function tell(
           state,
           conversation,
           { set: { reply: writeReply(to, text), ...dueAt(service, conversation, nowMs) }, setOnce: fresh },
-          { upsert: true, if: or({ fence: is.absent }, noReply) },
+          // A worker that holds it removes it without another look. Then nobody counts as told, and the next message
+          // brings the notice.
+          { upsert: true, if: { fence: is.absent, reply: is.absent } },
         ),
       },
       { pattern: 'tell once' },

@@ -24,7 +24,8 @@ export type ReplayDeps = BaseDeps & { sourceCache: SourceCache; dispatcher: Pick
 const tries = 10;
 
 // Starts a new run for each connection; the history of earlier runs stays. A run that is not finished is attempted at
-// once instead, so that a replay never turns one delivery into two. Returns the number of deliveries that are due now.
+// once instead, so that a replay never turns one delivery into two. Returns the number of deliveries that it made due; a
+// job that repeats a replay gets the same number again.
 export async function replayEvent(
   deps: ReplayDeps,
   found: Event,
@@ -35,11 +36,11 @@ export async function replayEvent(
   let current: Event | undefined = found;
   for (let round = 0; current; round++) {
     const plan = await planReplay(deps, current, connections, jobId);
-    if (plan.steps.length === 0) return 0;
+    if (plan.steps.length === 0) return plan.repeated;
     try {
       await store.transact(plan.steps, { pattern: 'replay event' });
       for (const ref of plan.refs) deps.dispatcher.offer(ref);
-      return plan.refs.length;
+      return plan.refs.length + plan.repeated;
     } catch (error) {
       if (!failedStep(error) || round === tries) throw error;
       current = await store.get(event, eventKey(found), { consistent: true });
@@ -60,14 +61,19 @@ async function planReplay(
   const steps: (readonly [string, WriteStep])[] = [];
   const refs: Delivery[] = [];
   const changed: Record<string, DeliverySummary> = {};
+  let repeated = 0;
   for (const { connectionId, ordered } of connections) {
     const latest = found.deliveries[connectionId];
-    if (jobId !== undefined && latest?.jobId === jobId) continue; // the same job did it before it was interrupted
+    if (jobId !== undefined && latest?.jobId === jobId) {
+      repeated += 1; // the same job did it before it was interrupted
+      continue;
+    }
     if (latest && !isFinished(latest.state)) {
       const sooner = await makeDueStep(deps, found, connectionId, latest.run, nowMs);
       if (sooner) {
         steps.push([`delivery to ${connectionId}`, sooner.step]);
         refs.push(sooner.delivery);
+        if (jobId !== undefined) changed[connectionId] = { ...latest, jobId };
       }
       continue;
     }
@@ -99,7 +105,7 @@ async function planReplay(
     const change = { set: { status, expiresAt, ...summaries } };
     steps.push(['event', write.update(event, eventKey(found), change, { ifVersion: found.version })]);
   }
-  return { steps, refs };
+  return { steps, refs, repeated };
 }
 
 // Due now instead of later. Undefined for a delivery that is leased, held in a backlog, or due already.
