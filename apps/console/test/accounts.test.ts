@@ -114,8 +114,8 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByRole('button', { name: 'Change the name' }).click();
     await page.getByText('Your name is changed.').waitFor();
     await page.getByRole('switch', { name: 'Failing deliveries' }).click();
-    const mails = async () => (await client.accounts.getMe()).data.mails;
-    await expect.poll(mails).toEqual({ deliveries: false, limits: true });
+    const wanted = async () => (await client.accounts.getMe()).data.mails;
+    await expect.poll(wanted).toEqual({ deliveries: false, limits: true });
     await page.reload();
     expect(await page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(false);
     expect(await page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
@@ -136,6 +136,10 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByRole('button', { name: 'Confirm the change' }).click();
     await page.getByRole('heading', { name: 'Your address is changed' }).waitFor();
     expect((await client.accounts.getMe()).data).toMatchObject({ email: next, name: 'Dana' });
+    // The old address learns where the account went, and whom to tell if it was somebody else.
+    const told = await mails.textTo(email, 'Your Stak address was changed');
+    expect(told).toContain(`you sign in with ${next}`);
+    expect(told).toContain('If it was not you, write to those who run this server at once.');
     expect(failures).toEqual([]);
   });
 
@@ -153,6 +157,8 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
     await expect.poll(() => codes.count()).toBe(10);
     const recovery = await codes.first().innerText();
+    await page.goto(await mails.linkTo(email, 'Sign-in to Stak was changed', /^http\S+security$/m));
+    await app.getByRole('button', { name: 'Remove the app' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, email, password);
     await page.getByLabel('Code').fill('000000');
@@ -295,6 +301,19 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await elsewhere.page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
     await signIn(elsewhere.page, email, 'eleven blue lampposts');
     await elsewhere.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // Somebody who did not do this themselves takes the account back from the mail.
+    const { page: owner } = await openPage(browser!);
+    await owner.goto(
+      await mails.linkTo(email, 'Your Stak password was changed', /^http\S+forgot-password$/m),
+    );
+    await owner.getByRole('textbox', { name: 'E-mail' }).fill(email);
+    await owner.getByRole('button', { name: 'Send the link' }).click();
+    await owner.goto(await linkTo(email, 'Reset'));
+    await owner.getByLabel('New password').first().fill('nine red bicycles');
+    await owner.getByRole('button', { name: 'Change the password' }).click();
+    await owner.getByRole('heading', { name: 'Your password is changed' }).waitFor();
+    await elsewhere.page.reload();
+    await elsewhere.page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
     expect([...failures, ...elsewhere.failures]).toEqual([]);
   });
 
@@ -321,6 +340,13 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
       (await fetch(`${server.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await use()).toBe(200);
     await page.getByRole('button', { name: 'Revoke Backend' }).click();
+    await page
+      .getByRole('dialog', { name: 'Revoke Backend?' })
+      .getByRole('button', { name: 'Cancel' })
+      .click();
+    expect(await use()).toBe(200);
+    await page.getByRole('button', { name: 'Revoke Backend' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('There is no key yet.').waitFor();
     expect(await use()).toBe(401);
     expect(failures).toEqual([]);
@@ -332,6 +358,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const { data: first } = await client.accounts.confirmAuthenticator({ body: { code: codeOf(secret) } });
     await page.goto(`${server.url}/console/account?tab=security`);
     await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Get new codes' }).click();
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
     await expect.poll(() => codes.count()).toBe(10);
     const [code = ''] = await codes.allInnerTexts();
@@ -365,9 +392,15 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await signIn(elsewhere.page, email, password);
     await elsewhere.page.getByRole('heading', { name: 'Overview' }).waitFor();
 
-    await page.goto(`${server.url}/console/account?tab=sessions`);
+    // The mail about the new device leads to where it is signed out.
+    const link = await mails.linkTo(email, 'New sign-in', /^http\S+sessions$/m);
+    expect(await mails.textTo(email, 'New sign-in')).toContain(
+      'signed in to your account with a new device from 127.0.0.1',
+    );
+    await page.goto(link);
     await page.getByText('This one').waitFor();
     await page.getByRole('button', { name: 'Sign out Safari on iPhone' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
     await expect.poll(() => page.getByText('Safari on iPhone').count()).toBe(0);
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
+import { type MailFolder, openMailFolder } from './mail-folder.ts';
 import { openPage, openSignedInPage } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
 import { expectUsable } from './usability.ts';
@@ -12,22 +13,25 @@ const browser = await openBrowser();
 const webhookSecret = 'whsec_of_the_stub';
 let stripe: Awaited<ReturnType<typeof openStripe>>;
 let server: TestServer;
+let mails: MailFolder;
 beforeAll(async () => {
   if (!browser) return;
   stripe = await openStripe();
+  mails = await openMailFolder();
   const prices = { starter: ['price_starter'], pro: ['price_pro'] };
   const settings = { secretKey: 'sk_test_stub', webhookSecret, prices, url: stripe.url };
-  server = await openTestServer({}, { stripe: settings, defaultPlan: 'free' });
+  server = await openTestServer({ STAK_SMTP_URL: mails.url }, { stripe: settings, defaultPlan: 'free' });
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
   await server?.close();
   stripe?.close();
+  await mails?.close();
 });
 
 // Stands in for Stripe, with a checkout in which everybody pays at once; and for a provider's first pages.
 async function openStripe() {
-  const subscriptions: object[] = [];
+  const subscriptions: { status: string; [field: string]: unknown }[] = [];
   const later = Math.floor(Date.now() / 1000) + 30 * 24 * 60 * 60;
   const answers: Record<string, (form: URLSearchParams) => object> = {
     'POST /v1/customers': () => ({ id: 'cus_1', object: 'customer' }),
@@ -79,14 +83,19 @@ async function openStripe() {
   }).listen(0, '127.0.0.1');
   await once(stub, 'listening');
   const url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`;
-  const opened = { url, isIssuer: false, close: () => void stub.close().closeAllConnections() };
+  const opened = {
+    url,
+    subscriptions,
+    isIssuer: false,
+    close: () => void stub.close().closeAllConnections(),
+  };
   return opened;
 }
 
-async function tellOfSubscription(): Promise<void> {
+async function tell(type: string): Promise<void> {
   const event = {
-    id: 'evt_1',
-    type: 'customer.subscription.created',
+    id: `evt_${type}`,
+    type,
     data: { object: { customer: 'cus_1' } },
   };
   const body = JSON.stringify({ object: 'event', ...event });
@@ -105,23 +114,34 @@ describe.skipIf(!browser)(
   { timeout: 90_000 },
   () => {
     it('sees its limits, buys a plan and finds its invoices', async () => {
-      const { page, failures } = await openSignedInPage(browser!, server.url, {
+      const { page, email, failures } = await openSignedInPage(browser!, server.url, {
         path: '/console/account?tab=billing',
       });
       const usage = page.getByRole('region', { name: 'Usage' });
       await usage.getByText('0 of 5,000').waitFor();
       await usage.getByText('sources answer 402').waitFor();
+      await usage.getByText('0 of 3').waitFor();
       const plan = page.getByRole('region', { name: 'Plan', exact: true });
       await plan.getByText('free').waitFor();
       await page.getByRole('button', { name: 'Buy starter' }).waitFor();
       await expectUsable(page, 'billing');
       await page.getByRole('button', { name: 'Buy pro' }).click();
       await page.getByText('The plan changes when Stripe confirms').waitFor();
-      await tellOfSubscription();
+      await tell('customer.subscription.created');
       await page.reload();
       await plan.getByText('pro').waitFor();
       await plan.getByText('Paid until').waitFor();
       expect(await page.getByRole('button', { name: /^Buy/ }).count()).toBe(0);
+      await plan.getByRole('button', { name: 'Change, cancel, see invoices' }).click();
+      await page.getByRole('heading', { name: 'Invoices' }).waitFor();
+
+      // A card that does not work any more: from the mail to the page where another one is given.
+      stripe.subscriptions[0]!.status = 'past_due';
+      await tell('invoice.payment_failed');
+      await page.goto(await mails.linkTo(email, 'A payment for Stak failed', /^http\S+tab=billing$/m));
+      await plan.getByText('The last payment failed.').waitFor();
+      await plan.getByText('pro').waitFor();
+      await expectUsable(page, 'a failed payment');
       await plan.getByRole('button', { name: 'Change, cancel, see invoices' }).click();
       await page.getByRole('heading', { name: 'Invoices' }).waitFor();
       expect(failures).toEqual([]);

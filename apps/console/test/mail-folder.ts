@@ -9,23 +9,32 @@ export type MailFolder = Awaited<ReturnType<typeof openMailFolder>>;
 /** Where a server puts the mails that it would send. */
 export async function openMailFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-console-mail-'));
+  const find = async (email: string, subject: string): Promise<string | undefined> => {
+    const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
+    const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
+    return texts
+      .findLast(text => text.includes(`To: ${email}`) && text.includes(`Subject: ${subject}`))
+      ?.replaceAll('=\r\n', '')
+      .replaceAll('=3D', '=')
+      .replaceAll('\r\n', '\n');
+  };
+  /** The newest mail with this subject to somebody, when it has come. */
+  const textTo = (email: string, subject: string): Promise<string> =>
+    vi.waitFor(async () => {
+      const found = await find(email, subject);
+      expect(found, `${subject} to ${email}`).toBeDefined();
+      return found!;
+    }, 30_000);
   return {
     url: pathToFileURL(folder).href, // for STAK_SMTP_URL
-    /** The link of the newest mail with this subject to somebody, when it has come. */
-    linkTo: (email: string, subject: string): Promise<string> =>
-      vi.waitFor(async () => {
-        const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
-        const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
-        const found = texts.findLast(
-          text => text.includes(`To: ${email}`) && text.includes(`Subject: ${subject}`),
-        );
-        const link = found
-          ?.replaceAll('=\r\n', '')
-          .replaceAll('=3D', '=')
-          .match(/^http\S+#token=\S+$/m)?.[0];
-        expect(link, `${subject} to ${email}`).toBeDefined();
-        return link!;
-      }, 15_000),
+    find,
+    textTo,
+    /** The link of that mail: with a token, unless another one is described. */
+    async linkTo(email: string, subject: string, link = /^http\S+#token=\S+$/m): Promise<string> {
+      const [found] = link.exec(await textTo(email, subject)) ?? [];
+      expect(found, `link of ${subject} to ${email}`).toBeDefined();
+      return found!;
+    },
     close: () => rm(folder, { recursive: true }),
   };
 }

@@ -251,6 +251,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     await page.getByText('Another mail is on its way').waitFor();
     await expect.poll(() => mails.linkTo(email, 'Join'), { timeout: 15_000 }).not.toBe(first);
     await choose(page, `the invitation of ${email}`, 'Withdraw');
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
     await page.getByText('No open invitations.').waitFor();
 
     const other = await openSignedInPage(browser!, server.url, { path: '/console/' });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Client } from '@stak/client';
-import { createLogger } from '@stak/kit';
+import { type Clock, createLogger, systemClock } from '@stak/kit';
 import { mountConsole, readServerConfig, startServer } from '@stak/server';
 
 export type TestServer = {
@@ -22,6 +22,7 @@ export type TestServer = {
 export async function openTestServer(
   variables: Record<string, string> = {},
   change: object = {}, // of the configuration, where no variable says it
+  clock: Clock = systemClock,
 ): Promise<TestServer> {
   built ??= build();
   const folder = await built;
@@ -36,6 +37,7 @@ export async function openTestServer(
     { ...config, ...change },
     {
       log: createLogger({ level: 'silent' }),
+      clock,
       passwordCost: { logN: 4, r: 8, p: 1 },
       extend: app =>
         mountConsole(app, { folder, docsFolder: join(folder, '../docs/dist'), demoFolder: dataFolder }),

@@ -101,7 +101,7 @@ export function ConfirmButton({ label, onConfirm }: { label: string; onConfirm: 
           onConfirm();
         }}
       >
-        {`Really ${label.toLowerCase()}`}
+        {`Really ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
       </button>
       <button type="button" onClick={() => setIsOpen(false)}>
         Cancel

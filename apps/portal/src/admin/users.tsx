@@ -124,13 +124,10 @@ function Invitations() {
             {all.map(one => (
               <li key={one.invitation_id} className="stak-portal-bar">
                 <span>{`${one.email} as ${one.role}, until ${one.expires_at.slice(0, 10)}`}</span>
-                <button
-                  type="button"
-                  aria-label={`Withdraw the invitation of ${one.email}`}
-                  onClick={() => revoke.mutate(one.invitation_id)}
-                >
-                  Withdraw
-                </button>
+                <ConfirmButton
+                  label={`Withdraw the invitation of ${one.email}`}
+                  onConfirm={() => revoke.mutate(one.invitation_id)}
+                />
               </li>
             ))}
           </ul>

@@ -6,7 +6,8 @@ import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../tabl
 
 // Tenants of an account and users of a tenant, as far as plans limit them. A count changes in the transaction that
 // changes what it counts. Accounts without a limit have no counts: nothing of theirs waits for one item, and a plan
-// that brings a limit has its count taken at the next creation.
+// that brings a limit has its count taken at the next creation. `createWithin` would look at each of them every time, and
+// a tenant may have tens of thousands of users.
 
 type Count = { count: number; counted_at_ms: number; version: number };
 type Counted = {

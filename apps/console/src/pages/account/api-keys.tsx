@@ -3,6 +3,7 @@ import type { ApiTypes } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { OneTimeSecret } from '../../components/one-time-secret.tsx';
@@ -147,14 +148,18 @@ function KeyTable({ rows }: { rows: Key[] }) {
           label: '',
           show: row => (
             <Permitted to="accounts.deleteKey">
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={`Revoke ${row.name}`}
-                onClick={() => revoke.mutate(row.keyId)}
+              <Confirm
+                title={`Revoke ${row.name}?`}
+                text={`Whatever uses the key ${row.keyPrefix}… is refused at once. A revoked key does not come back.`}
+                button="Revoke"
+                onConfirm={() => revoke.mutate(row.keyId)}
               >
-                Revoke
-              </Button>
+                {ask => (
+                  <Button size="compact-sm" variant="default" aria-label={`Revoke ${row.name}`} onClick={ask}>
+                    Revoke
+                  </Button>
+                )}
+              </Confirm>
             </Permitted>
           ),
         },

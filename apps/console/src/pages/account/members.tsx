@@ -348,6 +348,11 @@ function Pending() {
                       {
                         label: 'Withdraw',
                         needs: 'accounts.withdrawInvitation',
+                        question: {
+                          title: `Withdraw the invitation of ${row.email}?`,
+                          text: 'The link in their mail stops working. You can invite them again.',
+                          button: 'Withdraw',
+                        },
                         onClick: () => withdraw.mutate(row.invitationId),
                       },
                     ]}

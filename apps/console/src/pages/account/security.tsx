@@ -2,6 +2,7 @@ import { Alert, Button, Card, Code, Group, List, Stack, Text, TextInput, Title }
 import { StakError } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { Confirm } from '../../components/confirm.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
@@ -175,9 +176,18 @@ function RenewCodes({ onCodes }: { onCodes: Props['onCodes'] }) {
         <Text size="sm">Each works once, if you have lost your app or your passkey.</Text>
         {renew.error !== null && <Failure error={renew.error} />}
         <Group justify="end">
-          <Button variant="default" loading={renew.isPending} onClick={() => renew.mutate()}>
-            New recovery codes
-          </Button>
+          <Confirm
+            title="Get new recovery codes?"
+            text="The codes that you have now stop working, also those that you have not used."
+            button="Get new codes"
+            onConfirm={() => renew.mutate()}
+          >
+            {ask => (
+              <Button variant="default" loading={renew.isPending} onClick={ask}>
+                New recovery codes
+              </Button>
+            )}
+          </Confirm>
         </Group>
       </Stack>
       {dialog}

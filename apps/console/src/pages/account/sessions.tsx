@@ -60,14 +60,23 @@ export function Sessions() {
                   row.isCurrent ? (
                     <Badge variant="light">This one</Badge>
                   ) : (
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={`Sign out ${row.device}`}
-                      onClick={() => end.mutate(row.sessionId)}
+                    <Confirm
+                      title={`Sign out ${row.device}?`}
+                      text="Whoever works there has to sign in again. What they have not saved is lost."
+                      button="Sign out"
+                      onConfirm={() => end.mutate(row.sessionId)}
                     >
-                      Sign out
-                    </Button>
+                      {ask => (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Sign out ${row.device}`}
+                          onClick={ask}
+                        >
+                          Sign out
+                        </Button>
+                      )}
+                    </Confirm>
                   ),
               },
             ]}

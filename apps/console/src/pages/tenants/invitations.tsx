@@ -125,8 +125,8 @@ function InvitationMenu({ invitation, onMade }: MenuProps) {
           label: 'Revoke…',
           needs: 'tenants.revokeInvitation',
           question: {
-            title: 'Revoke this invitation?',
-            text: `The link that ${email} has stops working.`,
+            title: `Revoke the invitation of ${email}?`,
+            text: 'The link that they have stops working.',
             button: 'Revoke',
           },
           onClick: () => revoke.mutate(),
