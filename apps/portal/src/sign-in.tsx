@@ -43,6 +43,7 @@ export function SignIn({ link, invitation, refused }: Arrival) {
 // Why the provider of the tenant signed nobody in, in words for the person.
 const refusals: Readonly<Record<string, string>> = {
   'tenants.sign_in_refused': 'You have no access here. Ask your admins to add you.',
+  'tenants.user_limit_reached': 'There is no room for another user. Ask your admins.',
   'accounts.sign_in_expired': 'That took too long, or began in another browser. Try again.',
   'accounts.sign_in_denied': 'The provider did not sign you in.',
 };

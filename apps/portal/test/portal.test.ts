@@ -204,6 +204,9 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByRole('button', { name: 'Send the invitation' }).click();
     await page.getByText('flo@example.com as member').waitFor();
     await server.mailTo('flo@example.com', 'Join Bookshop');
+    await page.getByRole('button', { name: 'Withdraw the invitation of flo@example.com' }).click();
+    await page.getByRole('button', { name: 'Really withdraw the invitation of flo@example.com' }).click();
+    await expect.poll(() => page.getByText('flo@example.com as member').count()).toBe(0);
     await page.getByLabel('Role of emil').selectOption('admin');
     await vi.waitFor(
       async () =>
@@ -231,6 +234,9 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     const { page: door } = await openPage(browser!, { viewport: phone });
     await door.goto(`${url}/portal/${tenant_id}#refused=tenants.sign_in_refused`);
     await door.getByRole('alert').getByText('You have no access here').waitFor();
+    await door.goto(`${url}/portal/${tenant_id}#refused=tenants.user_limit_reached`);
+    await door.reload(); // the address differs by its end alone
+    await door.getByRole('alert').getByText('There is no room for another user').waitFor();
     const way = door.getByRole('link', { name: 'Sign in with your organisation' });
     expect(await way.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
     await expectUsable(door, 'signing in with a provider');

@@ -1,7 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
@@ -32,6 +34,17 @@ const good = async (...args: string[]): Promise<string> => {
   expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
   return stdout.trim();
 };
+
+// What an authenticator app shows for a secret.
+function codeOf(secret: string): string {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...secret].map(one => digits.indexOf(one).toString(2).padStart(5, '0')).join('');
+  const key = Uint8Array.from(bits.match(/.{8}/g)!, byte => Number.parseInt(byte, 2));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  return String((mac.readUInt32BE(mac[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
 
 // A server that writes its mails to a folder, and the link of the newest one with a subject.
 async function openMailing(variables: Record<string, string> = {}) {
@@ -109,9 +122,14 @@ test('a person looks after their own account, to its end', async () => {
   expect(await reset.code, reset.stderr).toBe(0);
   await login(next, 'nine red bicycles');
 
+  const { servers } = JSON.parse(await readFile(join(own, 'stak', 'credentials.json'), 'utf8'));
+  const { accounts } = createClient({ baseUrl: url, token: servers[url].accessToken });
+  const { secret } = (await accounts.beginAuthenticator({ body: { password: 'nine red bicycles' } })).data;
+  const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+
   const file = join(own, 'everything.tar');
-  const sure = `${next}\nnine red bicycles\na long passphrase\n`;
-  expect(await stakAs(sure, 'me', 'delete')).toMatchObject({
+  const sure = (code = '') => `${next}\nnine red bicycles\n${code}\na long passphrase\n`;
+  expect(await stakAs(sure(), 'me', 'delete')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('--without-download'),
   });
@@ -120,12 +138,13 @@ test('a person looks after their own account, to its end', async () => {
     stderr: expect.stringContaining('not the address'),
   });
   await writeFile(file, 'something else');
-  expect(await stakAs(sure, 'me', 'delete', '--to', file), 'no file is overwritten').toMatchObject({
-    code: 1,
-  });
+  const taken = await stakAs(sure(recoveryCodes[0]), 'me', 'delete', '--to', file);
+  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('everything.tar') });
   expect(await readFile(file, 'utf8')).toBe('something else');
   await rm(file);
-  expect(await done(sure, 'me', 'delete', '--to', file)).toContain('is being deleted');
+  const used = await stakAs(sure(recoveryCodes[0]), 'me', 'delete', '--to', file);
+  expect(used).toMatchObject({ code: 1, stderr: expect.stringContaining('accounts.code_wrong') });
+  expect(await done(sure(recoveryCodes[1]), 'me', 'delete', '--to', file)).toContain('is being deleted');
   expect((await stat(file)).size).toBeGreaterThan(1000);
   expect(await stakAs('', 'whoami')).toMatchObject({
     code: 1,

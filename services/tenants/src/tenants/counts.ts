@@ -92,9 +92,13 @@ export function tenantsCounted({ store, clock }: Service, account_id: string): C
     add: (change, limit) =>
       write.update(tenantCount, { account_id }, { add: { count: change } }, hasRoom(limit)),
     refusal: limit =>
-      tenantErrors.create('tenants.tenant_limit_reached', `Your plan has room for ${limit} tenants.`, {
-        limit,
-      }),
+      tenantErrors.create(
+        'tenants.tenant_limit_reached',
+        `There is no room for another tenant: your plan has ${limit}.`,
+        {
+          limit,
+        },
+      ),
   };
 }
 
@@ -107,9 +111,13 @@ export function usersCounted({ store, clock }: Service, tenant_id: string): Coun
     add: (change, limit) =>
       write.update(userCount, { tenant_id }, { add: { count: change } }, hasRoom(limit)),
     refusal: limit =>
-      tenantErrors.create('tenants.user_limit_reached', `The plan has room for ${limit} users of a tenant.`, {
-        limit,
-      }),
+      tenantErrors.create(
+        'tenants.user_limit_reached',
+        `There is no room for another user: the plan has ${limit} for a tenant.`,
+        {
+          limit,
+        },
+      ),
   };
 }
 
