@@ -369,22 +369,6 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('says at the field what is wrong with a new account', async () => {
-    const { page } = await openPage(browser!);
-    const { name, email } = newAccount();
-    await page.goto(`${server.url}/console/sign-in`);
-    await page.getByRole('button', { name: 'Create an account' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill(name);
-    await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
-    await page.getByLabel('Password').first().fill('short');
-    await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.getByText('Must have at least 10 characters').waitFor();
-    await page.getByLabel('Password').first().fill('1234567890');
-    await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.getByText('a row of keys or of letters').waitFor();
-    expect(await page.getByRole('alert').count()).toBe(0);
-  });
-
   it('sees where it is signed in, and signs out there or everywhere', async () => {
     const { page, email, password } = await openSignedInPage(browser!, server.url);
     const elsewhere = await openPage(browser!, { userAgent: 'Mozilla/5.0 (iPhone) Version/17 Safari/604.1' });

@@ -124,5 +124,21 @@ describe.skipIf(!browser)(
       await steps.waitFor();
       expect(failures).toEqual([]);
     });
+
+    it('is told at the field what is wrong with a new account', async () => {
+      const { page } = await openPage(browser!);
+      const { name, email } = newAccount();
+      await page.goto(`${server.url}/console/sign-in`);
+      await page.getByRole('button', { name: 'Create an account' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill(name);
+      await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
+      await page.getByLabel('Password').first().fill('short');
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByText('Must have at least 10 characters').waitFor();
+      await page.getByLabel('Password').first().fill('1234567890');
+      await page.getByRole('button', { name: 'Sign up' }).click();
+      await page.getByText('a row of keys or of letters').waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    });
   },
 );
