@@ -133,8 +133,8 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
   });
   return (
     <div>
-      <Group justify="space-between" align="start" wrap={onClose ? 'nowrap' : 'wrap'}>
-        <div style={{ minWidth: 0 }}>
+      <Group justify="space-between" align="start">
+        <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
           <Group gap="sm">
             <Title order={2} size="h3" className="stak-break">
               {event.eventType ?? 'Event'}
