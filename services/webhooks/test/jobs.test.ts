@@ -129,3 +129,32 @@ describe('connections of a source', () => {
     await hooks.send(sourceId);
   });
 });
+
+it('that catch up leave alone what somebody else has delivered meanwhile', async () => {
+  let open = () => {};
+  const held = new Promise<void>(resolve => (open = resolve));
+  let isCaughtUp = false;
+  const wrap = (client: DynamoClient): DynamoClient => ({
+    ...client,
+    async transactWrite(input) {
+      const text = JSON.stringify(input);
+      if (!isCaughtUp && text.includes('catchup_') && !text.includes('JOBS#')) {
+        isCaughtUp = true;
+        await held;
+      }
+      return client.transactWrite(input);
+    },
+  });
+  const hooks = await openWebhooks({ wrap });
+  const destination = await openDestination();
+  const sourceId = await hooks.source();
+  const eventId = await hooks.send(sourceId);
+  const connectionId = await hooks.connect(sourceId, destination.url);
+  await untilLater(hooks.clock, () => isCaughtUp);
+  await hooks.post(`/v1/events/${eventId}/replay`, { connectionIds: [connectionId] });
+  await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
+  open();
+  await untilLater(hooks.clock, () => isDone(hooks, 'usr_ann'));
+  expect((await hooks.read(`/v1/events/${eventId}`)).deliveries).toHaveLength(1);
+  expect(destination.hits).toHaveLength(1);
+});

@@ -158,8 +158,7 @@ async function processBatch(deps: JobDeps, current: Job, events: readonly Event[
   const counts = await Promise.all(
     events.map(one => {
       if (action === 'cancel') return cancelEvent(deps, one, connectionIds);
-      const missed = chosen.filter(({ connectionId }) => hasMissed(one, connectionId));
-      return replayEvent(deps, one, action === 'catch_up' ? missed : chosen, jobId);
+      return replayEvent(deps, one, chosen, jobId, action === 'catch_up' ? hasMissed : undefined);
     }),
   );
   return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };

@@ -31,11 +31,14 @@ export async function replayEvent(
   found: Event,
   connections: readonly Connection[],
   jobId?: string,
+  isMeant: (event: Event, connectionId: string) => boolean = () => true,
 ): Promise<number> {
   const { store } = deps;
   let current: Event | undefined = found;
   for (let round = 0; current; round++) {
-    const plan = await planReplay(deps, current, connections, jobId);
+    const latest: Event = current;
+    const meant = connections.filter(({ connectionId }) => isMeant(latest, connectionId));
+    const plan = await planReplay(deps, latest, meant, jobId);
     if (plan.steps.length === 0) return plan.repeated;
     try {
       await store.transact(plan.steps, { pattern: 'replay event' });
