@@ -4,6 +4,7 @@ import type { ErrorCatalogue, Worker } from '@stak/kit';
 import type { Alarm, Following, Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { downloadEndpoint } from './archive/download.ts';
+import { withTrail } from './audit-trail.ts';
 import { createExplorer, type Explorer } from './explorer/explorer.ts';
 import { withKeyTenants } from './key-tenants.ts';
 import { ownInboxEndpoints, ownTenant } from './notices.ts';
@@ -11,7 +12,6 @@ import { permissionsEndpoint } from './permissions.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
 import { withStorageLimit } from './storage.ts';
 import { systemEndpoints } from './system.ts';
-import { withTrail } from './trail.ts';
 import { withVerifiedEmail } from './verified-email.ts';
 
 // What each service provides to the code that serves, runs or documents it.

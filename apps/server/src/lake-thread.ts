@@ -7,9 +7,9 @@ import { createLakeMaintenance } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';
-import { followed, insights } from './followed.ts';
 import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
 import { openObjects } from './lake-objects.ts';
+import { followed, insights } from './lake-tables.ts';
 import { createTexts } from './lake-texts.ts';
 
 // The thread of the lake's maintenance: capture, compaction, repair, retention and erasure. It opens the store itself
@@ -143,7 +143,7 @@ function withUnits(calling: DynamoClient): DynamoClient {
     async (input: object) => {
       const send = call as (input: object) => Promise<{ ConsumedCapacity?: never }>;
       const output = await send({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-      const pattern = operation === 'scan' ? 'lake: read a table anew' : 'lake: places in the streams';
+      const pattern = operation === 'scan' ? 'lake: read a table again' : 'lake: places in the streams';
       ledger.record(isRead.has(operation) ? 'read' : 'write', pattern, output.ConsumedCapacity);
       return output;
     },

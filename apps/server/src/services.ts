@@ -21,7 +21,7 @@ import { createTenants, type Eraser, type Tenants } from '@stak/tenants';
 import { createWebhooks, type Webhooks } from '@stak/webhooks';
 import type { ServerConfig } from './config.ts';
 import type { ExplorerDeps } from './explorer/explorer.ts';
-import { followed, insights } from './followed.ts';
+import { followed, insights } from './lake-tables.ts';
 import { createTexts } from './lake-texts.ts';
 import { findSpendLimit } from './model-config.ts';
 import {

@@ -98,7 +98,7 @@ test('an account moves to a server that runs, with everything and nothing else',
     expect(counts.length).toBeGreaterThan(0);
     for (const key of counts) expect(eventsIn(later, key), key).toEqual(eventsIn(before, key));
     await expect(importFrom({ path: other, from: to })).rejects.toThrow(
-      `the account ${me.userId} is there already`,
+      `the account ${me.userId} already exists`,
     );
   });
   vi.stubEnv('STAK_SECRET_KEYS', keys);
@@ -239,7 +239,7 @@ test('an import that was cut short goes on; until it is done nobody gets in', as
   expect(await store.get(profile, { userId: ann })).toMatchObject({ email: 'ann@example.com' });
   expect(await store.get(memberTotal, alerts)).toMatchObject({ users: 1 });
   expect(await store.get(member, { ...alerts, uid: 'usr_bob' })).toBeUndefined();
-  await expect(importAccounts({ ...options, goOn: true })).rejects.toThrow('is there already');
+  await expect(importAccounts({ ...options, goOn: true })).rejects.toThrow('already');
   await close();
 });
 

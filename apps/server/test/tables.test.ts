@@ -80,7 +80,7 @@ test('tables of several installations lie side by side, and a missing prefix is 
   expect(print.mock.calls.at(-1)).toEqual(['stak-streams: is as designed']);
   for (const prefix of [undefined, 'prod-'])
     await expect(actions.create({ path, prefix })).rejects.toThrow(
-      `there are no tables with the prefix "${prefix ?? ''}" here, but some with "dev-"; STAK_TABLE_PREFIX says which are meant`,
+      `there are no tables with the prefix "${prefix ?? ''}" here, but some with "dev-"; set STAK_TABLE_PREFIX to choose`,
     );
   await expect(actions.create({ path, prefix: 'a/b' })).rejects.toThrow("is no prefix of a table's name");
 });

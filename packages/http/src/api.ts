@@ -18,7 +18,7 @@ import { httpErrors } from './errors.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 import * as limits from './limits.ts';
-import { answerMissing } from './missing.ts';
+import { answerMissing } from './not-found.ts';
 import { type ApiDocument, type ApiInfo, joinDocuments, registerEndpoints } from './openapi.ts';
 import { joinCatalogues } from './problem.ts';
 import { createRevocationWatch, type Revocations } from './revocations.ts';

@@ -5,7 +5,7 @@ import type { ZodObject, ZodType } from 'zod';
 import type { ApiEnv } from './context.ts';
 import type { EndUserScope, ProviderPrincipal, Scope } from './principal.ts';
 import type { RatePolicy } from './rate-limit.ts';
-import { checkStrict } from './strict.ts';
+import { checkStrict } from './strict-schema.ts';
 
 type Content<S extends ZodType> = { 'application/json': { schema: S } };
 export type JsonBody<S extends ZodType = ZodType> = {
@@ -162,6 +162,6 @@ export function endpoint<const R extends RouteSpec>(
   ...[prove]: R['auth'] extends 'provider' ? [prove: Prove] : []
 ): Endpoint<R> {
   if (spec.auth === 'provider' && !prove)
-    throw new TypeError(`${routeId(spec)}: nobody proves the signature`);
+    throw new TypeError(`${routeId(spec)}: no verifier is given for the signature`);
   return prove ? { route: spec, handler, prove } : { route: spec, handler };
 }

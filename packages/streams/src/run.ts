@@ -1,11 +1,11 @@
 import type { Clock, Notifier, Owners } from '@stak/kit';
-import { beginConsumer } from './beginning.ts';
 import { createLeasedTasks, type LeasedTasks } from './leased-tasks.ts';
 import * as limits from './limits.ts';
 import { isFree, planWork } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
+import { beginConsumer } from './start-position.ts';
 import type { Lease, State } from './work.ts';
 
 export type RunSettings = TaskDeps & {

@@ -60,7 +60,7 @@ describe('a backup of a store that was lost', () => {
     await putOrder(engine, newer, 'new');
     await shipper.finish();
     const refusal = await planRestore(fixture.target).then(String, String);
-    const said = /made at .* began with nothing.*--to-time (\S+), .*--to-time (\S+)$/.exec(refusal);
+    const said = /made at .* started empty.*--to-time (\S+), .*--to-time (\S+)$/.exec(refusal);
     expect(said, refusal).not.toBeNull();
     const [older, later] = [Date.parse(said![1]!), Date.parse(said![2]!)];
     await expectModel(model, older);

@@ -76,7 +76,7 @@ describe('a snapshot', () => {
       await fixture.engine.journal.begin({ limitBytes: 1024 ** 3 });
       await putOrder('after the break');
     };
-    await expect(fixture.shipper.maintain(fixture.signal)).rejects.toThrow(/begun anew/);
+    await expect(fixture.shipper.maintain(fixture.signal)).rejects.toThrow(/was restarted/);
     const [{ snapshots } = { snapshots: [] }] = await listHistories(fixture.target.objects);
     expect(snapshots.map(({ isComplete }) => isComplete)).toEqual([true]);
     await fixture.shipper.ship();

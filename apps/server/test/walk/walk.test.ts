@@ -1,6 +1,6 @@
 import { endUserScopes, manageScope } from '@stak/tenants';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { traffic } from '../../src/trail.ts';
+import { traffic } from '../../src/audit-trail.ts';
 import {
   type Attempt,
   type Credentials,

@@ -2,7 +2,7 @@ import { storageTable } from '@stak/accounts';
 import { httpTable } from '@stak/http/table';
 import { streamsTable } from '@stak/streams';
 import { describe, expect, it } from 'vitest';
-import { followed } from '../src/followed.ts';
+import { followed } from '../src/lake-tables.ts';
 
 // As a thread sees them that loads nothing else.
 const known = followed.map(({ table }) => table.entities.map(({ name }) => name));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ZodType, z } from 'zod';
-import { checkStrict } from './strict.ts';
+import { checkStrict } from './strict-schema.ts';
 
 const loose = z.object({ a: z.int() });
 type Tree = { children: Tree[] };
