@@ -148,8 +148,8 @@ function homeHtml(sections: readonly Section[]): string {
 
 const missingHtml = (sections: readonly Section[]): string =>
   layout(
-    'There is no such page · Stak',
+    'Page not found · Stak',
     sections,
     undefined,
-    '<main id="content" class="wide"><h1>There is no such page</h1><p>Search for it above, or go to <a href="/docs/">all pages</a>.</p></main>',
+    '<main id="content" class="wide"><h1>Page not found</h1><p>Search for it above, or go to <a href="/docs/">all pages</a>.</p></main>',
   );

@@ -15,7 +15,7 @@ export function SignIn({ link, invitation, refused }: Arrival) {
       {portal.isPending && <p role="status">Loading…</p>}
       {portal.error && (
         <>
-          <h1>Nobody signs in here</h1>
+          <h1>You cannot sign in here</h1>
           <p>Open this page from the product that you use.</p>
         </>
       )}

@@ -41,7 +41,7 @@ const address = z
   })
   .refine(({ port }) => port <= 65_535, 'must be host:port, like 127.0.0.1:9100');
 
-// An address of e-mail would not do: nobody proves at sign-up that it is theirs.
+// An e-mail address would not do: sign-up does not prove that it is theirs.
 const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
 
 const tablePrefix = z

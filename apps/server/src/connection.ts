@@ -19,7 +19,7 @@ export async function authorize(flags: ConnectFlags) {
   const url = chooseUrl(config) ?? (await saved.currentUrl()) ?? localUrl;
   if (token) return { url, token: async () => token, isFixed: true };
   if (!(await saved.read(url)))
-    throw new UsageError(`nobody is signed in at ${url}; use stak login, or set STAK_TOKEN to an API key`);
+    throw new UsageError(`you are not signed in at ${url}; use stak login, or set STAK_TOKEN to an API key`);
   return { url, token: (isRefused = false) => accessToken(saved, url, isRefused), isFixed: false };
 }
 
@@ -95,7 +95,7 @@ async function accessToken(saved: CredentialStore, url: string, isRefused: boole
   if (known && !isRefused && known.accessEndsMs - earlyMs > Date.now()) return known.accessToken;
   return saved.exclusively(async () => {
     const current = await saved.read(url);
-    if (!current) throw new UsageError(`nobody is signed in at ${url} any more; use stak login`);
+    if (!current) throw new UsageError(`you are no longer signed in at ${url}; use stak login`);
     // Another process was faster while this one waited.
     if (current.refreshToken !== known?.refreshToken) return current.accessToken;
     const client = createClient({ baseUrl: url });

@@ -44,7 +44,7 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
   app.get('/console/*', async c => {
     const path = normalize(c.req.path.slice('/console/'.length));
     return files.isAsset(path)
-      ? files.answer(c, path, { policy, headers, missing: 'There is no such file.' })
+      ? files.answer(c, path, { policy, headers, missing: 'File not found.' })
       : files.answer(c, 'index.html', {
           policy,
           headers,

@@ -61,7 +61,7 @@ export async function openDatabase(config: StoreConfig, options: DatabaseOptions
 }
 
 export const explainPrefixes = (others: readonly string[], prefix: string): string =>
-  `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; STAK_TABLE_PREFIX says which are meant`;
+  `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; set STAK_TABLE_PREFIX to choose`;
 
 // Every installation has this table, and nobody else has one whose name ends like it.
 async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise<string[]> {

@@ -19,7 +19,7 @@ export async function prepareDemo(url: string, folder: string): Promise<Demo & {
   const fresh = { email, password: randomBytes(9).toString('base64url'), isFilled: false };
   const demo = { startMs: Date.now(), ...(known ?? fresh) };
   if (known?.isFilled && known.accountId !== undefined) return { ...demo, accountId: known.accountId };
-  // Kept first: if we are killed in between, the next start signs in with it and goes on.
+  // Kept first: if we are killed in between, the next start signs in with it and continues.
   await saveDemo(folder, demo);
   const client = await signIn(url, demo).catch(
     ifCode('accounts.credentials_wrong', async () => {

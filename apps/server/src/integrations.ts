@@ -67,7 +67,7 @@ export const mailVariables = {
 type MailContext = { store: StoreConfig; isProduction: boolean; demo: boolean };
 
 // On a developer's machine mail is written to a folder beside the data, where it can be read. In production somebody has
-// to say where it goes; until then none is sent, and nobody has to verify what nobody can.
+// to say where it goes; until then none is sent, and addresses need not be verified.
 export function readMail(
   data: Variables,
   { store, isProduction, demo }: MailContext,

@@ -193,7 +193,7 @@ function exposeBackup(registers: Registry[], { backup }: Measured): void {
     'Attempts to ship or to take a snapshot that failed',
     state => state.failures,
   );
-  counter('stak_backup_gaps_total', 'How often the log had to begin anew', state => state.gaps);
+  counter('stak_backup_gaps_total', 'How often a new log had to be started', state => state.gaps);
 }
 
 function exposeWorkers(registers: Registry[], { workers, consumers }: Measured): void {
@@ -228,7 +228,7 @@ function exposeWorkers(registers: Registry[], { workers, consumers }: Measured):
   });
   new Counter({
     name: 'stak_stream_records_total',
-    help: 'Records of streams, by consumer and what became of them',
+    help: 'Records of streams, by consumer and outcome',
     labelNames: ['consumer', 'outcome'],
     registers,
     collect() {

@@ -41,7 +41,7 @@ export function mountPortal(app: Api['app'], settings: PortalSettings): void {
 
   app.get('/portal/assets/*', c => {
     const path = c.req.path.slice('/portal/'.length);
-    const missing = 'There is no such file.';
+    const missing = 'File not found.';
     return files.isAsset(path)
       ? files.answer(c, path, { policy: '', headers, missing })
       : Promise.resolve(c.text(missing, 404, headers));

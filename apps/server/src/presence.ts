@@ -93,7 +93,7 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
 
   const neighbours: Neighbours = {
     id,
-    // Read anew: one that only slept may be back, and one that has just come is in no list yet. It says that it is
+    // Read again: one that only slept may be back, and one that has just come is in no list yet. It says that it is
     // alive before it leases anything.
     async isGone(other) {
       if (other === id || seenAlive.has(other)) return false;

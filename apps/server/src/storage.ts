@@ -38,7 +38,7 @@ const copyBytes = 1500; // of a message's copy whose body is stored once for all
 const sharedFrom = 64 * 1024; // what storing it once saves at least, or each copy has it
 const smallEdit = 1000; // an edit of a task that finishes it, moves it or renames it
 
-// Requests that store nothing worth counting, and those that make room: they go on when the storage is full. All other
+// Requests that store nothing worth counting, and those that make room: they continue when the storage is full. All other
 // requests that write are refused then.
 export const unlimited: ReadonlySet<string> = new Set([
   'tenants.update',

@@ -82,7 +82,7 @@ export async function startTracing(config: TracingConfig): Promise<() => Promise
   setTracing(true);
   return async () => {
     setTracing(false);
-    // A collector that is away keeps nobody from stopping.
+    // A collector that cannot be reached does not delay the stop.
     await Promise.race([provider.shutdown().catch(() => {}), setTimeout(flushMs, undefined, { ref: false })]);
     trace.disable();
     propagation.disable();

@@ -2,7 +2,7 @@ import { accountsErrors } from '@stak/accounts';
 import type { AnyEndpoint, Principal } from '@stak/http';
 
 // What an account may do only when it has shown that its address is theirs: make this server call others, or ask a model
-// that its operator pays for. Connections that are there already go on.
+// that its operator pays for. Connections that are there already continue.
 const reachesOut: ReadonlySet<string> = new Set([
   'webhooks.createConnection',
   'webhooks.editConnection',

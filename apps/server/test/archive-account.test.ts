@@ -214,7 +214,7 @@ test('what is there already is named, and nothing is written', async () => {
   const { engine, store, close } = await openStore('globex');
   const options = { client: engine.client, folder, sealer, clock: systemClock };
   await expect(importAccounts(options)).rejects.toThrow(
-    'the store has these already: tenant TENANT#globex META in tenants. Nothing was written',
+    'the store already has: tenant TENANT#globex META in tenants. Nothing was written',
   );
   expect(await store.get(tenant, { tenant_id: 'acme' })).toBeUndefined();
   await close();

@@ -47,7 +47,7 @@ test('what was cut short goes on, on both sides', async () => {
   await expect(exportArchive({ ...options, client: failingAfter(paged, 3) })).rejects.toThrow('gone');
   const target = await createEngine({ path: ':memory:' });
   const importing = importInto(target, folder);
-  await expect(importArchive(importing)).rejects.toThrow(/was cut short/);
+  await expect(importArchive(importing)).rejects.toThrow(/was interrupted/);
   expect(await exportArchive({ ...options, client: paged })).toEqual({ items: 400, unopened: 0 });
 
   const failing = { ...importing, client: failingAfter(target.client, 8) };
@@ -69,7 +69,9 @@ test('only the import that was cut short goes on', async () => {
     await from.close();
   }
   const one = importInto(target, join(folder, 'one'));
-  await expect(importArchive({ ...one, goOn: true })).rejects.toThrow(/no import of this archive was begun/);
+  await expect(importArchive({ ...one, goOn: true })).rejects.toThrow(
+    /no import of this archive was started/,
+  );
   expect(await target.client.scan({ TableName: todoAppData.name })).toEqual(before);
   expect(await hasStream(target, todoAppData.name)).toBe(true);
   await target.close();

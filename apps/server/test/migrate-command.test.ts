@@ -262,7 +262,7 @@ test('a migration overwrites nothing, can be given up, and lets nobody serve wha
     expect((await migrate(other)).stderr).toContain(
       'another migration or an import has written to these tables',
     );
-    expect((await migrate(one, '--prefix', 'dev-')).stderr).toContain('was begun here');
+    expect((await migrate(one, '--prefix', 'dev-')).stderr).toContain('was started here');
     expect((await migrate(one, '--abandon')).stdout).toContain('Given up');
     expect((await migrate(one)).stderr).toContain('an import has written to these tables');
 

@@ -47,7 +47,7 @@ export type AgentMessage = { tenant_id: string; conversation_id: string; content
 
 /**
  * Says something to an agent, and yields its answer each time it has grown. `client.agents.sendMessage` waits for the
- * whole of it. A connection that broke goes on in the middle of the answer, because the key stays the same.
+ * whole of it. A connection that broke continues in the middle of the answer, because the key stays the same.
  *
  *     for await (const reply of streamReply(settings, { tenant_id, conversation_id, content })) show(reply.text);
  */

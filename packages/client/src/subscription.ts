@@ -56,7 +56,7 @@ async function* readStream(
   const events: RawEvent[] = [];
   const parse = createEventParser({ onEvent: event => events.push(event), onRetry });
   const decoder = new TextDecoder();
-  // The stream goes on after the exchange: a timeout would end it with its headers.
+  // The stream continues after the exchange: a timeout would end it with its headers.
   const timeoutMs = Number.POSITIVE_INFINITY;
   const reader = await connection.exchange(request, { signal, timeoutMs }, openStream);
   for (;;) {

@@ -166,7 +166,7 @@ export async function createEngine(options: EngineOptions) {
   }
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 
-  // Writes a copy that is consistent while the engine goes on working.
+  // Writes a copy that is consistent while the engine continues working.
   async function backup(to: string): Promise<void> {
     if (storeExists(to)) throw new StoreError(`${to} already holds a store: choose another folder`);
     makeFolder(to);
@@ -295,7 +295,7 @@ function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' |
     if (isOthers && !(await peers.isGone(seen.id))) return false;
     const mine: Claim = { id: ownId, until: now() + leaseMs };
     return submit(tx => {
-      // Of several who see that nobody has it, the first.
+      // Of several that see it is free, the first.
       const held = readMeta<Claim>(store, name);
       if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
       tx.put(metaKey(name), encodeJson(mine));

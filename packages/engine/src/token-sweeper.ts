@@ -4,7 +4,7 @@ import { keysPerTransaction } from './tables/removal.ts';
 
 const noToken = Buffer.alloc(1);
 
-// Answers to idempotent transactions are forgotten after ten minutes. A token that is used anew gets another
+// Answers to idempotent transactions are forgotten after ten minutes. A token that is used again gets another
 // expiry entry, so only while its old one is still there may it go.
 export async function forgetTokens(context: Context): Promise<number> {
   let forgotten = 0;

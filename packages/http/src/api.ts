@@ -53,8 +53,8 @@ export type Api = {
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   inFlight: Pick<InFlight, 'usage'>;
-  drain(): void; // /readyz says no from now on, so that proxies send nothing more; everything else goes on
-  stop(): void; // ends what would go on forever: event streams
+  drain(): void; // /readyz says no from now on, so that proxies send nothing more; everything else continues
+  stop(): void; // ends what would continue forever: event streams
 };
 
 // Lets code outside observe an API. The tests use it to check every answer against the document.

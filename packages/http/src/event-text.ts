@@ -1,7 +1,7 @@
 import { eventIdChars } from './limits.ts';
 
 export type ServerEvent = {
-  id?: string; // where a client that comes back goes on
+  id?: string; // where a client that comes back continues
   event?: string; // its kind; `message` if absent
   data: unknown; // text as it is, anything else as JSON
 };

@@ -23,7 +23,7 @@ function describe(issue: Issue, location: Location): FieldError[] {
       in: location,
       pointer: pointerTo([...issue.path, key]),
       code: 'unknown_field',
-      detail: 'There is no such field',
+      detail: 'Unknown field',
     }));
   return [{ in: location, pointer: pointerTo(issue.path), code: issue.code, detail: wordsOf(issue) }];
 }

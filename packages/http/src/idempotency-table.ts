@@ -74,7 +74,7 @@ function inTheWay(error: unknown): KeyedRequest | undefined {
 }
 
 function describeHolder(holder: KeyedRequest | undefined, fingerprint: string, sealer: AnswerSealer): Begun {
-  if (holder === undefined) return { kind: 'in_flight' }; // it was let go of in this very moment
+  if (holder === undefined) return { kind: 'in_flight' }; // it was released just now
   if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };
   const { key, status, headers = [], body } = holder;
   if (status === undefined || body === undefined) return { kind: 'in_flight' };

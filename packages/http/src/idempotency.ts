@@ -103,7 +103,7 @@ function storable(response: Response, body: Uint8Array): StoredResponse {
 // The change was made: a retry must not make it twice, even though we can no longer return the answer.
 function notKept(requestId: string): StoredResponse {
   const code = 'http.answer_not_kept';
-  const detail = 'This was done, but the answer was too large to be kept. Read what it made.';
+  const detail = 'The request succeeded, but its response was too large to store. Read the resource instead.';
   const problem = problemOf(httpErrors.statuses[code], code, detail, requestId);
   const body = Buffer.from(JSON.stringify(problem));
   return { status: problem.status, headers: [['content-type', problemType]], body };

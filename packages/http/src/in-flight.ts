@@ -14,7 +14,7 @@ export type Flight = {
   take(bytes: number): void;
   reading(onCut: (error: Error) => void): void;
   complete(): void;
-  freeBody(): void; // nobody needs it any more, although the request goes on
+  freeBody(): void; // it is no longer needed, although the request continues
   leave(): void;
 };
 

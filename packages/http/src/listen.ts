@@ -22,7 +22,7 @@ export type ListenSettings = {
   signal?: AbortSignal; // when it is aborted the server drains
   clock: Clock;
   log: Logger;
-  // How long it goes on as before while /readyz says no, before it closes: until proxies have noticed.
+  // How long it continues as before while /readyz says no, before it closes: until proxies have noticed.
   lameDuckMs?: number;
   drainMs?: number;
   headersMs?: number;

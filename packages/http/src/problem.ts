@@ -44,7 +44,7 @@ export function joinCatalogues(catalogues: readonly Pick<ErrorCatalogue, 'status
   return statuses;
 }
 
-const opaque = 'Something went wrong on our side. Tell us the request id if it goes on.';
+const opaque = 'Something went wrong on our side. If it happens again, tell us the request id.';
 
 // Whatever was thrown, as an answer. Only errors of a catalogue speak for themselves; of the rest, and of
 // everything a catalogue calls a 500, the caller learns nothing but the request id.

@@ -102,7 +102,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
   return c => (isTracing() && !isProbe ? serveTraced(c, route.path, serve) : serve(c));
 }
 
-// The caller's trace goes on here, if the request is part of one.
+// The caller's trace continues here, if the request is part of one.
 const serveTraced = (
   c: ApiContext,
   path: string,

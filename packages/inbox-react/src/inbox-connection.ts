@@ -105,7 +105,7 @@ export function connectInbox({
     return isNews;
   };
 
-  // While marks are on their way the counts are ours, because nobody knows which of them the server's have in them.
+  // While marks are in flight the counts are ours, because the server's may or may not include them.
   // After the last one the server's are read, and read again if news came in between.
   const settle = async () => {
     const mine = ++round;

@@ -159,7 +159,7 @@ function ConnectionNotice() {
     <div role="status">
       {state === 'lost' && (
         <p className="stak-inbox-notice">
-          The connection is lost. What you see may be old; it goes on by itself when the connection is back.
+          Connection lost. What you see may be out of date; it updates when the connection is back.
         </p>
       )}
       {error !== undefined && <p className="stak-inbox-notice">{error}</p>}

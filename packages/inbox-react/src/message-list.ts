@@ -4,7 +4,7 @@ import { type Filter, insertMessage, isShown, type Message } from './message.ts'
 
 export type ListSnapshot = {
   readonly messages: readonly Message[];
-  readonly isLoading: boolean; // the first page, or more; reading again what is shown is nobody's business
+  readonly isLoading: boolean; // the first page, or more; not while it refreshes what is shown
   readonly hasMore: boolean;
   readonly error: string | undefined;
 };

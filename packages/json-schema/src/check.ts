@@ -94,7 +94,7 @@ function schemasIn(keyword: string, value: unknown, path: string): [schema: unkn
   if (isFine) {
     if (isFine(value)) return [];
     const hint = keyword === 'format' ? ` The formats are ${formatNames.join(', ')}.` : '';
-    throw new Refusal(`${path}: "${keyword}" does not hold what it has to.${hint}`);
+    throw new Refusal(`${path}: "${keyword}" has a value that is not allowed.${hint}`);
   }
   if (several.includes(keyword)) {
     if (!Array.isArray(value) || value.length === 0)

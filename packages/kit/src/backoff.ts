@@ -19,6 +19,6 @@ export function backoffMs(
   return Math.round(jitter === 'full' ? fullMs * random() : fullMs / 2 + (fullMs / 2) * random());
 }
 
-/** The same delay without chance, for one that nobody shares. */
+/** The same delay without randomness, for a wait that no other caller shares. */
 export const doubledMs = (failures: number, { firstMs, mostMs }: Backoff): number =>
   Math.min(mostMs, firstMs * 2 ** Math.max(0, failures - 1));

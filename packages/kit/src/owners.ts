@@ -14,7 +14,7 @@ export type Owners = {
   onGone(listener: () => void): () => void;
 };
 
-/** Owners of leases of which nobody can tell whether they are alive: a lease has to run out. */
+/** Owners of leases that may or may not be alive: their leases have to expire. */
 export const unknownOwners = (ids: Ids): Owners => ({
   canTell: false,
   next: () => ids.next('own'),

@@ -10,7 +10,7 @@ export type Sealer = {
   seal(plain: Uint8Array | string, location: string): string;
   open(sealed: string, location: string): Uint8Array;
   openText(sealed: string, location: string): string;
-  // Whether it was sealed with an older key, and wants to be sealed again before that key is dropped.
+  // Whether it was sealed with an older key, and must be sealed again before that key is dropped.
   isStale(sealed: string): boolean;
 };
 
@@ -37,7 +37,7 @@ const keyId = `[A-Za-z0-9_-]{1,${sealKeyIdChars}}`;
 const keyIdShape = new RegExp(`^${keyId}$`);
 // The version, the id of the key, and nonce, ciphertext and tag in base64.
 const sealedShape = new RegExp(`^s1\\.(${keyId})\\.([A-Za-z0-9_-]+)$`);
-/** Whether a text has the form of something sealed. Nobody but its sealer can tell whether it is. */
+/** Whether a text has the form of something sealed. Only its sealer can tell whether it is. */
 export const looksSealed = (text: string): boolean => sealedShape.test(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

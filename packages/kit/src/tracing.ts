@@ -39,7 +39,7 @@ const nothing: TracedSpan = {
   setAttributes: () => nothing as Span,
 };
 
-/** Runs work as a span. An error ends it as failed, and goes on. */
+/** Runs work as a span. An error ends the span as failed and is rethrown. */
 export async function inSpan<T>(
   name: string,
   { kind = 'internal', attributes = {}, traceparent, quietErrors = false }: SpanOptions,

@@ -63,7 +63,7 @@ function tokenSettings(token: PortalSettings['token']): Pick<ClientSettings, 'to
   const ask = (refused?: string): Promise<string> => {
     const request = (async () => token(refused))();
     held = request;
-    // One that could not be had is asked for again.
+    // A token that could not be fetched is asked for again.
     request.catch(() => {
       if (held === request) held = undefined;
     });

@@ -24,7 +24,7 @@ export type HandOver = {
 const handedOver = 0; // attempts: a letter that was only handed over has none yet
 
 /**
- * Lets a consumer go on in another store, to which its table was copied, while nobody writes to either. What it has not
+ * Lets a consumer continue in another store, to which its table was copied, while nobody writes to either. What it has not
  * handled becomes letters there, which are redriven; in the new streams it begins after the copy. Returns how many
  * changes those are. It can be repeated.
  *

@@ -87,7 +87,7 @@ export function toLambda(
   };
 }
 
-// A function that runs out of time has done nothing, as Lambda sees it: what is under way is told to end before.
+// A function that runs out of time has done nothing, as Lambda sees it: so what is under way is stopped before that.
 function endBefore(leftMs: number, clock: Clock, over: AbortController): () => void {
   if (!Number.isFinite(leftMs)) return () => {};
   return clock.after(Math.max(0, leftMs), () => over.abort());
@@ -104,7 +104,7 @@ async function handleWhole(
     await subscription.handleBatch!(changes, context);
     return true;
   } catch (error) {
-    log.warn({ err: error, consumer: context.consumer }, 'batch failed, going on record by record');
+    log.warn({ err: error, consumer: context.consumer }, 'batch failed, continuing record by record');
     return false;
   }
 }

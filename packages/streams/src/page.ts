@@ -10,7 +10,7 @@ export type PageJob = {
   clock: Clock;
   random: Random;
   signal: AbortSignal;
-  // Whether the work may still go on: the lease holds and nobody asked to stop.
+  // Whether the work may still continue: the lease holds and nobody asked to stop.
   mayGoOn(): boolean;
   handle(record: StreamRecord, attempt: number): Promise<void>;
   setAside(record: StreamRecord, error: unknown, attempts: number): Promise<void>;
@@ -31,7 +31,7 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
       }
     }
   };
-  // Every worker has to end before anyone hears of a failure, or it would go on behind the caller's back.
+  // Every worker has to end before anyone hears of a failure, or it would continue behind the caller's back.
   const stopOthers = (error: unknown) => {
     next = queues.length;
     throw error;

@@ -6,7 +6,7 @@ import type { Shard } from './shards.ts';
 import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
-// Records were removed, or the iterator has expired: the window cannot go on without a gap.
+// Records were removed, or the iterator has expired: the window cannot continue without a gap.
 export class WindowLostError extends Error {}
 
 export type Window = ReturnType<typeof createWindow>;

@@ -10,7 +10,7 @@ export const redriveKey = 'redrive';
 
 /**
  * Asks whichever process runs the consumer to handle its dead letters again; it looks at every renewal. A redrive
- * under way loses its lease, so that it begins anew with the letters that came since.
+ * under way loses its lease, so that it starts over with the letters that came since.
  */
 export async function requestRedrive(store: Store, clock: Clock, consumer: string): Promise<void> {
   await store.update(

@@ -152,7 +152,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     if (page.last === undefined) return page;
     [after, isPositionKnown] = [page.last, true];
     const { window } = entry;
-    // With the page, so that whoever has read a part of it finds its place.
+    // With the page, so that a reader that has read a part of it can continue there.
     if (!page.ended && (!window || window.isBehind(page.last)))
       beginWindow({ after: page.last }, isTrimmed ? undefined : before).add(page);
     if (!page.ended && join()) alone = undefined;

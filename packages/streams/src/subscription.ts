@@ -5,7 +5,7 @@ import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } f
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
 
-/** What a handler is told besides the change. */
+/** What a handler gets besides the change. */
 export type HandlerContext = {
   readonly consumer: string;
   readonly shardId?: string; // Lambda does not tell

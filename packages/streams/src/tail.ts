@@ -24,7 +24,7 @@ export type TailOptions = {
 
 /**
  * Every change of a table from now on, each item's in their order, for somebody who looks on. Nothing is remembered:
- * there is no lease, no checkpoint and no other try. It goes on until the signal is aborted, or throws.
+ * there is no lease, no checkpoint and no other try. It continues until the signal is aborted, or throws.
  */
 export async function tailTable(options: TailOptions, signal: AbortSignal): Promise<void> {
   const { source, table, clock } = options;

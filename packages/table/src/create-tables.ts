@@ -35,7 +35,7 @@ type CreateOptions = {
 type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
 
 /**
- * Brings the tables to their designs: makes what is missing, and refuses to go on where an existing table contradicts
+ * Brings the tables to their designs: makes what is missing, and refuses to continue where an existing table contradicts
  * its design. Nothing is ever removed.
  *
  *     await createTables(engine, [notes]);

@@ -12,7 +12,7 @@ import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
 /**
- * A cursor tells where a page ended. It is encrypted, because keys are nobody's business, and authenticated together
+ * A cursor says where a page ended. It is encrypted, because keys are private, and authenticated together
  * with who asked and what for: it is of no use to another caller or for another query.
  */
 export type Cursors = {

@@ -6,7 +6,7 @@ export type Expression = { readonly attributes: string[]; readonly values: unkno
 
 export const createExpression = (): Expression => ({ attributes: [], values: [] });
 
-// Made once: building them anew for each request took longer than the rest of the request.
+// Made once: building them again for each request took longer than the rest of the request.
 const nameTexts = Array.from({ length: 64 }, (_, i) => `#n${i}`);
 const valueTexts = Array.from({ length: 64 }, (_, i) => `:v${i}`);
 

@@ -5,7 +5,7 @@ import type { Change } from './update.ts';
 
 // Whether a write can be made twice, and how to recognise that it was made. A conditional write that was made refuses
 // its own repetition; what stands in the way is then what it wrote. Writes by which somebody claims something say who
-// claims it, by an id of their own or an owner and a time, so nobody takes another's claim for theirs.
+// claims it, by an id of their own or an owner and a time, so no process takes another's claim for its own.
 
 // Adding to a set twice is adding to it once.
 export const isAddition = ({ add = {}, append = {} }: Change<never>): boolean =>

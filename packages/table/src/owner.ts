@@ -12,7 +12,7 @@ import type { AnyTable } from './table.ts';
 /** Whom an item belongs to. */
 export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
 
-/** How the owner of an entity's items is told: from the key, or from the item. */
+/** Where the owner of an entity's items is found: in the key, or in the item. */
 export type Ownership<Kind extends string = string> = {
   readonly entity: AnyEntity;
   readonly ofKey?: (key: never) => Owner<Kind> | undefined;

@@ -39,7 +39,7 @@ export async function readPage(
   const items: unknown[] = [];
   let last: Attributes | undefined;
   for (let read = 0, round = 0; ; round++) {
-    // One more than wanted tells whether the list goes on.
+    // One more than wanted tells whether the list continues.
     const wanted = limit - items.length + 1;
     const page = await readOnce(
       session,

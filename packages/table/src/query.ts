@@ -202,7 +202,7 @@ function boundsText(expression: Expression, sort: string, bounds: Bounds): strin
   return `${name} BETWEEN ${valueIn(expression, low)} AND ${valueIn(expression, high)}`;
 }
 
-// Where a page goes on: the keys of the item it ended with.
+// Where a page continues: the keys of the item it ended with.
 export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
   const { table, index } = query;
   const position: Attributes = {};

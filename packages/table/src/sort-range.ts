@@ -8,7 +8,7 @@ export type Range<Bound> = { from?: Bound; after?: Bound; to?: Bound; before?: B
 // `without` is a key that the bounds include and the caller did not mean: DynamoDB takes one condition on the
 // sort key, and BETWEEN is the only one with two ends. DynamoDB refuses ends that are the wrong way round; here
 // `isEmpty` says that no key lies between them, so nobody has to ask. `part` is one that no prefix can tell from a
-// longer one, because the keys of several entities go on differently after it (`T#{id}`, `T#{id}#C#{c}`).
+// longer one, because the keys of several entities continue differently after it (`T#{id}`, `T#{id}#C#{c}`).
 export type Bounds = {
   exactly?: string;
   prefix?: string;
@@ -82,9 +82,7 @@ function endOf(template: KeyTemplate, params: object, equal: number, bound: obje
   const count = countEqual(template, values);
   if (count === equal) throw keyRefused(`a bound needs the next part of ${template.text}`);
   if (isOpen(template, count))
-    throw keyRefused(
-      `${template.params[count - 1]} is no bound: keys of this query go on differently after it`,
-    );
+    throw keyRefused(`${template.params[count - 1]} cannot be a bound: keys of this query differ after it`);
   const isWhole = template.isWhole && count === template.params.length;
   return { key: buildPrefix(template, values, count), isWhole };
 }

@@ -17,7 +17,7 @@ export type StoredQuery = {
   limit: number;
   start?: Attributes;
 };
-/** `end` is where to go on; none if there is no more. */
+/** `end` is where to continue; none if there is no more. */
 export type StoredPage = { items: Attributes[]; end?: Attributes; read: number; units: number };
 
 /** A query if it names a partition, else a scan. */

@@ -50,6 +50,6 @@ it('tells a key from those that begin with it, page after page', async () => {
 it('refuses a bound that it could not keep', async () => {
   const { engine, store } = await openBoard();
   const read = store.query(taskWithComments, { list: 'home' }, { from: { id: 'a' }, to: { id: 'ab' } });
-  await expect(read).rejects.toThrow('id is no bound: keys of this query go on differently after it');
+  await expect(read).rejects.toThrow('id cannot be a bound: keys of this query differ after it');
   await engine.close();
 });

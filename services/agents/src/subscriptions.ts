@@ -52,7 +52,7 @@ export const createSubscriptions = (service: Service): Subscription[] => [
   }) as unknown as Subscription,
 ];
 
-// Of a change that is seen again, later, nobody is asked anew.
+// A change that is seen again later asks no one again.
 const isWaiting = async ({ store }: Service, item: ItemOf<typeof approval>): Promise<boolean> =>
   (await store.get(approval, item, { consistent: true, pattern: 'read an approval' }))?.status === 'waiting';
 

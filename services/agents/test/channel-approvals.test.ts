@@ -140,8 +140,8 @@ describe('Slack', () => {
     await press({ value, user: 'U9' }); // an admin, but it is Ann's to decide
     await press({ value, user: 'U7' });
     expect(told().map(({ body }) => [body.user, body.text])).toEqual([
-      ['U2', 'This is not yours to decide, or it is over.'],
-      ['U9', 'This is not yours to decide, or it is over.'],
+      ['U2', 'You cannot decide this, or it has already been decided.'],
+      ['U9', 'You cannot decide this, or it has already been decided.'],
       ['U7', expect.stringContaining('I do not know you yet')],
     ]);
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'waiting' });
@@ -214,7 +214,7 @@ describe('Slack', () => {
     await fixture.clock.advance(3_600_000);
     await settle(fixture);
     const update = providers.sent.findLast(({ path: to }) => to.endsWith('chat.update'))!;
-    expect(blocksOf(update).at(-1)).toMatchObject({ elements: [{ text: 'Nobody decided in time.' }] });
+    expect(blocksOf(update).at(-1)).toMatchObject({ elements: [{ text: 'It was not decided in time.' }] });
     await press(late);
     expect(told().at(-1)!.body.text).toBe('This approval is already expired.');
   });
@@ -370,7 +370,9 @@ describe('Teams', () => {
     expect((await deliver(fixture, 'teams', 'app-1', pressed(data), {})).status).toBe(401);
     expect((await send(pressed(data), 'app-2')).status).toBe(401);
     const bob = { from: { id: '29:2', aadObjectId: 'aad-2' } };
-    expect((await send(pressed(data, bob))).body.value).toBe('This is not yours to decide, or it is over.');
+    expect((await send(pressed(data, bob))).body.value).toBe(
+      'You cannot decide this, or it has already been decided.',
+    );
     for (const odd of [
       {},
       { approved: true },

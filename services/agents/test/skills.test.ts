@@ -118,7 +118,7 @@ describe('built-in skills', () => {
       parameters,
       run: async () => ({ data: 1, text: '' }),
     };
-    expect(() => defineSkill(skill)).toThrow('is not asked for one');
+    expect(() => defineSkill(skill)).toThrow('gets its tenant from the call');
   });
 
   it('cut what is too long', async () => {

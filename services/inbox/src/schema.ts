@@ -178,7 +178,7 @@ export const categoryErasureShape = z.strictObject({
 export const categoryShape = z.strictObject({
   category: z.string(),
   until: moment.nullable(),
-  deleting: z.boolean().describe('The category is being deleted; nobody sees its messages any more'),
+  deleting: z.boolean().describe('The category is being deleted, and its messages are no longer visible'),
 });
 export const publicCountsShape = z.strictObject({
   published: z.int(),

@@ -27,7 +27,7 @@ export const queryLimit = { rows: 10_000, bytes: 4_000_000, seconds: callerMs / 
 export const queryParams = 100; // values for the placeholders of one query
 export const paramChars = 10_000; // of one of them
 
-export const textChangesMs = 60 * 60_000; // that a text which was changed or removed stays in a file: silver is written anew for it
+export const textChangesMs = 60 * 60_000; // that a text which was changed or removed stays in a file: silver is rewritten for it
 
 export const sqlChars = 20_000; // longer than anybody types
 export const resultRows = 10_000; // what a console shows and a script reads at once
@@ -35,7 +35,7 @@ export const resultBytes = 4 * 1024 * 1024; // of JSON in one answer
 
 export const recentFiles = 40; // a query opens each of them, at about a third of a millisecond
 export const recentFilesMost = 200; // of a large silver, whose recent files are merged from 40 on
-export const cheapRows = 200_000; // of silver, written anew in a second or two
+export const cheapRows = 200_000; // of silver, rewritten in a second or two
 export const recentRows = 20_000; // merged at query time; more is cheaper to compact
 export const recentShare = 0.1; // of silver: each row is then rewritten about ten times in its life
 export const rowGroupRows = 20_000; // rows are sorted by owner, so a query of one owner reads few groups

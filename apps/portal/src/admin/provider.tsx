@@ -83,7 +83,7 @@ function Form({ known, onChanged }: { known: Known | null; onChanged: () => Prom
           checked={createsUsers}
           onChange={event => setCreatesUsers(event.target.checked)}
         />{' '}
-        People who are no users yet become members
+        People who are not users yet become members
       </label>
       {known && (
         <p className="stak-portal-dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>

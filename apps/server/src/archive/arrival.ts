@@ -26,8 +26,8 @@ export async function finishArrival(store: Store, id: string, nowMs: number): Pr
 export async function requireUnfinished(store: Store, id: string): Promise<void> {
   const found = await readArrival(store).catch(ignoreMissing);
   if (!found)
-    throw new UsageError('no import of this archive was begun here: import it into a store without data');
-  if (found.id !== id) throw new UsageError('what was begun here is the import of another archive');
+    throw new UsageError('no import of this archive was started here: import it into an empty store');
+  if (found.id !== id) throw new UsageError('an import of another archive was started here');
   if (found.finished_at !== undefined) throw new UsageError('the import of this archive has finished');
 }
 

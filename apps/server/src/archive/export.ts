@@ -44,7 +44,7 @@ const defaultPageItems = 1000; // so few are gone from memory before it is tidie
 const check = 'stak-archive';
 
 /**
- * Writes every item of the tables into a folder. One that was cut short goes on where it was, if the store is still the
+ * Writes every item of the tables into a folder. One that was cut short continues where it was, if the store is still the
  * same: an archive of two states would be of none.
  */
 export async function exportArchive(
@@ -86,7 +86,7 @@ async function requireSame({ source }: ExportOptions, manifest: Manifest, folder
     throw new UsageError(`${folder} has an export of another store: choose another folder`);
   if (manifest.source?.state !== state)
     throw new UsageError(
-      `the store has changed since the export into ${folder} was begun: begin again in another folder`,
+      `the store has changed since the export into ${folder} was started: start again in another folder`,
     );
 }
 

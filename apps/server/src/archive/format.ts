@@ -34,7 +34,7 @@ const manifestSchema = z.object({
     z.object({
       parts: z.array(partSchema),
       isWhole: z.boolean(),
-      next: z.record(z.string(), z.unknown()).optional(), // where an export that was cut short goes on
+      next: z.record(z.string(), z.unknown()).optional(), // where an export that was cut short continues
     }),
   ),
 });

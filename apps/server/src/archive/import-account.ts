@@ -88,7 +88,7 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
   const store = createStore({ client, clock });
   for (const userId of accounts)
     if (await store.get(profile, { userId }, { consistent: true }))
-      throw new UsageError(`the account ${userId} is there already`);
+      throw new UsageError(`the account ${userId} already exists`);
   if (!goOn) await requireFree(all, manifest);
 
   const seals = await storeSeals(options, manifest);
@@ -139,7 +139,7 @@ async function requireFree(
   if (taken.length === 0) return;
   const more = taken.length > named ? ` and ${taken.length - named} more` : '';
   throw new UsageError(
-    `the store has these already: ${taken.slice(0, named).join(', ')}${more}. Nothing was written; with --continue an import that was cut short goes on`,
+    `the store already has: ${taken.slice(0, named).join(', ')}${more}. Nothing was written; resume an interrupted import with --continue`,
   );
 }
 

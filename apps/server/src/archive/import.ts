@@ -96,7 +96,7 @@ export async function prepareTables(
 export async function openArchive({ tables, folder }: Pick<ImportOptions, 'tables' | 'folder'>) {
   const manifest = await readManifest(folder);
   if (manifest.finished === undefined)
-    throw new UsageError(`the export into ${folder} was cut short: run it again, and it goes on`);
+    throw new UsageError(`the export into ${folder} was interrupted: run it again to continue`);
   const known = new Set(tables.map(({ name }) => name));
   const foreign = Object.keys(manifest.tables).filter(name => !known.has(name));
   if (foreign.length > 0)

@@ -31,7 +31,7 @@ import { hasStream, keyIn, persist, setStream } from './import.ts';
 type TableState = {
   positions: Record<string, string>; // by shard: the last change that the other store has
   past: string[]; // shards that were over when it began
-  next?: Attributes; // where the copy goes on
+  next?: Attributes; // where the copy continues
   isCopied?: boolean;
 };
 
@@ -165,7 +165,7 @@ export async function openMigration(options: MigrationOptions) {
         return sequence === undefined ? [] : [{ shard, sequence }];
       });
     },
-    /** Makes alike what is not, and throws if that is in vain. Only while nobody writes. */
+    /** Repairs differences, and throws if some remain. Only while writes are paused. */
     async requireAlike(): Promise<void> {
       for (const [table, keys] of touched) {
         const unlike = await differing(options, table, [...keys.values()]);

@@ -22,7 +22,7 @@ export type SwitchOptions = {
   say(line: string): void;
 };
 
-const pauseMs = 8_000; // then writes go on, moved or not
+const pauseMs = 8_000; // then writes continue, moved or not
 const reserveMs = 500; // for the commit
 const attempts = 5;
 const lagMs = 5_000; // of consumers, some of which gather changes for a second or two: the rest is handed over
@@ -50,7 +50,7 @@ export async function switchOver(options: SwitchOptions): Promise<number> {
       await options.from.embedded.writePause.end(options.move.id);
       // A failure that came late may be due to that.
       if (clock.now() <= lastMs || attempt === attempts) throw error;
-      say('What was left took too long: writes go on, and it is tried again.');
+      say('Copying the rest took too long. Writes continue, and the switch is tried again.');
     }
   }
 }
@@ -124,7 +124,7 @@ async function moveCheckpoints(
 }
 
 // The consumers that run, as soon as none of them is far behind. One that runs no more, because this version does not
-// have it, is left behind; on a store that nobody serves all of them are meant.
+// have it, is left behind; on a store without a running server, it waits for all of them.
 async function untilConsumersAreClose(options: SwitchOptions): Promise<string[]> {
   const { from, isServed, clock, say, migration } = options;
   const store = createStore({ client: from.client });

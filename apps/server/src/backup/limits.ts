@@ -2,7 +2,7 @@
 
 export const segmentBytes = 8 * 1024 * 1024; // of the log: a longer outage is shipped in several
 export const partBytes = 4 * 1024 * 1024; // of a snapshot
-export const readBytes = 256 * 1024; // of a snapshot in one turn, so that shipping goes on meanwhile
+export const readBytes = 256 * 1024; // of a snapshot in one turn, so that shipping continues meanwhile
 export const snapshotRest = 3; // for each millisecond of work on a snapshot: it must not slow down requests
 export const bundledSegments = 500; // a restore fetches one object instead of these
 export const bundleBytes = 16 * 1024 * 1024;

@@ -26,7 +26,7 @@ export async function findTail(target: Target, history: string): Promise<Tail> {
 }
 
 // Ships a piece of the journal as the segment after the tail. Fails if there is one already. If that is of an earlier
-// attempt of ours, the log goes on behind it; if it is of another store, our journal does not follow from it.
+// attempt of ours, the log continues behind it; if it is of another store, our journal does not follow from it.
 export async function appendSegment(
   { objects, keys: [key] }: Target,
   tail: Tail,
@@ -39,7 +39,7 @@ export async function appendSegment(
   const sealed = sealObject(facts, records, key);
   const name = segmentKey(history, number);
   if (!(await withDeadline(limits.callMs, () => objects.putIfAbsent(name, sealed.bytes))))
-    throw new Error(`${name} is there already`);
+    throw new Error(`${name} already exists`);
   return { number, checksum: sealed.checksum, cursor: next, lastAt };
 }
 

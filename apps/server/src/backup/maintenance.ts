@@ -73,7 +73,7 @@ export async function takeSnapshot(
     }
     // Before it counts: what is missing in the copy is in the target.
     const end = await ship();
-    if (end?.history !== history) throw new Error('the journal has begun anew while a snapshot was taken');
+    if (end?.history !== history) throw new Error('the journal was restarted while a snapshot was taken');
     const secretKeyIds = [...settings.secretKeyIds];
     const madeAt = await source.madeAt();
     const counts = { parts, last: previous, entries, bytes };

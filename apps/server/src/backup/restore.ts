@@ -94,7 +94,7 @@ async function requireOneStore(
   const end = await endOf(before);
   if (end >= madeAt) return;
   throw new BackupError(
-    `the newest store here was made at ${time(madeAt)} and began with nothing. Restore the one before it with --to-time ${endTime(end)}, or the newest with --to-time ${endTime(await endOf(newest))}`,
+    `the newest store here was made at ${time(madeAt)} and started empty. Restore the one before it with --to-time ${endTime(end)}, or the newest with --to-time ${endTime(await endOf(newest))}`,
   );
 }
 
@@ -281,7 +281,9 @@ async function verify(path: string): Promise<void> {
   try {
     const { problemCount, problems } = engine.check();
     if (problemCount > 0)
-      throw new BackupError(`what was restored has ${problemCount} problems, first: ${problems[0]!.message}`);
+      throw new BackupError(
+        `the restored store has ${problemCount} problems, first: ${problems[0]!.message}`,
+      );
   } finally {
     await engine.close();
   }

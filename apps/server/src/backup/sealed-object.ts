@@ -28,7 +28,7 @@ const factsSchema = z.discriminatedUnion('kind', [
     last: whole,
     firstAt: z.number(),
     lastAt: z.number(),
-    // Where the journal of the store goes on behind it.
+    // Where the journal of the store continues behind it.
     next: z.object({ chain: whole, file: whole, offset: whole }),
   }),
   z.object({

@@ -7,7 +7,7 @@ import type { BackupSource } from './source.ts';
 import { findHead, type History, listHistories, type Target } from './target.ts';
 
 // Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. All that
-// it has to remember is in the target: it goes on behind the last segment there. Where the journal has a gap (it grew to
+// it has to remember is in the target: it continues behind the last segment there. Where the journal has a gap (it grew to
 // its limit, or the machine stopped before its files were on the disk), a new history begins, with a snapshot.
 
 export type ShipperSettings = {
@@ -76,7 +76,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     }
     state.commit = tail.cursor.commit;
     await source.trim(tail.cursor);
-    // Where the journal has stopped, nobody knows what came after its last commit.
+    // If the journal has stopped, what came after its last commit is unknown.
     const settledAt = end.stopped === undefined ? lookedAt - limits.settledMs : 0;
     const coveredUntil = Math.max(tail.lastAt, settledAt);
     if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined) await noteHead(tail, coveredUntil);
@@ -87,10 +87,13 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   const nextChunk = ({ cursor }: Tail, end: Parameters<BackupSource['read']>[1]) =>
     source.read(cursor, end, limits.segmentBytes);
 
-  // What is lost of the journal is in the store, so a snapshot has it; only moments in between cannot be gone back to.
+  // What is lost of the journal is in the store, so a snapshot has it; only moments in between cannot be restored.
   async function beginAnew(reason: string): Promise<void> {
     state.gaps++;
-    log.warn({ history: tail?.cursor.history, reason }, 'the log of the backup has a gap: it begins anew');
+    log.warn(
+      { history: tail?.cursor.history, reason },
+      'the log of the backup has a gap: starting a new one',
+    );
     tail = undefined;
     await source.begin();
   }
@@ -101,7 +104,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     headAt = writtenAt;
   }
 
-  // A snapshot if one is due; afterwards what it made superfluous goes.
+  // Takes a snapshot if one is due, then deletes what it replaces.
   async function maintain(signal: AbortSignal): Promise<void> {
     const { history } = state;
     if (history === undefined || tail?.cursor.history !== history) return;

@@ -128,7 +128,8 @@ export async function readObject<K extends Facts['kind']>(
   const bytes = await getObject(target, key);
   if (!bytes) throw new BackupError(`${key} is missing`);
   const inspected = inspectObject(bytes, key);
-  if (inspected.end !== bytes.length) throw new BackupError(`${key} is damaged: it has more than it should`);
+  if (inspected.end !== bytes.length)
+    throw new BackupError(`${key} is damaged: it is longer than it should be`);
   return openObject(kind, inspected, { name: key, keys: target.keys });
 }
 

@@ -13,7 +13,7 @@ type ServerOptions = {
 };
 
 const port = 8787;
-// A server goes on for so long after it was asked to stop, until the load balancer sends it nothing more; then it
+// A server continues for so long after it was asked to stop, until the load balancer sends it nothing more; then it
 // finishes what is in flight.
 const drainSeconds = 30;
 const stopSeconds = 90;
@@ -232,7 +232,7 @@ const service: Resource = {
     LaunchType: 'FARGATE',
     DesiredCount: ref('Servers'),
     HealthCheckGracePeriodSeconds: 60,
-    // A version that does not become ready takes nobody's place.
+    // A version that does not become ready replaces nothing.
     DeploymentConfiguration: {
       MinimumHealthyPercent: 100,
       MaximumPercent: 200,

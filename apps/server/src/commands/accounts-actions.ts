@@ -22,7 +22,7 @@ const withWho =
   (work: Action) =>
   (flags: Flags, who: string | undefined): Promise<void> => {
     if (who === undefined)
-      throw new UsageError('whose? name an id or an e-mail address; see stak accounts list');
+      throw new UsageError('which account? give an id or an e-mail address; see stak accounts list');
     return withOpened(flags, opened => work(opened, flags, who));
   };
 
@@ -55,7 +55,7 @@ export const actions = {
   disable: withWho(async ({ operators }, _flags, who) => {
     const { userId, email } = await operators.find(who);
     await operators.disable(userId);
-    console.log(`${email} is let in no more; stak accounts enable ${userId} takes it back`);
+    console.log(`${email} can no longer sign in; undo it with stak accounts enable ${userId}`);
   }),
   enable: withWho(async ({ operators }, _flags, who) => {
     const { userId, email } = await operators.find(who);

@@ -61,14 +61,14 @@ export async function restore(flags: RestoreFlags): Promise<void> {
   await withTarget(flags, async target => {
     const path = readDataFolder(flags);
     requireEmpty(resolve(path));
-    note('Looking for what is needed…');
+    note('Looking for the snapshot and its log…');
     const plan = await planRestore(target, moment?.getTime());
     const progress = restoreProgress();
     const restored = await restoreBackup(target, plan, resolve(path), progress).finally(progress.end);
     console.log(`Restored to ${path}, as it was at ${new Date(moment ?? restored.at).toISOString()}`);
-    console.log('Everything in it was compared, as stak dynamodb check does, and nothing is wrong.');
+    console.log('It was checked as by stak dynamodb check: no problems found.');
     console.log(
-      `Not in a backup: the keys that open what is sealed (${restored.secretKeyIds.join(', ')}), and the lake.`,
+      `A backup does not contain the keys that open stored secrets (${restored.secretKeyIds.join(', ')}), and the lake.`,
     );
   });
 }

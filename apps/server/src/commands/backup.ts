@@ -22,10 +22,7 @@ export function registerBackup(cli: CAC): void {
     .command('restore', 'Restore a store from its backup, as of any second')
     .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
     .option('--to-time <time>', 'The time to restore, such as 2026-11-15T12:00:00Z (default: the newest)')
-    .option(
-      '--path <folder>',
-      'Where to write it: an empty folder, or one that is not there (default: ./data)',
-    )
+    .option('--path <folder>', 'Where to write it: an empty or new folder (default: ./data)')
     .example('stak restore --from /mnt/backup --path ./data')
     .example('stak restore --from s3://bucket/stak --to-time 2026-11-15T12:00:00Z --path ./data')
     .action(async (flags: RestoreFlags) => {

@@ -50,7 +50,7 @@ async function checkUser(client: Client, { user_id, ...conversation }: Conversat
 
 async function begin(client: Client, { tenant_id, user_id }: Talk): Promise<string> {
   const { data } = await client.agents.createConversation({ tenant_id, body: { user_id } });
-  whisper(`a new conversation: go on later with --conversation ${data.conversation_id}`);
+  whisper(`a new conversation: continue it later with --conversation ${data.conversation_id}`);
   return data.conversation_id;
 }
 

@@ -9,7 +9,7 @@ export function registerDemo(cli: CAC): void {
     .option('--pace <number>', 'Continue live, with this many events a minute (default: 40 with --for)')
     .option(
       '--for <duration>',
-      'Go on live for so long, like 90s, 10m or 1h (default: until Ctrl-C with --pace)',
+      'Continue live for this long, like 90s, 10m or 1h (default: until Ctrl-C with --pace)',
     )
     .option('--seed <number>', 'Another number tells another story (default: 1)')
     .example('stak demo')

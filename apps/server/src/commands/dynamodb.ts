@@ -15,7 +15,7 @@ export function registerDynamoDb(cli: CAC): void {
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
     .option('--allow-origin <origin>', 'Allow web pages of this origin (default: none)')
     .option('--to <folder>', 'backup: the folder to write to')
-    .option('--json', 'check, stats: print JSON, as they do anyway')
+    .option('--json', 'check, stats: print JSON, as they always do')
     .example('stak dynamodb --port 8000 --path ./data')
     .example('stak dynamodb check --path ./data')
     .example('stak dynamodb stats --path ./data')

@@ -49,7 +49,7 @@ async function events(flags: HookFlags, eventId: string | undefined): Promise<vo
   if (flags.json) return printJson(found);
   printTable(
     [['id', 'received', 'status', 'method', 'bytes', 'type'], ...found.map(rowOf)],
-    'There are no such events; stak hooks sources has the address to send one to.',
+    'No events found; stak hooks sources shows the address to send one to.',
   );
 }
 

@@ -8,7 +8,7 @@ export type LiveEvent = Event & { headers: readonly (readonly [string, string])[
 
 const timeoutMs = 30_000; // somebody may be looking at it in a debugger
 
-// They are about the connection to us, or told anew for the one to the target.
+// They are about the connection to us, or told again for the one to the target.
 const ownHeaders = new Set([
   'connection',
   'content-length',

@@ -13,13 +13,13 @@ import { findSource } from './hooks-sources.ts';
 const rememberedEvents = 10_000;
 
 // The events of a source, sent on to a server on this machine just as they came in. When the connection breaks, the
-// client goes on after the last event it has seen.
+// client continues after the last event it has seen.
 export async function listen(flags: HookFlags): Promise<void> {
   const target = readTarget(flags.forward);
   const { client } = await connect(flags);
   const { sourceId, name } = await findSource(client, flags.source);
   const { sinceMs, newestId } = await readStart(client, sourceId);
-  // A connection that breaks before the first event has to know as well where to go on.
+  // A connection that breaks before the first event has to know as well where to continue.
   const lastEventId = createIds({ clock: { ...systemClock, now: () => sinceMs } }).next('evt');
   const isNew = createMemory(rememberedEvents);
   if (newestId !== undefined) isNew(newestId);

@@ -60,7 +60,7 @@ export async function connections(flags: HookFlags): Promise<void> {
   ]);
   printTable(
     [['id', 'name', 'status', 'delivered', 'failed', 'destination'], ...rows],
-    'It delivers to nowhere yet: add --create orders --destination https://example.com/hooks',
+    'It has no connection yet: add --create orders --destination https://example.com/hooks',
   );
 }
 

@@ -177,7 +177,7 @@ async function redact(flags: InboxFlags, id: string | undefined): Promise<void> 
   const { client } = await connect(flags);
   if (id !== undefined) await client.inbox.redact({ ...inboxId, id });
   else if (host_system_id !== undefined) await client.inbox.redactHostId({ ...inboxId, host_system_id });
-  console.log('nobody sees it any more');
+  console.log('redacted for all recipients');
 }
 
 async function receipts(flags: InboxFlags, id: string | undefined): Promise<void> {
@@ -194,8 +194,9 @@ async function receipts(flags: InboxFlags, id: string | undefined): Promise<void
 
 async function deleteInbox(flags: InboxFlags): Promise<void> {
   const inboxId = inboxOf(flags);
-  if (!flags.all) throw new UsageError(`everything in ${inboxId.inbox_key} would be gone; say so with --all`);
+  if (!flags.all)
+    throw new UsageError(`everything in ${inboxId.inbox_key} would be deleted; confirm with --all`);
   const { client } = await connect(flags);
   await client.inbox.deleteInbox(inboxId);
-  console.log(`${inboxId.inbox_key} is deleted; what was in it is being erased`);
+  console.log(`${inboxId.inbox_key} is deleted; its contents are being erased`);
 }

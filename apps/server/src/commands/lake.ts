@@ -41,13 +41,14 @@ async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
     const { data, headers } = await client.lake.export({ body: { ...asked, format: formatOf(file) } });
     await writeFile(file, data);
     console.log(`${data.length} bytes in ${file}`);
-    if (headers.get('stak-truncated') === 'true') console.error('There is more: the answer was cut.');
+    if (headers.get('stak-truncated') === 'true')
+      console.error('The answer was truncated: there are more rows.');
     return;
   }
   const { data } = await client.lake.query({ body: asked });
   if (flags.json) return printJson(data);
   printTable([data.columns.map(column => column.name), ...data.rows.map(row => row.map(show))]);
-  if (data.truncated) console.error('There is more: the answer was cut.');
+  if (data.truncated) console.error('The answer was truncated: there are more rows.');
   tellLag(data);
 }
 

@@ -72,7 +72,7 @@ async function migrateTo(
   const file = readFile(folder) ?? newFile(target);
   if (JSON.stringify(file.to) !== JSON.stringify(target))
     throw new UsageError(
-      `a migration to ${describeTarget(file.to)} was begun here: go on with it, or give it up with stak migrate --abandon`,
+      `a migration to ${describeTarget(file.to)} was started here: continue it, or give it up with stak migrate --abandon`,
     );
   const save = (state: MigrationState) => writeWhole(fileIn(folder), JSON.stringify({ ...file, state }));
   await save(file.state);
@@ -194,7 +194,7 @@ async function abandon(from: Embedded, folder: string): Promise<void> {
   const move = readMove(from.embedded);
   if (move) throw new UsageError(`this store has moved to ${describeTarget(move)} already`);
   const file = readFile(folder);
-  if (!file) throw new UsageError('no migration was begun here');
+  if (!file) throw new UsageError('no migration was started here');
   for (const table of file.state.extraStreams)
     if (await hasStream(from.control, table)) await setStream(from.control, table, false);
   await rm(fileIn(folder));
@@ -213,7 +213,8 @@ function readTarget(flags: MigrateFlags, env: NodeJS.ProcessEnv): Target {
   const region = flags.region ?? (env.STAK_AWS_REGION || undefined);
   const endpoint = flags.endpoint ?? (env.STAK_AWS_ENDPOINT || undefined);
   const config = readStoreConfig({ region, endpoint, prefix: flags.prefix }, env);
-  if (config.kind !== 'aws') throw new UsageError('--region or --endpoint has to say where it moves to');
+  if (config.kind !== 'aws')
+    throw new UsageError('--region or --endpoint is required: where to move the store');
   return {
     region: config.region,
     ...(config.endpoint !== undefined && { endpoint: config.endpoint }),

@@ -100,7 +100,7 @@ async function remove(flags: TenantFlags, id: string | undefined): Promise<void>
   const { client } = await connect(flags);
   const { data: begun } = await client.tenants.delete({ tenant_id });
   const { erasure_id } = begun;
-  console.log(`${tenant_id} is closed; erasing what it has (${erasure_id})`);
+  console.log(`${tenant_id} is closed; its data is being erased (${erasure_id})`);
   let told = -1;
   for (let erasure = begun; erasure.status !== 'done'; ) {
     await new Promise(resolve => setTimeout(resolve, progressMs));

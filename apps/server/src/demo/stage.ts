@@ -5,7 +5,7 @@ import type { Beat } from './story.ts';
 import { signEvent, wordEvent } from './stripe.ts';
 import { dayFromNow, inbox_key, storyLabel, tenant_id, type Workspace } from './workspace.ts';
 
-// Who can be told to answer no more, after the events before, and to answer again, after those since.
+// A destination that can be made to fail, after the given events, and to work again.
 export type Shipping = {
   fail(eventIds: readonly string[]): Promise<void>;
   repair(eventIds: readonly string[]): Promise<void>;
@@ -53,7 +53,7 @@ export function createStage(
       { headers: { 'Content-Type': 'application/json', 'Stripe-Signature': signature } },
     );
     counts.webhooks += 1;
-    if (isForged) return `somebody without the secret says that order ${order.number} is paid: rejected`;
+    if (isForged) return `a request without the secret says that order ${order.number} is paid: rejected`;
     eventIds.push(data.eventId);
     return `${type}  order ${order.number}, ${euros(order.cents)}, ${order.customer.display_name}`;
   };
@@ -126,7 +126,7 @@ export function createStage(
       } catch (error) {
         if (!(error instanceof StakError) || error.code !== 'webhooks.quota_exceeded') throw error;
         isQuotaUsed = true;
-        return "stripe  the plan's events of this month are used up: the story goes on without payments";
+        return "stripe  the plan's events of this month are used up: the story continues without payments";
       }
     },
   };

@@ -93,7 +93,7 @@ export async function findConnection(
   const known = data.data.find(({ name }) => name === body.name);
   if (known) {
     const { connectionId } = known;
-    // Activated anew: whatever it was told of an earlier destination is forgotten.
+    // Activated again: whatever it was told of an earlier destination is forgotten.
     if (known.status === 'active')
       await webhooks.editConnection({ connectionId, body: { status: 'paused' } });
     await webhooks.editConnection({ connectionId, body: { ...body, status: 'active' } });

@@ -26,7 +26,7 @@ const shared = {
   endUserScope: 'any' as const,
   tags: ['tables'],
 };
-const forOperators = 'For operators of this server, signed in; for anybody else it is not there.';
+const forOperators = 'For operators of this server who are signed in. Anyone else gets a 404.';
 const params = z.strictObject({ table: z.string().min(1).max(255) });
 
 const list = route({

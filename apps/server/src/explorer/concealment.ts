@@ -57,7 +57,7 @@ function concealText(text: string): string {
   return shown === parsed ? text : JSON.stringify(shown);
 }
 
-// Hashes in keys of which nobody knows what they stand for.
+// Hashes in keys whose meaning is unknown.
 const digest = /[0-9a-f]{64}|[A-Za-z0-9_-]{43,}/g;
 
 export const concealUnknownKey = (key: string): string => key.replaceAll(digest, mask);

@@ -8,5 +8,5 @@ export const changeValueChars = 1000; // a stream of changes is watched, not rea
 export const changeChars = 60_000; // an event far below what one consumer may have buffered
 export const binaryBytes = 256; // enough to recognise what it is
 export const changesKept = 200; // for clients that reconnect after a moment; 12 MB at most
-export const lingerMs = 60_000; // a page that is loaded again goes on where it was
+export const lingerMs = 60_000; // a page that is loaded again continues where it was
 export const lookMs = 15_000; // viewers are woken by changes; this only lets them notice a tail that has failed

@@ -8,7 +8,7 @@ export type Operators = {
   // The account of a demo, for as long as this process runs, and for requests of this machine only.
   admitFromHere(accountId: string): void;
   isOperator(caller: Caller): boolean;
-  // For anybody else there is nothing here: the answer is the one for a path that nobody serves.
+  // Anyone else gets the answer for a path that does not exist.
   assertOperator(caller: Caller): void;
 };
 

@@ -17,7 +17,7 @@ type Query = Omit<ItemsQuery, 'cursor'> & { start: Attributes | undefined };
 export type ItemPage = { items: ItemView[]; end: Attributes | undefined; read: number; units: number };
 
 // A page of items in the order they are stored. Those of one entity are picked from what is read, as far as the
-// budget goes: the page may be short, or empty, and still go on.
+// budget goes: the page may be short, or empty, and still continue.
 export async function readItems(deps: ReadingDeps, table: AnyTable, query: Query): Promise<ItemPage> {
   const { index, partition, sort, order, entity, limit } = query;
   const items: Attributes[] = [];
@@ -55,7 +55,7 @@ function takeUntil(
   return { items };
 }
 
-// What DynamoDB wants to hear to go on after an item: its keys, and those of the index it was read from.
+// What DynamoDB wants to hear to continue after an item: its keys, and those of the index it was read from.
 function positionOf(table: AnyTable, index: string | undefined, stored: Attributes): Attributes {
   const names = [table.keys, keysAt(table, index)].flatMap(({ partition, sort }) =>
     sort === undefined ? [partition] : [partition, sort],

@@ -17,7 +17,7 @@ export const conversations = handlerOf('conversations');
 export const inbox = handlerOf('inbox');
 export const tasks = handlerOf('tasks');
 
-// Composed by the first call. One that fails is repeated by Lambda, and then composed anew.
+// Composed by the first call. One that fails is repeated by Lambda, and then composed again.
 function handlerOf(name: string): Handler {
   let composed: Promise<readonly Handler[]> | undefined;
   return async (event, lambda) => {

@@ -39,9 +39,10 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'table.item_refused':
     'The item does not fit its table. Check the values against the schema of the operation.',
   'table.key_refused': 'A key is empty or too long. Use shorter ids.',
-  'table.condition_failed': 'Somebody else changed the item first. Read it again and repeat the change.',
+  'table.condition_failed':
+    'The item was changed by another request first. Read it again and repeat the change.',
   'table.transaction_failed':
-    'Somebody else changed one of the items first. Read them again and repeat the change.',
+    'One of the items was changed by another request first. Read them again and repeat the change.',
   'table.design_mismatch':
     'A table does not have the design this version expects. Run `stak tables create`, or ask your operator.',
   'table.busy': 'The store is throttling. Try again after `Retry-After`.',
@@ -53,9 +54,9 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.app_unknown':
     'The app has not registered here, or its registration has expired. Remove the connection in the app, and connect again.',
   'accounts.app_redirect_refused':
-    'The app wants to be answered at an address that it has not registered. Report it to the makers of the app.',
+    'The app asked for a redirect address that it has not registered. Report it to the makers of the app.',
   'accounts.app_request_expired': 'The request of the app is older than ten minutes. Start again in the app.',
-  'accounts.app_not_found': 'No such app is connected. List the apps to see which are.',
+  'accounts.app_not_found': 'The app is not connected. List the apps to see which are.',
   'accounts.code_required':
     'The password is right, and the account has a second factor. Send it again with `code` or `passkey`.',
   'accounts.code_wrong':
@@ -63,7 +64,7 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.step_up_needed':
     'The operation needs a second factor that was shown within ten minutes. Call `POST /v1/auth/step-up`, then repeat it.',
   'accounts.factor_exists': 'The account has an authenticator app. Remove it before you add another.',
-  'accounts.factor_missing': 'The account has no such second factor. Add one first.',
+  'accounts.factor_missing': 'The account does not have this second factor. Add one first.',
   'accounts.session_confined':
     'The session was started through an organisation’s provider and is for that organisation alone. Sign in in another way.',
   'accounts.provider_refused':
@@ -110,22 +111,21 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.invitation_elsewhere':
     'The invitation was sent to another address. Sign in with the address that the mail came to.',
   'accounts.organisation_not_found':
-    'You are in no such organisation. List yours with `GET /v1/organisations`.',
-  'accounts.member_not_found': 'The organisation has no such member. List them and check the id.',
+    'You are not a member of this organisation. List yours with `GET /v1/organisations`.',
+  'accounts.member_not_found': 'The person is not a member of the organisation. List them and check the id.',
   'accounts.invitation_not_found':
-    'There is no such invitation: it was accepted, withdrawn or has expired. Send another one.',
+    'The invitation does not exist: it was accepted, withdrawn or has expired. Send another one.',
   'accounts.already_member': 'This person is a member already. Change their role instead.',
   'accounts.last_owner': 'An organisation keeps an owner. Transfer the ownership to another member first.',
-  'accounts.too_many_invitations':
-    'Too many invitations wait for an answer. Withdraw some that nobody will accept.',
+  'accounts.too_many_invitations': 'Too many invitations are open. Withdraw some of them.',
   'accounts.too_many_organisations': 'You own as many organisations as you may. Use one of them.',
-  'accounts.key_not_found': 'There is no such API key. List your keys and check the id.',
+  'accounts.key_not_found': 'The API key does not exist. List your keys and check the id.',
   'accounts.provider_not_linked': 'The account is not linked to this provider. Nothing needs to be unlinked.',
-  'accounts.session_not_found': 'There is no such session. List your sessions and check the id.',
-  'accounts.user_not_found': 'There is no such account. Check the id.',
+  'accounts.session_not_found': 'The session does not exist. List your sessions and check the id.',
+  'accounts.user_not_found': 'The account does not exist. Check the id.',
   'accounts.already_subscribed': 'The account pays for a plan already. Change it in the billing portal.',
   'accounts.already_verified': 'The address is verified already. Nothing needs to be done.',
-  'accounts.being_deleted': 'The account is being deleted. Nothing can be changed any more.',
+  'accounts.being_deleted': 'The account is being deleted. Nothing can be changed.',
   'accounts.changed': 'The account was changed at the same time. Read it again and repeat the change.',
   'accounts.email_taken': 'Another account has this address. Sign in, or use another address.',
   'accounts.identity_taken':
@@ -151,17 +151,17 @@ export const errorTexts: Readonly<Record<string, string>> = {
 
   'agents.channel_disabled':
     'The channel is not enabled for the tenant. Enable it in the settings of the tenant.',
-  'agents.channel_not_found': 'There is no such channel. Connect it first.',
-  'agents.approval_not_found': 'There is no such approval. List the approvals and check the id.',
-  'agents.approval_not_yours': 'Somebody else has to decide this. Ask an admin of the tenant.',
+  'agents.channel_not_found': 'The channel does not exist. Connect it first.',
+  'agents.approval_not_found': 'The approval does not exist. List the approvals and check the id.',
+  'agents.approval_not_yours': 'You cannot decide this. Ask an admin of the tenant.',
   'agents.approval_decided': 'It was decided before, has expired or was cancelled. `details` says which.',
-  'agents.conversation_not_found': 'There is no such conversation. Check the id.',
-  'agents.mcp_server_not_found': 'There is no such MCP server. List the servers and check the name.',
+  'agents.conversation_not_found': 'The conversation does not exist. Check the id.',
+  'agents.mcp_server_not_found': 'The MCP server does not exist. List the servers and check the name.',
   'agents.mcp_server_refused': 'The MCP server cannot be used. `detail` says what went wrong.',
   'agents.memory_not_found': 'Nothing is remembered under this id. List the memory and check the id.',
-  'agents.message_not_found': 'There is no such message. Check the id.',
-  'agents.skill_not_found': 'There is no such skill. List the skills and check the name.',
-  'agents.user_not_found': 'The tenant has no such user. Create the user first.',
+  'agents.message_not_found': 'The message does not exist. Check the id.',
+  'agents.skill_not_found': 'The skill does not exist. List the skills and check the name.',
+  'agents.user_not_found': 'The user does not exist in the tenant. Create the user first.',
   'agents.conversation_busy':
     'The conversation is answering another message. Wait for that answer, then send again.',
   'agents.conversation_cleared':
@@ -197,16 +197,17 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The time to send is in the past or more than a year away. Choose a time within a year.',
   'inbox.snooze_invalid':
     'The time to wake up is in the past or too far away. Choose a later or nearer time.',
-  'inbox.category_not_found': 'The inbox has no such category. List the categories and check the name.',
-  'inbox.erasure_not_found': 'There is no such deletion, or it was over long ago. Check the id.',
-  'inbox.message_not_found': 'There is no such message, or it has expired. Check the id.',
-  'inbox.not_found': 'There is no such inbox. Create it first.',
-  'inbox.send_not_found': 'There is no such send. List the sends and check the id.',
+  'inbox.category_not_found':
+    'The category does not exist in the inbox. List the categories and check the name.',
+  'inbox.erasure_not_found': 'The deletion does not exist, or it ended long ago. Check the id.',
+  'inbox.message_not_found': 'The message does not exist, or it has expired. Check the id.',
+  'inbox.not_found': 'The inbox does not exist. Create it first.',
+  'inbox.send_not_found': 'The send does not exist. List the sends and check the id.',
   'inbox.settings_not_found': 'The tenant has no inbox settings yet. Write them first.',
-  'inbox.user_not_found': 'The tenant has no such user. Create the user first.',
+  'inbox.user_not_found': 'The user does not exist in the tenant. Create the user first.',
   'inbox.already_sent': 'The message has been sent. Redact it instead of cancelling it.',
-  'inbox.being_erased': 'The inbox is being deleted. Wait until that is over.',
-  'inbox.category_being_deleted': 'The category is being deleted. Wait until that is over.',
+  'inbox.being_erased': 'The inbox is being deleted. Wait until it is done.',
+  'inbox.category_being_deleted': 'The category is being deleted. Wait until it is done.',
   'inbox.category_in_use': 'The category has messages. Delete it with its messages, or move them.',
   'inbox.host_system_id_taken':
     'A message with this `host_system_id` exists. Nothing needs to be sent again.',
@@ -226,9 +227,9 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'lake.sql_failed': 'The query could not be run. `detail` says why.',
   'lake.sql_forbidden': 'The query does more than read. Use SELECT only.',
   'lake.sql_invalid': 'The SQL is not valid. `detail` says where.',
-  'lake.insight_not_found': 'There is no such insight. List the insights and check the name.',
-  'lake.table_not_found': 'The lake has no such table. List the tables and check the name.',
-  'lake.file_not_found': 'The table has no such file any more. Load the table again.',
+  'lake.insight_not_found': 'The insight does not exist. List the insights and check the name.',
+  'lake.table_not_found': 'The table does not exist in the lake. List the tables and check the name.',
+  'lake.file_not_found': 'The file is no longer part of the table. Load the table again.',
   'lake.range_not_satisfiable': 'The file does not have these bytes. Ask for its size first.',
   'lake.busy': 'Too many queries are running. Try again after `Retry-After`.',
 
@@ -237,9 +238,9 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The recurrence rule is not valid or never happens. Check the RRULE and the due date.',
   'tasks.reminder_refused':
     'The reminder has no due date to count from, or lies too far away. Set a due date or a moment.',
-  'tasks.user_refused': 'There is no such user. Check the id.',
+  'tasks.user_refused': 'The user does not exist. Check the id.',
   'tasks.feed_not_found': 'The address of the calendar is wrong or revoked. Create a new one.',
-  'tasks.task_not_found': 'There is no such task. Check the id.',
+  'tasks.task_not_found': 'The task does not exist. Check the id.',
   'tasks.email_taken': 'Another user has this address. Use another one.',
   'tasks.limit_reached':
     'There are as many tasks, subtasks or labels as there may be. Delete or finish some.',
@@ -256,17 +257,17 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'The provider cannot be used: its address is not reachable from here, or its client secret is missing. Check the settings.',
   'tenants.provider_not_found': 'The tenant has no provider of its own. Set one first.',
   'tenants.sign_in_refused': 'The code or link is wrong, used or too old. Ask for another one.',
-  'tenants.session_refused': 'The session is over. Sign in again.',
+  'tenants.session_refused': 'The session has ended. Sign in again.',
   'tenants.origin_refused': 'The request came from a page of another site. Send it from the portal.',
   'tenants.no_mail': 'The server sends no mail. Set `STAK_SMTP_URL`.',
   'tenants.onboarding': 'The tenant is not active yet. Activate it first.',
-  'tenants.suspended': 'The tenant is suspended. Activate it to go on.',
-  'tenants.channel_not_found': 'There is no such channel. Check its type and id.',
-  'tenants.erasure_not_found': 'There is no such erasure. Check the id.',
+  'tenants.suspended': 'The tenant is suspended. Activate it to continue.',
+  'tenants.channel_not_found': 'The channel does not exist. Check its type and id.',
+  'tenants.erasure_not_found': 'The erasure does not exist. Check the id.',
   'tenants.invitation_not_found': 'The invitation is unknown, used or expired. Ask for a new one.',
-  'tenants.not_found': 'There is no such tenant. Check the id.',
+  'tenants.not_found': 'The tenant does not exist. Check the id.',
   'tenants.schema_not_found': 'The tenant has no schema for custom properties. Write one first.',
-  'tenants.user_not_found': 'The tenant has no such user. Create the user first.',
+  'tenants.user_not_found': 'The user does not exist in the tenant. Create the user first.',
   'tenants.tenant_limit_reached':
     'The plan has no room for another tenant. Delete one, or choose a larger plan.',
   'tenants.user_limit_reached':
@@ -289,10 +290,10 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'webhooks.quota_exceeded':
     'The account has used its events of this month. Wait for the next month or buy a larger plan.',
   'webhooks.storage_limit_reached': 'The account has no storage left. Delete data or buy a larger plan.',
-  'webhooks.connection_not_found': 'There is no such connection. Check the id.',
-  'webhooks.event_not_found': 'There is no such event, or its retention is over. Check the id.',
-  'webhooks.job_not_found': 'There is no such job. Check the id.',
-  'webhooks.source_not_found': 'There is no such source. Check the id in the address.',
+  'webhooks.connection_not_found': 'The connection does not exist. Check the id.',
+  'webhooks.event_not_found': 'The event does not exist, or its retention has ended. Check the id.',
+  'webhooks.job_not_found': 'The job does not exist. Check the id.',
+  'webhooks.source_not_found': 'The source does not exist. Check the id in the address.',
   'webhooks.cannot_sign':
     'A test event cannot be signed for this source. Set a signing secret, or send a test from the provider.',
   'webhooks.too_many_connections':

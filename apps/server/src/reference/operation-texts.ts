@@ -35,7 +35,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.readOrganisationProvider':
     'Returns the OpenID Connect provider of the organisation, without its client secret.',
   'accounts.removeOrganisationProvider':
-    'Nobody signs in through the provider any more. Its people stay members, and their sessions go on.',
+    'Removes the provider. Its people stay members, and their sessions continue.',
   'accounts.readOrganisationSignIn': 'Returns the name of an organisation that has its own provider.',
   'accounts.finishOrganisationSignIn':
     'Signs in or links the person who comes back from the provider, and sends the browser on.',
@@ -64,7 +64,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'tenants.createUser': 'Creates a user of the tenant.',
   'tenants.listChannels': 'Returns the channels that are connected to the tenant.',
   'tenants.releaseChannel': 'Disconnects a channel from the tenant, so that another tenant can connect it.',
-  'tenants.listInvitations': 'Returns the invitations that nobody has accepted yet.',
+  'tenants.listInvitations': 'Returns the invitations that have not been accepted yet.',
   'tenants.revokeInvitation': 'Makes the link of an invitation useless.',
   'tenants.joinPortal':
     'Makes the holder of the invitation a user of the tenant and signs them in, as `tenants.signIn` does.',
@@ -131,14 +131,14 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'agents.renameConversation': 'Changes the title of a conversation.',
   'agents.listMessages': 'Returns the turns of a conversation, newest first.',
   'agents.importConversation': 'Stores a conversation that took place elsewhere.',
-  'agents.getApproval': 'Returns a call that waits for an approval, or what was decided.',
+  'agents.getApproval': 'Returns a call that waits for an approval, or the decision.',
   'agents.listSkills': 'Returns the built-in and custom skills and which of them are enabled.',
   'agents.listCustomSkills': 'Returns the skills that the tenant serves at its own addresses.',
   'agents.getCustomSkill': 'Returns how a custom skill is registered.',
   'agents.deleteCustomSkill': 'Removes a custom skill from the tenant.',
   'agents.listMcpServers': 'Returns the MCP servers and the tools that each of them has.',
   'agents.getMcpServer': 'Returns how the MCP server is registered, and which tools it has.',
-  'agents.deleteMcpServer': 'Removes the MCP server. Its tools are no skills any more.',
+  'agents.deleteMcpServer': 'Removes the MCP server. Its tools are no longer skills.',
   'agents.listMemory': 'Returns summaries and facts that are remembered of the user.',
   'agents.deleteMemory': 'Deletes what is remembered from one conversation.',
   'agents.verifyWebhook': 'Answers the handshake with which WhatsApp checks the address.',

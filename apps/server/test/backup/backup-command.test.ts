@@ -69,7 +69,7 @@ describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
     const restored = await stakWith({ env }, 'restore', '--path', data);
     expect(restored.code, restored.stderr).toBe(0);
     expect(restored.stdout).toMatch(
-      /Restored to .*, as it was at 20.*nothing is wrong.*\(k1\), and the lake/s,
+      /Restored to .*, as it was at 20.*no problems found.*\(k1\), and the lake/s,
     );
     expect(restored.stderr).toMatch(/Snapshot, parts: \d+ of \d+.*Log, segments: \d+ of \d+.*Check: 1 of 1/s);
     expect((await stat(join(data, 'stak.mdb'))).mode & 0o077).toBe(0);

@@ -66,7 +66,7 @@ export async function readSegment<T>(
   return finish();
 }
 
-// Answers where to go on; undefined when the page is full or the table is over.
+// Answers where to continue; undefined when the page is full or the table is over.
 function walkSome(
   { store }: Context,
   { range, index, owns }: SegmentRequest,

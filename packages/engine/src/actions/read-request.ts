@@ -7,7 +7,7 @@ import { projectedNames } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { Page } from './page.ts';
 
-// What Query and Scan share: the index, what may be seen through it, where to go on, and the bill.
+// What Query and Scan share: the index, what may be seen through it, where to continue, and the bill.
 
 type ReadInput = { IndexName?: string; Select?: string; ConsistentRead?: boolean };
 

@@ -5,7 +5,7 @@ import { type Token, tokenize } from './lexer.ts';
 import { isReserved } from './reserved-words.ts';
 
 // Where a parser stands. A `problem` is a fault of text that parses: DynamoDB reports syntax errors first and
-// ranks the rest, so parsing goes on and the problem of the lowest rank is thrown at the end.
+// ranks the rest, so parsing continues and the problem of the lowest rank is thrown at the end.
 export type Cursor = {
   readonly kind: ExpressionKind;
   readonly source: string;

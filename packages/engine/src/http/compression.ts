@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip, inflate, inflateRaw } from 'node:zlib';
 import { DynamoError } from '../errors.ts';
 
-// Bodies in gzip and deflate. Packing and unpacking happen on other threads, so that a large one holds up nobody.
+// Bodies in gzip and deflate. Packing and unpacking happen on other threads, so that a large one does not delay other requests.
 
 const unpackGzip = promisify(gunzip);
 const unpackDeflate = promisify(inflate);

@@ -35,7 +35,7 @@ export async function readJournal(
   end: JournalPosition,
   mostBytes: number,
 ): Promise<JournalChunk | undefined> {
-  if (from.history !== end.history) throw new JournalDamage('the journal has begun anew');
+  if (from.history !== end.history) throw new JournalDamage('the journal was restarted');
   if (from.commit > end.commit) throw new JournalDamage(`the store has no commit ${from.commit}`);
   if (from.commit === end.commit && from.chain !== end.chain)
     throw new JournalDamage(`commit ${from.commit} is another one in the store`);

@@ -33,7 +33,7 @@ const bytesPerTransaction = 8 * 1024 * 1024;
 // Changes from now on have numbers above all of those, or such a reader would take them for what it has seen.
 const sequenceStep = 2 ** 32;
 
-// What only the process that wrote it can go on with.
+// What only the process that wrote it can continue with.
 const ownFacts = ['journal', 'sweeper', 'claims/backup', writePauseName];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {

@@ -4,7 +4,7 @@ import { createRecordBuilder } from './records.ts';
 import { type JournalPosition, journalKey, readPosition } from './writer.ts';
 
 /**
- * A copy of everything in a store, read piece by piece while writers go on. Each piece is read at a moment of its own, so
+ * A copy of everything in a store, read piece by piece while writers continue. Each piece is read at a moment of its own, so
  * the copy is a store only together with the journal, from `from` to where it ends after the last piece. One read of
  * everything would need no journal, but LMDB reuses no page that was freed after a read began: in a store that is
  * written to, the file would grow by gigabytes in a minute.

@@ -14,7 +14,7 @@ import { createRecordBuilder } from './records.ts';
 
 /** Where the journal of a store ends. */
 export type JournalPosition = {
-  // Names an unbroken sequence of commits. It begins anew after a gap.
+  // Names an unbroken sequence of commits. It starts over after a gap.
   history: string;
   commit: number;
   // When that commit was made; never earlier than the one before.

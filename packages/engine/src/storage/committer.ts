@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 
 // Group commit. Work that arrives while a transaction is being flushed waits and shares the next one: under
 // load one flush acknowledges many writes, alone a write does not wait for company. A piece of work decides
-// first and writes afterwards; what it throws before its first write is its own answer and harms nobody.
+// first and writes afterwards; what it throws before its first write is its own answer and affects no other write.
 
 export type Tx = {
   put(key: Buffer, value: Buffer): void;

@@ -94,7 +94,7 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // The same without a generator and without the keys, for Query and Scan: goes on while `visit` says true.
+  // The same without a generator and without the keys, for Query and Scan: continues while `visit` says true.
   function each<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): void {
     wantsKeys = false;
     const entries = iterate(options);

@@ -3,7 +3,7 @@ import type { StreamRecord } from './records.ts';
 
 export type Entry = { sequence: number; record: StreamRecord; size: number };
 
-// The beginning of a page, and where to go on in the log unless it is full.
+// The beginning of a page, and where to continue in the log unless it is full.
 type Beginning = { records: StreamRecord[]; bytes: number; position: number; isFull: boolean };
 
 export type Recent = {

@@ -42,7 +42,7 @@ export const shardRange = (streamId: number, shardId: number, from = 0): KeyRang
 
 export type Page = { records: StreamRecord[]; position: number; exhausted: boolean };
 
-// Reads from `position` on, and says where to go on and whether there was more. Most readers of a shard have read nearly
+// Reads from `position` on, and says where to continue and whether there was more. Most readers of a shard have read nearly
 // all of it: what one of them has read from the log, the others get from memory.
 export function readRecords(
   context: Context,

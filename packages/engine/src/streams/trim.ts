@@ -70,7 +70,7 @@ function oldKeys(store: Store, streamId: number, shardId: number, horizon: numbe
   return keys;
 }
 
-// A closed shard stays for a day too, even when empty: its readers learn from it where to go on.
+// A closed shard stays for a day too, even when empty: its readers learn from it where to continue.
 function isOver(store: Store, stream: Stream, shard: Shard, horizon: number): boolean {
   if (shard.closedAt === undefined || shard.closedAt >= horizon) return false;
   for (const _ of store.keys(shardRange(stream.id, shard.id))) return false;

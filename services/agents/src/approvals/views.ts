@@ -33,8 +33,8 @@ export const sayWaiting = (calls: readonly PendingCall[]): string =>
 const outcomes = {
   approved: 'Approved.',
   refused: 'Refused.',
-  expired: 'Nobody decided in time.',
-  cancelled: 'It is not needed any more.',
+  expired: 'It was not decided in time.',
+  cancelled: 'It is no longer needed.',
 } as const;
 
 // For a channel that has them.

@@ -126,7 +126,7 @@ async function decidePress(
 }
 
 const pressRefusals: Readonly<Record<string, string | undefined>> = {
-  'agents.approval_not_found': 'This is not yours to decide, or it is over.',
+  'agents.approval_not_found': 'You cannot decide this, or it has already been decided.',
   'agents.approval_not_yours': undefined, // said well enough
   'agents.approval_decided': undefined,
 };

@@ -82,7 +82,7 @@ const sendMessage = (run: NonNullable<ActionPorts['sendMessage']>): Skill =>
     async run({ to, title, body }, scope) {
       const recipient = to ?? scope.user_id;
       if (recipient === undefined) throw new Error('say whom the message is for, in `to`');
-      // Nobody writes to others by their own token, so they do not by asking an agent either.
+      // A user's own token cannot write to others, so asking an agent cannot either.
       if (scope.user_id !== undefined && recipient !== scope.user_id)
         throw new Error('a user can send messages to themselves only');
       const sent = await run(ownerOf(scope), recipient, { title, body }, keyOf(scope));

@@ -61,7 +61,7 @@ export const approvalOf = (
   chosen: Readonly<Record<string, Approval>>,
 ): Approval => (Object.hasOwn(chosen, name) ? chosen[name]! : (approval ?? (acts ? 'user' : 'never')));
 
-// It was asked for, and nobody heard what came of it.
+// The call was made, and its outcome is not known.
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
@@ -71,6 +71,6 @@ const nameShape = new RegExp(`^[a-z][a-z0-9_]{0,${limits.skillNameChars - 1}}$`)
 export function defineSkill<const Parameters extends z.ZodObject>(skill: Skill<Parameters>): Skill {
   if (!nameShape.test(skill.name)) throw new TypeError(`"${skill.name}" is not a valid skill name`);
   if ('tenant_id' in skill.parameters.shape || 'tenant' in skill.parameters.shape)
-    throw new TypeError(`${skill.name}: a skill is told its tenant, it is not asked for one`);
+    throw new TypeError(`${skill.name}: a skill gets its tenant from the call, not as a parameter`);
   return skill as unknown as Skill;
 }

@@ -123,7 +123,7 @@ const removeCategory = route({
   operationId: 'inbox.deleteCategory',
   summary: 'Delete a category',
   description:
-    'Without `messages=delete`, the category must have no messages. With it, the messages are deleted too: nobody sees them once this returns, and they are removed in the background. `readCategoryErasure` returns the progress. Until it is done, nothing can be published in the category.',
+    'Without `messages=delete`, the category must have no messages. With it, the messages are deleted too: they disappear at once and are removed in the background. `readCategoryErasure` returns the progress. Until it is done, nothing can be published in the category.',
   request: {
     params: category,
     query: z.strictObject({ messages: z.enum(['keep', 'delete']).default('keep') }),

@@ -81,7 +81,7 @@ const redactOne = route({
   operationId: 'inbox.redact',
   summary: 'Redact a message for all recipients',
   request: { params: sendParams },
-  responses: { 204: empty('Nobody sees it any more') },
+  responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
 });
 
@@ -93,7 +93,7 @@ const redactByHostId = route({
   operationId: 'inbox.redactHostId',
   summary: 'Redact a message by its host_system_id',
   request: { params: shapes.inboxParams.extend({ host_system_id: shapes.hostSystemId }) },
-  responses: { 204: empty('Nobody sees it any more') },
+  responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
 });
 

@@ -18,7 +18,7 @@ export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: 
         if (!state.letters.some(letter => letter.path === path)) return undefined;
         const now = await texts.read();
         const found = await wantedRows(rowsOf(plan, change, now.isAnyOn), now);
-        // It stands after changes that were captured long since, so nothing goes on from it.
+        // It stands after changes that were captured long since, so nothing continues from it.
         const rows = found.map(row => ({ ...row, isChained: false }));
         const add = await writeFiles(lakeTable, { generation }, `redriven-${shard}`, rows);
         return { at: clock.now(), add, answered: [path] };

@@ -14,7 +14,7 @@ export type Row = {
   owner: Owner;
   old: string | undefined;
   new: string | undefined;
-  // Whether `old` is what the row before it left behind: sums can then go on from one to the other.
+  // Whether `old` is what the row before it left behind: sums can then continue from one to the other.
   isChained: boolean;
   // Of a text, until it is known whether its account wants it.
   text?: Attributes;

@@ -32,7 +32,7 @@ export function isDue(
   );
   if (recent.length === 0) return isOutdated || (silver !== undefined && lacksGold);
   const most = Math.max(limits.recentRows, (silver?.rows ?? 0) * limits.recentShare);
-  // A large silver is not written anew for many small files: those are merged first.
+  // A large silver is not rewritten for many small files: those are merged first.
   const isCheap = (silver?.rows ?? 0) <= limits.cheapRows;
   const isMany = recent.length >= (isCheap ? limits.recentFiles : limits.recentFilesMost);
   const isOld = recent.some(

@@ -20,7 +20,7 @@ export const insightsOf = (
 ): Insight[] =>
   insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
 
-// Sums over what is there are made anew; sums over changes, and over what expired, go on from those before.
+// Sums over what is there are made again; sums over changes, and over what expired, continue from those before.
 export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
   if (of === 'changes') return [{ name, isRunning: true }];
   const current = { name, isRunning: false };

@@ -90,7 +90,7 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
     if (about) {
       const columns = columnsOf(about);
       const silver = state.silver[entity];
-      // One that was written for other columns is not shown: it is written anew in a moment.
+      // One that was written for other columns is not shown: it is rewritten in a moment.
       const isStale = silver?.format !== silverFormat || silver.signature !== signatureOf(columns);
       const files = silver && !isStale ? [{ ...silver, commit: silver.through }] : [];
       add('silver', name, data, { columns: silverColumns(columns), files, isStale });
@@ -98,7 +98,7 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
     for (const insight of insightsOf({ plan }, entity, insights))
       for (const { name } of goldNames(insight)) {
         const { path, bytes, signature, through } = state.gold[name] ?? {};
-        // After an erasure they have no signature, and are whole until they are made anew.
+        // After an erasure they have no signature, and are whole until they are made again.
         const isStale = bytes === undefined || (signature !== '' && signature !== insightSignature(insight));
         add('gold', name, `insight=${keyPart(name)}`, {
           columns: [...ownerColumns, ...goldColumns(insight)],

@@ -126,7 +126,7 @@ function dayBytes(day: number): Buffer {
 
 type ManifestInfo = { snapshotId: number; schema: Schema; spec: PartitionSpec };
 
-// Files that came with this snapshot, and those that were there before and have to be listed anew.
+// Files that came with this snapshot, and those that were there before and have to be listed again.
 export async function encodeManifest(
   { snapshotId, schema, spec }: ManifestInfo,
   added: readonly DataFile[],

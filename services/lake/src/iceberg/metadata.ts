@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { PartitionSpec } from './manifest-files.ts';
 import { type IcebergColumn, nameMapping, nextSchema, type Schema } from './schema.ts';
 
-// The metadata of one table of Iceberg, and what becomes of it when the lake has gone on. Nothing here waits.
+// The metadata of one table of Iceberg, and what becomes of it when the lake has moved on. Nothing here waits.
 
 export type Snapshot = {
   'snapshot-id': number;
@@ -64,7 +64,7 @@ export const currentOf = ({ snapshots, 'current-snapshot-id': id }: Metadata): S
   snapshots.find(one => one['snapshot-id'] === id);
 
 export type Step = {
-  // Files whose manifests are not written yet. `existing` are listed anew, unless the manifests before go on.
+  // Files whose manifests are not written yet. `existing` are listed again, unless the manifests before continue.
   added: readonly SourceFile[];
   existing: readonly SourceFile[];
   isAppend: boolean;
@@ -160,7 +160,7 @@ export function withSnapshot(
   };
 }
 
-// Snapshots that name files which were let go of before the moment: those files may be deleted, or have to be. The
+// Snapshots that name files which were released before the moment: those files may be deleted, or have to be. The
 // oldest go first, so what is left is always the end of the list.
 export function expiredSnapshots({ snapshots }: Metadata, cutoffMs: number, kept: number): Snapshot[] {
   const removal = snapshots.findLastIndex(

@@ -15,7 +15,7 @@ import { createSnapshotFiles } from './snapshot-files.ts';
 export type Published = { number: number; metadata: Metadata };
 
 export type PublishOptions = {
-  // Snapshots with files that were let go of until then are expired.
+  // Snapshots with files that were released before then are expired.
   cutoffMs: number;
   // When the first file after this moment was released; infinite if none was.
   removedAt(afterMs: number): number;
@@ -83,7 +83,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     return { number, metadata };
   }
 
-  // The metadata to go on from. None if the lake has moved, a column has changed its type, or the lake is another one.
+  // The metadata to continue from. None if the lake has moved, a column has changed its type, or the lake is another one.
   async function continued(source: Source, known: Metadata | undefined): Promise<Metadata | undefined> {
     if (!known || known.location !== (await objects.locationOf(source.folder))) return undefined;
     const isOlder = known['last-sequence-number'] < source.version || !nextStep(known, source);

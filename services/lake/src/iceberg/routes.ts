@@ -191,7 +191,7 @@ export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked
       operationId: `lake.operatorIceberg${operatorTexts[i]![0]}`,
       summary: operatorTexts[i]![1],
       description:
-        'For operators of this server, signed in; for anybody else it is not there. `_account`, `_tenant` and `_user` (in `bronze` `account_id`, `tenant_id` and `user_id`) say whose a row is.',
+        'For operators of this server who are signed in. Anyone else gets a 404. `_account`, `_tenant` and `_user` (in `bronze` `account_id`, `tenant_id` and `user_id`) say whose a row is.',
       problems: [...('problems' in route ? route.problems : []), 'http.not_found'],
     },
   }));

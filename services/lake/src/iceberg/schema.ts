@@ -8,7 +8,7 @@ export type Schema = { type: 'struct'; 'schema-id': number; fields: Field[] };
 export type Schemas = { schemas: Schema[]; current: Schema; lastId: number };
 
 // A column keeps its number for as long as it has its name. Undefined if one has changed its type, which Iceberg does
-// not know: then the table begins anew.
+// not know: then the table starts over.
 export function nextSchema(
   known: readonly Schema[],
   lastId: number,

@@ -81,7 +81,7 @@ export function createSnapshotFiles({ objects, clock }: { objects: ObjectStore; 
     return body && decodeManifestList(body);
   }
 
-  // Manifests of a snapshot go on in the next one, unless that one has listed its files anew.
+  // Manifests of a snapshot continue in the next one, unless that one has listed its files again.
   async function remove(
     folder: string,
     expired: readonly Snapshot[],

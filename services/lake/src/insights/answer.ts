@@ -90,7 +90,7 @@ async function locateParts(
   return parts;
 }
 
-// Where some sum is missing, or cannot go on.
+// Where some sum is missing, or cannot continue.
 export async function partsOf(lakeTable: LakeTable, state: State, insight: Insight): Promise<string[]> {
   const { objects, clock } = lakeTable;
   const entity = insight.entity.name;

@@ -41,7 +41,7 @@ function isCurrent(lakeTable: LakeTable, state: State, path: string): boolean {
   return Object.values(state.silver).some(silver => silver.path === path);
 }
 
-// Without silver all of bronze is new again, and sums that go on would count it twice.
+// Without silver all of bronze is new again, and sums that continue would count it twice.
 function sumsWithoutSilver(
   lakeTable: LakeTable,
   { silver, gold }: State,

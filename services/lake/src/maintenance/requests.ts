@@ -29,7 +29,7 @@ export function createRequests({
   clock: Clock;
   wake(): void;
 }) {
-  // Those that somebody waited for in vain, and is expected to ask again.
+  // Requests whose caller gave up waiting, and is expected to ask again.
   const askedAt = createRecentMap<string, number>(limits.requestsRemembered);
 
   async function ask(request: Request): Promise<void> {
@@ -37,7 +37,7 @@ export function createRequests({
     wake();
   }
 
-  // Whether it was done within a moment. If not, ask again: the work continues meanwhile, and is not begun anew when it
+  // Whether it was done within a moment. If not, ask again: the work continues meanwhile, and is not begun again when it
   // is done by then. Somebody who asks much later means what is there by then.
   async function askAndWait(request: Request): Promise<boolean> {
     const key = keyOf(request);

@@ -10,7 +10,7 @@ export const isSettled = (state: State, lakeTable: LakeTable, file: ListedFile):
   !lakeTable.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
 // Files of one entity and day that are small and so many that they should be one: history, or what came since a silver
-// that is too large to be written anew for them.
+// that is too large to be rewritten for them.
 export function smallFiles(lakeTable: LakeTable, state: State): ListedFile[] | undefined {
   const groups = new Map<string, { files: ListedFile[]; most: number }>();
   for (const file of state.files.values()) {
@@ -21,7 +21,7 @@ export function smallFiles(lakeTable: LakeTable, state: State): ListedFile[] | u
       files: [],
       most: isHistory ? limits.smallFiles : limits.recentFiles,
     };
-    // Files of earlier versions are written anew, however few there are.
+    // Files of earlier versions are rewritten, however few there are.
     if (!hasBronzeFormat(file)) group.most = 1;
     group.files.push(file);
     groups.set(name, group);

@@ -34,7 +34,7 @@ export async function takeLease(
   const stored: Stored = { owner, until };
   const key = `${folder}${String(number).padStart(12, '0')}.json`;
   if (!(await objects.putIfAbsent(key, Buffer.from(JSON.stringify(stored))))) return undefined;
-  // The one before stays, so that the numbers never begin anew.
+  // The one before stays, so that the numbers never start over.
   for (const old of keys.slice(0, -1)) await objects.delete(old);
   return { until, isMine: () => clock.now() < until };
 }

@@ -15,7 +15,7 @@ export type SilverFile = {
   signature: string; // of its columns
   format?: number; // of how they are written
 };
-// Running sums go on from those before; the others are made anew from silver.
+// Running sums continue from those before; the others are made again from silver.
 export type GoldFile = {
   path: string;
   bytes?: number; // manifests of before do not say

@@ -51,7 +51,7 @@ export function s3Objects({
     return { sdk, client, folder: await findFolder(sdk, client) };
   }
 
-  // Earlier versions put no slash between a prefix and a key. A lake that one of them has begun goes on like that.
+  // Earlier versions put no slash between a prefix and a key. A lake that one of them has begun continues like that.
   async function findFolder(sdk: Sdk, client: S3Client): Promise<string> {
     if (prefix === '' || prefix.endsWith('/')) return prefix;
     const Prefix = `${prefix}manifest/`;

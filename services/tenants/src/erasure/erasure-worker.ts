@@ -101,7 +101,7 @@ const save = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<Erasure
     store.update(erasure, job, { set }, { ifVersion: job.version, pattern: 'erasure progress' }),
   );
 
-// For any process to go on with when it is due.
+// For any process to continue with when it is due.
 const giveBack = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<unknown> =>
   unlessLost(() =>
     store.update(
@@ -127,7 +127,7 @@ async function callEraser(deps: Deps, job: ErasureItem, step: string): Promise<E
   const { tenant_id, user_id } = job;
   if (user_id === undefined && eraser?.eraseTenant) return eraser.eraseTenant(tenant_id);
   if (user_id !== undefined && eraser?.eraseUser) return eraser.eraseUser(tenant_id, user_id);
-  throw new Error(`The service "${step}" is not here to erase what it has`);
+  throw new Error(`The service "${step}" does not run here, so its data cannot be erased`);
 }
 
 // Of a tenant nothing stays but that there was one.

@@ -83,7 +83,7 @@ const routes = {
     scope: 'write',
     summary: 'Test the provider of the portal',
     description:
-      'Checks whether the provider can be reached and its configuration is valid. Nobody signs in.',
+      'Checks whether the provider can be reached and its configuration is valid. No one is signed in.',
     limits: { rate },
     request: { params },
     responses: {

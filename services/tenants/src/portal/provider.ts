@@ -92,7 +92,7 @@ export async function requireProvider(deps: Pick<Service, 'store'>, tenant_id: s
   return found;
 }
 
-// What finds users by an address is set anew each time: an admin of the tenant, who may not set it, never keeps it. With
+// What finds users by an address is set again each time: an admin of the tenant, who may not set it, never keeps it. With
 // an issuer of their own they would be anybody.
 export async function writeProvider(
   deps: Deps,

@@ -138,7 +138,7 @@ export async function refreshSession(deps: Deps, tenant_id: string, cookie: stri
       // It was copied, and nobody can tell which holder is its owner.
       deps.log.warn(
         { tenant_id, user_id, session_id },
-        'a cookie of the portal was used twice; its session is over',
+        'a cookie of the portal was used twice; its session was ended',
       );
       await endSession(deps, key);
       throw sessionRefused();

@@ -189,7 +189,7 @@ export async function patchUser(
       ),
     ],
   ];
-  // A token says what its user may do, and would go on saying so.
+  // A token says what its user may do, and would continue saying so.
   const isDemoted = before.role === 'admin' && after.role !== 'admin';
   if (isDemoted) {
     await deps.announce({ tenant: tenant_id, user: user_id });

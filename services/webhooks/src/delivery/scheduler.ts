@@ -47,7 +47,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     };
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
     const passes: Passes = new Map();
-    // What is in flight goes on, and the queue is read again in a moment.
+    // What is in flight continues, and the queue is read again in a moment.
     const unlessAway = (error: unknown): Scanned => {
       if (!isUnavailable(error)) throw error;
       log.warn({ err: error }, 'the queue could not be read');
@@ -153,7 +153,7 @@ export type ScanDeps = Pick<BaseDeps, 'store' | 'clock' | 'dueShards'> & {
   runJob(ref: { userId: string; jobId: string }): void;
 };
 
-// How far a pass over a shard has come that one scan did not finish. The next scan goes on there: from the beginning it
+// How far a pass over a shard has come that one scan did not finish. The next scan continues there: from the beginning it
 // would find what waits in memory already, and never what is behind.
 type Pass = { to: { dueAt: number }; cursor: string };
 export type Passes = Map<string, Pass>; // by shard
