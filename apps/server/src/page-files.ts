@@ -45,15 +45,15 @@ export function createPageFiles(folder: string): PageFiles {
   return {
     isAsset: path => extname(path) in types && !normalize(path).startsWith('..') && !path.includes('\0'),
     async answer(c, path, { policy, headers, missing, missingPage, isVersioned = true }) {
+      const always = { ...headers, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
       const found = await read(normalize(path));
       const file = found ?? (missingPage === undefined ? undefined : await read(missingPage));
-      if (!file) return c.text(missing, 404, headers);
+      // While servers are replaced, another one may have the file already: nobody keeps that this one has not.
+      if (!file) return c.text(missing, 404, { ...always, 'Cache-Control': 'no-store' });
       const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
       return c.body(isZipped ? file.zipped : file.body, found ? 200 : 404, {
-        ...headers,
+        ...always,
         'Content-Type': file.type,
-        'X-Content-Type-Options': 'nosniff',
-        'Referrer-Policy': 'no-referrer',
         'Cache-Control': file.isPage || !isVersioned ? 'no-cache' : 'public, max-age=31536000, immutable',
         Vary: 'Accept-Encoding',
         ...(isZipped && { 'Content-Encoding': 'gzip' }),

@@ -65,6 +65,8 @@ test('tells browsers to come by https only, on its pages as on its API', async (
   ]) {
     const answer = await fetch(server.localUrl + page, { redirect: 'manual' });
     expect(answer.headers.get('strict-transport-security'), page).toBe('max-age=31536000');
+    if (answer.status !== 302) expect(answer.headers.get('x-content-type-options'), page).toBe('nosniff');
+    if (answer.status === 404) expect(answer.headers.get('cache-control'), page).toMatch(/^no-/);
   }
 });
 
