@@ -157,7 +157,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
   ],
   [page('self-hosting-plans'), '"eventsPerMonth":null', 'has the plan pro', '"plan": "pro"'],
   [page('backup-and-restore', 'Look at it'), /^newest snapshot +20/m, /^shipped until +20/m, /^gaps +none$/m],
-  [page('backup-and-restore', 'Restore'), /^Restored to \.\/restored, as it was at 20/m, 'nothing is wrong'],
+  [page('backup-and-restore', 'Restore'), /^Restored to \.\/restored, as it was at 20/m, 'no problems found'],
   [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
 ];
 

@@ -62,7 +62,7 @@ it('lists accounts, gives them plans, and verifies them', async () => {
 
 it('says what is wrong with what it was given', async () => {
   const fail = async (...args: string[]) => (await runHere('accounts', ...args, '--path', path)).stderr;
-  expect(await fail('show')).toContain('whose?');
+  expect(await fail('show')).toContain('which account?');
   expect(await fail('show', 'nobody@example.com')).toContain('User not found');
   expect(await fail('plan', ann.email, '--plan', 'huge')).toContain('--plan needs one of free');
   expect(await fail('remove', ann.email)).toContain('stak accounts knows list, show');

@@ -15,6 +15,7 @@ describe('another tenant', () => {
   const values: Record<string, string> = {
     tenant_id: 'acme',
     conversation_id: 'c',
+    seq: '1',
     message_id: 'msg_x',
     approval_id: 'apr_x',
     user_id: 'ann',
@@ -32,7 +33,9 @@ describe('another tenant', () => {
     },
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.decideApproval': { approved: true },
+    'agents.rateAnswer': { rating: 'good' },
     'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
+    'agents.testCustomSkill': { arguments: {} },
     'agents.putMcpServer': { url: 'http://127.0.0.1:9/mcp' },
     'agents.changeMemorySettings': { is_declined: true },
     'agents.editMemory': { summary: 'x' },

@@ -152,7 +152,7 @@ describe('a backup', () => {
     expect(histories[0]!.id).toBe(first!.id);
     await expect(planRestore(fixture.target, gapAt)).rejects.toThrow(/is in a gap of the backup/);
     expect((await readStatus(fixture.target, fixture.clock.now())).gaps).toHaveLength(1);
-    expect(fixture.lines.join()).toContain('begins anew');
+    expect(fixture.lines.join()).toContain('starting a new one');
   });
 
   it('begins anew when commits are missing in the journal, as after a power failure', async () => {

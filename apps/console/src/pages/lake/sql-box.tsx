@@ -106,7 +106,7 @@ export default function SqlBox() {
       </Stack>
       <Stack gap="sm" miw={0}>
         <SqlTables onPick={pick} />
-        <LakeTexts />
+        {status.data && <LakeTexts />}
       </Stack>
     </div>
   );

@@ -55,9 +55,11 @@ export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
           </Accordion>
         )}
       </Loaded>
-      <Text size="xs" c="dimmed" mt="xs">
-        They hold your rows and nobody else’s.
-      </Text>
+      {status.data && (
+        <Text size="xs" c="dimmed" mt="xs">
+          They hold your rows and nobody else’s.
+        </Text>
+      )}
     </Card>
   );
 }
