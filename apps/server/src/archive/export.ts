@@ -40,7 +40,7 @@ export type ExportOptions = {
 };
 
 const defaultPartBytes = 16 * 1024 * 1024;
-const defaultPageItems = 1000; // so few are gone from memory before it is tidied up; a million take 1,000 reads
+const defaultPageItems = 250; // a larger page outlives the collection of what is new, and memory grows by it
 const check = 'stak-archive';
 
 /**
