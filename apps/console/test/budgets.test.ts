@@ -1,12 +1,12 @@
 import type { Client } from '@stak/client';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { hear, pickUp } from './drag-and-drop.ts';
 import { bestWaitMs, watchInteractions } from './interactions.ts';
 import { sampleWorkspace } from './sample-workspace.ts';
 import { openSignedInPage } from './signed-in-page.ts';
-import { openTestServer, type TestServer } from './test-server.ts';
+import { openTestServer } from './test-server.ts';
 
 // What the console may cost those who use it.
 
@@ -15,17 +15,8 @@ const anyPageBytes = 300_000; // for a page with more in it, if it is the first 
 const waitMs = 100; // until the next frame shows what somebody did
 const movedMost = 0.05; // of what is seen, for all the time that a page loads: half of what people notice
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 240_000 }; // a browser beside everything else that is tested takes its time
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 async function addTasks(client: Client, count: number): Promise<void> {
   const rest = Array.from({ length: count }, (_, index) => `Task ${index}`);

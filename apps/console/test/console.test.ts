@@ -2,23 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@stak/client';
 import { issueSignInToken, signInLink } from '@stak/server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { newAccount, openPage, openSignedInPage, type PageOptions } from './signed-in-page.ts';
-import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { post, sampleSource } from './test-server.ts';
 import { expectUsable, findBarriers, follow } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 const enter = (options: PageOptions = {}) =>
   openSignedInPage(browser!, server.url, { path: '/console/', ...options });

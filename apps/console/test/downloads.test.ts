@@ -1,21 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage } from './signed-in-page.ts';
-import { openTestServer, type TestServer } from './test-server.ts';
 
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
-const browser = await openBrowser();
-let server: TestServer;
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
+const { browser, server } = await openBrowserAndServer();
 async function saveAll(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Actions of Ann' }).click();
   await page.getByRole('menuitem', { name: 'Download everything' }).click();

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage } from './signed-in-page.ts';
-import { openDestination, openTestServer, post, type TestServer } from './test-server.ts';
+import { openDestination, post } from './test-server.ts';
 import { expectUsable, follow } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 180_000 };
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowly, () => {
   it('are replayed by the filters, after a question that names their number, with progress', async () => {

@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { newAccount, openPage, openSignedInPage } from './signed-in-page.ts';
-import { openDestination, openTestServer, post, type TestServer } from './test-server.ts';
+import { openDestination, post } from './test-server.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
+const { browser, server } = await openBrowserAndServer();
 
 describe.skipIf(!browser)(
   browser ? 'a newcomer' : 'a newcomer (needs a browser)',
@@ -125,7 +116,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('is told at the field what is wrong with a new account', async () => {
+    it('sees at the field what is wrong with a new account', async () => {
       const { page } = await openPage(browser!);
       const { name, email } = newAccount();
       await page.goto(`${server.url}/console/sign-in`);

@@ -1,21 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage, type PageOptions, returnLater, type SignedInPage } from './signed-in-page.ts';
-import { openTestServer, type TestServer } from './test-server.ts';
 import { expectUsable } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 let tenants = 0;
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 // The inbox of the only user of a new tenant.
 async function openInbox(options: PageOptions = {}): Promise<SignedInPage> {

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage } from './signed-in-page.ts';
-import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { post, sampleSource } from './test-server.ts';
 import { expectUsable } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', slowly, () => {
   it('keeps texts when somebody has confirmed it, and erases them likewise', async () => {

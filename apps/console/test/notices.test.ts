@@ -69,7 +69,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     const usage = page.getByRole('region', { name: 'Usage' });
     await usage.getByText('requests that would store more answer 402').waitFor();
 
-    // Whoever opens the link is asked; a program that looks into mails stops nothing.
+    // Opening the link only asks: a program that scans mails must not stop them.
     await page.goto(unsubscribeUrl(mail));
     expect((await client.accounts.getMe()).data.mails.limits).toBe(true);
     await page.getByRole('button', { name: 'Stop mails about the limits of your plan' }).click();

@@ -1,21 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage } from './signed-in-page.ts';
-import { openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { post, sampleSource } from './test-server.ts';
 import { expectUsable, follow } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 180_000 };
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
   it('has keys that search, create and step through events, and a palette that finds things', async () => {

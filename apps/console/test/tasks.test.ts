@@ -1,22 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { drag, hear, pickUp } from './drag-and-drop.ts';
 import { openSignedInPage, type PageOptions, type SignedInPage } from './signed-in-page.ts';
-import { openTestServer, type TestServer } from './test-server.ts';
 import { expectUsable, findBarriers, follow } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 180_000 }; // a browser beside everything else that is tested takes its time
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 const views = { board: 'New task', list: 'New task', calendar: 'New task on this day' };
 

@@ -1,22 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage, type PageOptions } from './signed-in-page.ts';
-import { openDestination, openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
+import { openDestination, post, sampleSource } from './test-server.ts';
 import { expectUsable, findBarriers, follow } from './usability.ts';
 
-const browser = await openBrowser();
-let server: TestServer;
+const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
-
-beforeAll(async () => {
-  if (browser) server = await openTestServer();
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
 
 const enter = (options: PageOptions = {}) =>
   openSignedInPage(browser!, server.url, { path: '/console/', ...options });

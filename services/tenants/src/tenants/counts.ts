@@ -33,7 +33,7 @@ export async function addCounted(
       return await transact(found ? [[step, counted.add(1, limit ?? undefined)]] : []);
     } catch (error) {
       if (limit === null || failedCondition(error)?.step !== step) throw error;
-      // Nobody is refused for a count that is wrong, such as one that an older version of the server did not keep.
+      // The count may be wrong, for example because an older version of the server did not keep it: count before refusing.
       const isOld = found !== undefined && found.counted_at_ms <= clock.now() - limits.recountMs;
       if (!isFirst || !isOld) throw counted.refusal(limit);
       await recount(counted, found);

@@ -62,7 +62,7 @@ export function Sessions() {
                   ) : (
                     <Confirm
                       title={`Sign out ${row.device}?`}
-                      text="Whoever works there has to sign in again. What they have not saved is lost."
+                      text="The person there has to sign in again. Unsaved work is lost."
                       button="Sign out"
                       onConfirm={() => end.mutate(row.sessionId)}
                     >
