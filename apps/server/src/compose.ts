@@ -1,7 +1,7 @@
 import { storageTable } from '@stak/accounts';
 import { type AnyEndpoint, type Authenticate, withProblems } from '@stak/http';
 import type { ErrorCatalogue, Worker } from '@stak/kit';
-import type { Alarm, Following, Subscription } from '@stak/streams';
+import type { Alarm, FollowerOptions, Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { downloadEndpoint } from './archive/download.ts';
 import { withTrail } from './audit-trail.ts';
@@ -20,7 +20,7 @@ export type Service = {
   errors: ErrorCatalogue;
   tables: readonly AnyTable[];
   subscriptions: readonly Subscription[];
-  followings?: readonly Following[]; // what every process hears by itself
+  followers?: readonly FollowerOptions[]; // what every process hears by itself
   workers: readonly Worker[];
 };
 

@@ -19,8 +19,8 @@ import {
 } from '@stak/kit';
 import {
   createConsumer,
+  createDeadLetterWatch,
   createFollower,
-  createLetterWatch,
   type Subscription,
   streamsTable,
 } from '@stak/streams';
@@ -110,7 +110,7 @@ async function startOn(
   const workers = superviseWorkers(
     [
       ...streams.consumers,
-      ...streams.followings.map(following => createFollower(following, { source, clock, log })),
+      ...streams.followers.map(follower => createFollower(follower, { source, clock, log })),
       ...services.all.flatMap(service => service.workers),
     ],
     { clock, log },
@@ -341,15 +341,15 @@ function createConsumers(
 ) {
   const { source } = database;
   const { all } = services;
-  const followings = all
-    .flatMap(service => service.followings ?? [])
-    .filter(({ isForWoken }) => source.waitForChange !== undefined || !isForWoken);
-  const followed = new Set(followings.map(({ subscription }) => subscription.name));
+  const followers = all
+    .flatMap(service => service.followers ?? [])
+    .filter(({ skipIfPolled }) => source.waitForChange !== undefined || !skipIfPolled);
+  const followed = new Set(followers.map(({ subscription }) => subscription.name));
   const subscriptions = all
     .flatMap(service => service.subscriptions)
     .filter(({ name }) => !followed.has(name));
   checkLambdaConsumers(config, subscriptions);
-  const letters = createLetterWatch({
+  const letters = createDeadLetterWatch({
     store,
     clock,
     log,
@@ -370,7 +370,7 @@ function createConsumers(
   );
   const states = () =>
     consumers.map(({ name, counters, shards }) => ({ name, counters: counters(), shards: shards() }));
-  return { consumers, followings, letters, states };
+  return { consumers, followers, letters, states };
 }
 
 // A consumer that nobody runs would lose its effects, so a wrong name is an error.

@@ -205,7 +205,7 @@ const alertOf = (sourceId: string, connectionId: string) => ({
 
 it('has every consumer that can run in Lambda in the function of its table', () => {
   const { all } = house.server.services;
-  const followed = new Set(all.flatMap(one => one.followings ?? []).map(one => one.subscription.name));
+  const followed = new Set(all.flatMap(one => one.followers ?? []).map(one => one.subscription.name));
   const able = all
     .flatMap(one => one.subscriptions)
     .filter(({ name, needsConsumer }) => !needsConsumer && !followed.has(name));

@@ -16,9 +16,9 @@ import type { StreamRecord, StreamSource } from './source.ts';
 export type AwsSourceOptions = {
   region: string;
   endpoint?: string;
-  // By default the SDK looks where it always looks.
+  // Without credentials, the SDK uses its default provider chain.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
-  answerMs?: number; // for one operation, with the SDK's own repetitions
+  answerMs?: number; // for one operation, including the SDK's own retries
 };
 
 /**
@@ -26,7 +26,7 @@ export type AwsSourceOptions = {
  *
  *     const source = awsSource({ region: 'eu-central-1' });
  */
-// Its consumers in one process read each shard together.
+// Consumers in one process share the reads of each shard.
 export function awsSource({
   answerMs = streamAnswerMs,
   ...options

@@ -5,26 +5,26 @@ import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
 import type { StreamSource } from './source.ts';
 
-/** Reads a stream from where it stopped up to now. Made with `createCatchUp`. */
+/** Reads a stream from the last position up to now. Created with `createCatchUp`. */
 export type CatchUp = {
-  // Every change between where the last call ended and now, each item's in their order. `onPage` holds up the next page.
+  // Reads every change since the last call, in order for each item. The next page waits for `onPage`.
   read(onChange: (change: UnknownChange) => void, onPage?: () => Promise<void>): Promise<void>;
-  // The last sequence number that was read of each shard.
+  // The last sequence number read in each shard.
   reached(): ReadonlyMap<string, string>;
 };
 
 type Settings = {
   source: StreamSource;
   table: string;
-  without?: readonly string[]; // shards to pass over
-  onMissed?(): void; // changes were gone before they were read
+  without?: readonly string[]; // shards to skip
+  onMissed?(): void; // changes were removed before they were read
 };
 
-const emptyReads = 3; // a shard of DynamoDB may answer nothing before its end; the engine's never does
+const emptyReads = 3; // a shard of DynamoDB may return empty pages before its end; the engine's never does
 
 /**
- * A table's stream from the given places on, read to its end whenever somebody asks: for comparing it with what a
- * scan of the table finds. Nothing is remembered, and nobody else is kept from reading.
+ * Reads a table's stream from the given positions to its end, each time `read` is called: for comparing the stream with
+ * a scan of the table. Keeps no checkpoint, and takes no lease.
  */
 export function createCatchUp(
   { source, table, without = [], onMissed }: Settings,
@@ -46,7 +46,8 @@ export function createCatchUp(
     return reader;
   }
 
-  // Under steady load a shard is never empty: where it can be told, what is newer than the call is left to the next one.
+  // Under steady load a shard is never empty. If the source knows its newest record, newer ones are left for the next
+  // call.
   async function readShard(
     shard: Shard,
     newest: string | undefined,
@@ -73,7 +74,7 @@ export function createCatchUp(
     reached: () => reached,
     async read(onChange, onPage = async () => {}) {
       const newest = source.newest?.();
-      // Parents come before their children, so no item's changes are seen out of order.
+      // Parents come before their children, so the changes of an item are read in order.
       for (const shard of await listShards(source, table))
         if (!ended.has(shard.key) && !without.includes(shard.shardId))
           await readShard(shard, newest, onChange, onPage);

@@ -8,19 +8,19 @@ import {
   recognise,
   untagItem,
 } from '@stak/table';
-import { HopelessError } from './errors.ts';
+import { PermanentError } from './errors.ts';
 import { imageBytes, type StreamRecord } from './source.ts';
 
-// A stream record as handlers see it: which entity changed, what it was and what it is.
+// A stream record as handlers see it: which entity changed, and the item before and after.
 
 type Event = {
-  // The keys as stored, whatever the entity.
+  // The keys as stored, for any entity.
   keys: Attributes;
   sequence: string;
   eventId: string;
   // When the item changed, to the second.
   at: Date;
-  // The sizes of the images as DynamoDB measures items; 0 for an image that there is none of.
+  // The sizes of the images as DynamoDB measures items; 0 if there is no image.
   oldBytes: number;
   newBytes: number;
 };
@@ -36,7 +36,7 @@ export type ChangeKind = Images<unknown>['kind'];
 export type ChangeOf<E extends AnyEntity> = E extends AnyEntity
   ? Event & Images<ItemOf<E>> & Pick<Recognised<E>, 'entity'>
   : never;
-/** Items that are none of the entities a consumer asked for. Images that the stream does not carry are absent. */
+/** A change of an item that is none of the consumer's entities. Images that the stream does not carry are absent. */
 export type UnknownChange = Event & {
   entity: undefined;
   kind: ChangeKind;
@@ -46,14 +46,14 @@ export type UnknownChange = Event & {
 /** A change of one of the entities, or of anything else in the table. */
 export type Change<E extends AnyEntity> = ChangeOf<E> | UnknownChange;
 
-/** The attribute of an item that was brought here from another server: its effects were had there. */
+/** The attribute of an item that was imported from another server, where its effects have already happened. */
 export const importedAt = 'imported_at';
 
-/** Whether an item was brought here from another server, where its effects were had already. */
+/** Whether an item was imported from another server, where its effects have already happened. */
 export const isImported = (item: object): boolean => importedAt in item;
 
-// Reading it again would not help.
-class RecordError extends HopelessError {
+// Retrying would not help.
+class RecordError extends PermanentError {
   override readonly name = 'RecordError';
 }
 
@@ -61,7 +61,7 @@ export function readChange<E extends AnyEntity>(entities: readonly E[], record: 
   return new RecordChange(entities, record) as unknown as Change<E>;
 }
 
-// A class for its getters: made for each change they would cost more than most handlers do.
+// A class for its getters: creating them for each change would cost more than most handlers do.
 class RecordChange {
   readonly kind: ChangeKind;
   readonly keys: Attributes;
@@ -83,7 +83,7 @@ class RecordChange {
     this.#record = record;
   }
 
-  // Images are read when somebody looks at them: much of what a table writes is of no interest to most.
+  // Images are decoded when they are first used: most handlers ignore much of what a table writes.
   get #read() {
     this.#images ??= readImages(this.#entities, this.#record);
     return this.#images;
@@ -127,13 +127,13 @@ function readImages(entities: readonly AnyEntity[], { dynamodb }: StreamRecord) 
   return recogniseBoth(entities, before, after) ?? { entity: undefined, old: before, new: after };
 }
 
-// Whether its keys could be those of one of the entities: what is of no interest need not be read.
+// Whether the keys can belong to one of the entities. If not, the record need not be decoded.
 export function mayBeOf(entities: readonly AnyEntity[], { dynamodb }: StreamRecord): boolean {
   const keys = dynamodb?.Keys && untagItem(dynamodb.Keys);
   return !keys || entities.some(entity => hasKeyOf(entity, keys));
 }
 
-// An item replaced by one of another entity under the same key is not a change of either.
+// If an item is replaced by one of another entity under the same key, it is a change of neither.
 function recogniseBoth(entities: readonly AnyEntity[], before?: Attributes, after?: Attributes) {
   const old = before && recognise(entities, before);
   const current = after && recognise(entities, after);

@@ -15,41 +15,41 @@ import { type Counters, createCounters } from './counters.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import * as limits from './limits.ts';
 import { requestRedrive } from './redrive.ts';
-import { runConsumer } from './run.ts';
+import { runConsumer } from './run-consumer.ts';
 import type { Alarm } from './shard-task.ts';
 import type { StreamSource } from './source.ts';
 import { type ConsumerStatus, readStatus } from './status.ts';
 import { type Subscription, subscribe } from './subscription.ts';
-import { createWorkStore } from './work.ts';
+import { createWorkStore } from './work-store.ts';
 
 /** Options of `createConsumer`. */
 export type ConsumerOptions = {
   subscription: Subscription;
   source: StreamSource;
-  // For the table `stak-streams`, where the consumer's state is kept.
+  // For the table `stak-streams`, which holds the consumer's state.
   client: DynamoClient;
   log: Logger;
   clock?: Clock;
   random?: Random;
-  // Tells which owners are gone; without it a lease has to run out.
+  // Tells which owners are gone. Without it, other processes wait until a lease expires.
   owners?: Owners;
-  // How long a shard waits for its owner after a crash, where nobody can tell that it is gone.
+  // How long a shard waits after its owner crashed, if `owners` cannot tell that it is gone.
   leaseMs?: number;
-  // How long a place in a shard may go unwritten, and so be repeated after a crash. Unless given, every page of
-  // records is written down.
+  // The longest time between two checkpoints of a shard, and so what a crash repeats. By default, every page of records
+  // is checkpointed.
   checkpointMs?: number;
-  // A Lambda function reads the stream (see `toLambda`): here its dead letters are redriven, and nothing else.
+  // A Lambda function reads the stream (see `toLambda`), and this consumer only redrives its dead letters.
   isElsewhere?: boolean;
-  // Told when records were lost because nobody read them in time, and when one is set aside.
+  // Called when records were removed before they were read, and when a record becomes a dead letter.
   onAlarm?(alarm: Alarm): void;
 };
 
 /** A consumer of a stream, to be run by `superviseWorkers` or with a signal. Made with `createConsumer`. */
 export type Consumer = Worker & {
   counters(): Counters;
-  shards(): number; // that this process reads now
+  shards(): number; // shards that this process reads now
   status(): Promise<ConsumerStatus>;
-  // Dead letters are handled once more, by whichever process runs the consumer.
+  // Handles the dead letters once more, in any process that runs the consumer.
   redrive(): Promise<void>;
 };
 
@@ -75,7 +75,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return {
     name: `stream ${consumer}`,
     run(signal) {
-      // Every run is an owner of its own: what an earlier one of this process left behind is not its.
+      // Each run is a separate owner: leases of an earlier run of this process are not its own.
       const works = createWorkStore({
         store,
         clock,

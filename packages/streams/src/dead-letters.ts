@@ -7,7 +7,7 @@ import { recordFromJson, recordToJson } from './record-json.ts';
 import { labelOf } from './shards.ts';
 import type { StreamRecord } from './source.ts';
 import { letter, letterPart, lettersOfConsumer, partsOfLetter } from './state-table.ts';
-import type { Lease, WorkStore } from './work.ts';
+import type { Lease, WorkStore } from './work-store.ts';
 
 /** A record that could not be handled, with the reason. */
 export type DeadLetter = ItemOf<typeof letter>;
@@ -17,7 +17,7 @@ type Settings = { store: Store; clock: Clock; consumer: string };
 
 /** The records that a consumer could not handle: to list, open and remove them. */
 export function createDeadLetters({ store, clock, consumer }: Settings) {
-  // All of it or nothing, and only by the owner of the shard.
+  // Stores all parts or none, and only while this process owns the shard.
   async function keep(
     works: WorkStore,
     lease: Lease & { shardId: string },
@@ -39,7 +39,8 @@ export function createDeadLetters({ store, clock, consumer }: Settings) {
     });
   }
 
-  // Of a Lambda function, which holds no lease and is not told the shard. Kept twice, it is one letter.
+  // For a Lambda function, which holds no lease and does not know the shard. Storing the same record twice gives one
+  // letter.
   async function keepOfLambda(record: StreamRecord, error: unknown, attempts: number): Promise<void> {
     const about = {
       consumer,
@@ -87,7 +88,7 @@ export type AboutLetter = {
   failedAt: number;
 };
 
-// The record, in as many items as it needs.
+// The record, split over as many items as it needs.
 export function letterSteps(about: AboutLetter, record: StreamRecord): (readonly [string, WriteStep])[] {
   const { consumer, work, shardId, error, attempts, failedAt } = about;
   const [first = '', ...others] = splitText(pack(recordToJson(record)), letterPartBytes);
@@ -108,7 +109,7 @@ export function letterSteps(about: AboutLetter, record: StreamRecord): (readonly
   return [['letter', head], ...parts];
 }
 
-// A record of control characters is six times as long in JSON: more than a transaction takes, unless it is compressed.
+// Control characters make JSON six times as long, which exceeds a transaction unless it is compressed.
 const pack = (json: string): string =>
   Buffer.byteLength(json) <= letterBytes ? json : gzipSync(json).toString('base64');
 
@@ -120,7 +121,7 @@ function describe(error: unknown): string {
   return cutText(text, errorText) || 'no reason given';
 }
 
-// By bytes, never between the two halves of a character outside the basic plane.
+// Splits by bytes, never inside a surrogate pair.
 function splitText(text: string, maxBytes: number): string[] {
   const parts: string[] = [];
   const bytes = Buffer.from(text);

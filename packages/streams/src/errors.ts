@@ -5,12 +5,12 @@ export const streamErrors = defineErrors({
   'streams.consumer_unknown': 404,
 });
 
-/** Thrown by a handler that knows trying again is of no use: the record is set aside at once. */
-export class HopelessError extends Error {
-  override readonly name: string = 'HopelessError';
+/** Thrown by a handler when retrying is of no use: the record becomes a dead letter at once. */
+export class PermanentError extends Error {
+  override readonly name: string = 'PermanentError';
 }
 
-// Another process has taken the shard over. Whatever this one still wanted to write about it must not be written.
+// Another process has taken over the shard. This process must write nothing more about it.
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }

@@ -1,65 +1,65 @@
 import type { Clock, Logger, Notifier, Worker } from '@stak/kit';
-import { followSignal } from './signal.ts';
+import { linkSignal } from './linked-signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { handleOne, type Subscription } from './subscription.ts';
 import { tailTable } from './tail.ts';
 
 /**
- * For what every process has to hear by itself, such as the event streams that it serves. The handler only wakes:
- * nothing is remembered, and what was missed is made good by looking at everything again.
+ * Follows a table's changes in every process, for example to wake the event streams that it serves. The handler only
+ * wakes subscribers: there is no checkpoint, and after missed changes everything is read again.
  */
-export type Following = {
+export type FollowerOptions = {
   subscription: Subscription;
-  // Whether anybody here waits for changes. While nobody does, nothing is read.
-  isWanted(): boolean;
-  wanted: Notifier; // rung when somebody comes
-  // Changes may have passed unseen: wake everybody.
-  lookAgain(): void;
-  // Of use only where the source wakes its readers: what is heard later is known by then.
-  isForWoken?: true;
+  // Whether this process has listeners. Without any, the stream is not read.
+  hasListeners(): boolean;
+  listenerAdded: Notifier; // notified when a listener is added
+  // Changes may have been missed: wake all listeners.
+  onMissed(): void;
+  // Useful only if the source wakes its readers; a polled one would report changes too late.
+  skipIfPolled?: true;
 };
 
 export type FollowerDeps = { source: StreamSource; clock: Clock; log: Logger };
 
-const idleMs = 60_000; // between two looks whether it is wanted, besides the bell
-const lingerMs = 5_000; // after the last listener has left: the next one often comes soon
+const idleMs = 60_000; // how often to look for listeners, besides `listenerAdded`
+const lingerMs = 5_000; // after the last listener has left: often the next one comes soon
 
 /**
- * A source that wakes its readers tells within milliseconds; another one is read about twice a second, for as long as
- * somebody listens.
+ * A worker that follows a table's changes while there are listeners. A source that wakes its readers reports a change
+ * within milliseconds; any other is polled about twice a second.
  */
-export function createFollower(following: Following, { source, clock, log }: FollowerDeps): Worker {
-  const { subscription, isWanted, wanted, lookAgain } = following;
+export function createFollower(options: FollowerOptions, { source, clock, log }: FollowerDeps): Worker {
+  const { subscription, hasListeners, listenerAdded, onMissed } = options;
   const { name, table } = subscription;
   return {
     name: `follow ${name}`,
     async run(signal) {
       while (!signal.aborted) {
-        if (!isWanted()) {
-          await wanted.wait(idleMs, signal);
+        if (!hasListeners()) {
+          await listenerAdded.wait(idleMs, signal);
           continue;
         }
-        const over = followSignal(signal);
+        const over = linkSignal(signal);
         const context = { consumer: name, attempt: 1, signal: over.signal };
         const onRecord = (record: StreamRecord) => {
           handleOne(subscription, record, context).catch(error =>
-            log.warn({ err: error, consumer: name }, 'a change could not be told'),
+            log.warn({ err: error, consumer: name }, 'a change could not be handled'),
           );
         };
-        const options = {
+        const tailOptions = {
           source,
           table: table.name,
           clock,
-          onReady: lookAgain,
+          onReady: onMissed,
           onRecord,
-          onMissed: lookAgain,
+          onMissed,
         };
-        const leaving = leaveWhenUnwanted(isWanted, clock, over);
+        const leaving = stopWithoutListeners(hasListeners, clock, over);
         try {
-          await tailTable(options, over.signal);
+          await tailTable(tailOptions, over.signal);
         } finally {
           over.abort();
-          over.unfollow();
+          over.unlink();
           await leaving;
         }
       }
@@ -67,13 +67,13 @@ export function createFollower(following: Following, { source, clock, log }: Fol
   };
 }
 
-async function leaveWhenUnwanted(
-  isWanted: () => boolean,
+async function stopWithoutListeners(
+  hasListeners: () => boolean,
   clock: Clock,
   over: { signal: AbortSignal; abort(): void },
 ): Promise<void> {
   while (!over.signal.aborted) {
     await clock.sleep(lingerMs, over.signal).catch(() => {});
-    if (!isWanted()) over.abort();
+    if (!hasListeners()) over.abort();
   }
 }

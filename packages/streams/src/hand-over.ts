@@ -7,26 +7,26 @@ import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { beginning, letter, letterPart, lettersOfConsumer, work } from './state-table.ts';
-import { readState, type Work } from './work.ts';
+import { readState, type Work } from './work-store.ts';
 
-/** What `handOver` takes: both stores, and where the consumer begins in the new one. */
+/** Options of `handOver`: both stores, and where the consumer starts in the new one. */
 export type HandOver = {
   from: { store: Store; source: StreamSource };
   to: Store;
-  // Of the table in the other store: each shard, and the last of its records that the consumer must not see.
+  // The shards of the table in the new store, each with the last sequence number that the consumer must skip.
   shards: readonly { shard: Shard; sequence: string }[];
-  // What a shard of this store is called there.
+  // The new store's id of a shard of the old one.
   nameOf(shardId: string): string;
-  withLetters?: boolean; // false: what it has not handled is left behind
+  withLetters?: boolean; // false: unhandled changes are dropped
   clock: Clock;
 };
 
-const handedOver = 0; // attempts: a letter that was only handed over has none yet
+const handedOver = 0; // marks a letter that was handed over and never attempted
 
 /**
- * Lets a consumer continue in another store, to which its table was copied, while nobody writes to either. What it has not
- * handled becomes letters there, which are redriven; in the new streams it begins after the copy. Returns how many
- * changes those are. It can be repeated.
+ * Lets a consumer continue in another store, to which its table was copied. No process may write to either store
+ * meanwhile. Changes that the consumer has not handled become dead letters in the new store and are redriven; in the
+ * new streams it starts after the copy. Returns the number of those changes. It can be repeated.
  *
  *     await handOver({ from, to, shards, nameOf: shardId => shardId, clock }, 'inbox-realtime');
  */
@@ -73,7 +73,7 @@ export async function handOver(options: HandOver, consumer: string): Promise<num
   return count;
 }
 
-// Of a hand-over that was given up: the consumer has handled these meanwhile.
+// Removes the letters of an abandoned hand-over: the consumer has handled them in the meantime.
 async function dropEarlier(to: Store, consumer: string): Promise<void> {
   const steps = [];
   for await (const { work, sequence, attempts, more_parts } of to.all(lettersOfConsumer, { consumer })) {

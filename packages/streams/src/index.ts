@@ -9,13 +9,13 @@ export {
 } from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';
 export type { Counters } from './counters.ts';
+export { createDeadLetterWatch, type DeadLetterWatch } from './dead-letter-watch.ts';
 export { createDeadLetters, type DeadLetter } from './dead-letters.ts';
 export { engineSource, type StreamingEngine } from './engine-source.ts';
-export { HopelessError, streamErrors } from './errors.ts';
-export { createFollower, type Following } from './follower.ts';
+export { PermanentError, streamErrors } from './errors.ts';
+export { createFollower, type FollowerOptions } from './follower.ts';
 export { type HandOver, handOver } from './hand-over.ts';
 export { type LambdaAnswer, type LambdaEvent, type LambdaOptions, toLambda } from './lambda.ts';
-export { createLetterWatch, type LetterWatch } from './letter-watch.ts';
 export { type EffectSteps, oncePerEvent, writeOnce } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
 export { isAfter, slotOf } from './sequence.ts';

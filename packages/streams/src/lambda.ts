@@ -3,15 +3,15 @@ import { type Clock, type Logger, type Random, systemClock, systemRandom } from 
 import { createStore, type DynamoClient } from '@stak/table';
 import { readChange } from './change.ts';
 import { createDeadLetters } from './dead-letters.ts';
+import { handlePage } from './handle-page.ts';
 import * as limits from './limits.ts';
-import { handlePage } from './page.ts';
 import { recordFromJson } from './record-json.ts';
 import type { StreamRecord } from './source.ts';
 import { type HandlerContext, handleOne, type Subscription, subscribe } from './subscription.ts';
 
 /** What an event source mapping sends to a Lambda function. */
 export type LambdaEvent = { Records: StreamRecord[] };
-/** What Lambda expects with `ReportBatchItemFailures`: the first record that has to come again. */
+/** What Lambda expects with `ReportBatchItemFailures`: the first record to retry. */
 export type LambdaAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 type LambdaContext = { getRemainingTimeInMillis?(): number };
 
@@ -19,8 +19,8 @@ type LambdaContext = { getRemainingTimeInMillis?(): number };
 export type LambdaOptions = {
   log: Logger;
   /**
-   * For the table `stak-streams`. With it, a record that fails is retried as in a consumer and then kept as a dead letter
-   * there. Without it, Lambda repeats from the record and sets it aside by the settings of the mapping.
+   * For the table `stak-streams`. With it, a failed record is retried as in a consumer and then stored as a dead
+   * letter. Without it, Lambda retries from that record on and follows the settings of the event source mapping.
    */
   client?: DynamoClient;
   clock?: Clock;
@@ -59,13 +59,13 @@ export function toLambda(
         clock,
         random,
         signal: over.signal,
-        mayGoOn: () => !over.signal.aborted && leftMs() > 0,
+        canContinue: () => !over.signal.aborted && leftMs() > 0,
         async handle(record, attempt) {
           try {
             await handleOne(subscription, record, contextOf(attempt));
           } catch (error) {
             log.warn({ err: error, consumer: name, eventId: record.eventID, attempt }, 'record failed');
-            // Everything from here on comes again, so nothing after it is begun.
+            // Lambda sends this record and everything after it again, so no other record is started.
             if (!letters) over.abort();
             throw error;
           }
@@ -87,7 +87,7 @@ export function toLambda(
   };
 }
 
-// A function that runs out of time has done nothing, as Lambda sees it: so what is under way is stopped before that.
+// If a function runs out of time, Lambda treats the whole batch as failed, so running handlers are stopped before that.
 function endBefore(leftMs: number, clock: Clock, over: AbortController): () => void {
   if (!Number.isFinite(leftMs)) return () => {};
   return clock.after(Math.max(0, leftMs), () => over.abort());

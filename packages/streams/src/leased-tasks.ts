@@ -1,32 +1,32 @@
 import { isUnavailable } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
+import { delayMs } from './handle-page.ts';
 import * as limits from './limits.ts';
-import { delayMs } from './page.ts';
+import { type LinkedSignal, linkSignal } from './linked-signal.ts';
 import type { TaskDeps } from './shard-task.ts';
-import { type Follower, followSignal } from './signal.ts';
-import type { Lease } from './work.ts';
+import type { Lease } from './work-store.ts';
 
 // Resolves to true when there is nothing left to do.
 type Work = (signal: AbortSignal) => Promise<boolean>;
-type LeasedTask = { lease: Lease; stop: Follower; ended: Promise<void> };
+type LeasedTask = { lease: Lease; stop: LinkedSignal; ended: Promise<void> };
 
 type LeasedTaskDeps = Pick<TaskDeps, 'works' | 'clock' | 'log' | 'counters' | 'random'> & {
-  // What this process works on.
+  // Keys of the work that this process does.
   held: Set<string>;
   onEnd(): void;
 };
 
 export type LeasedTasks = ReturnType<typeof createLeasedTasks>;
 
-// The work that this process has leased. Each task ends when it is done, stopped, or its lease is lost.
+// The work that this process has leased. A task ends when it is done or stopped, or when its lease is lost.
 export function createLeasedTasks(deps: LeasedTaskDeps, signal: AbortSignal) {
   const { works, clock, log, counters, held, random, onEnd } = deps;
   const tasks = new Map<string, LeasedTask>();
 
   function start(lease: Lease, work: Work): void {
-    const stop = followSignal(signal);
+    const stop = linkSignal(signal);
     const ended = keepTrying(lease, work, stop.signal).then(() => {
-      stop.unfollow();
+      stop.unlink();
       tasks.delete(lease.key);
       held.delete(lease.key);
       onEnd();
@@ -35,7 +35,7 @@ export function createLeasedTasks(deps: LeasedTaskDeps, signal: AbortSignal) {
     held.add(lease.key);
   }
 
-  // After any failure except the loss of the lease, continues from the last checkpoint, for as long as the lease holds.
+  // After a failure, continues from the last checkpoint while the lease holds. Stops if the lease is lost.
   async function keepTrying(lease: Lease, work: Work, stopped: AbortSignal): Promise<void> {
     let failures = 0;
     let reached = lease.sequence;
@@ -62,7 +62,7 @@ export function createLeasedTasks(deps: LeasedTaskDeps, signal: AbortSignal) {
       await works.release(lease);
     } catch (error) {
       if (error instanceof LeaseLostError) noteLoss(lease, error);
-      // It expires by itself.
+      // The lease expires by itself.
       else log.warn({ err: error, work: lease.key }, 'lease not released');
     }
   }

@@ -5,7 +5,7 @@ import { markerMs } from './limits.ts';
 import { marker } from './state-table.ts';
 import type { HandlerContext } from './subscription.ts';
 
-/** The writes that an effect consists of, by names of your choice. */
+/** The writes of an effect, under names of your choice. */
 export type EffectSteps = Readonly<Record<string, WriteStep>>;
 type Settings = { store: Store; clock?: Clock };
 
@@ -13,8 +13,8 @@ const markerStep = 'once per event';
 const stepOf = (eventId: string): string => `${markerStep} ${eventId}`;
 
 /**
- * A handler whose effect on tables happens once, however often its record is delivered: the writes it returns and a
- * marker of the event are made in one transaction. Undefined or no steps means nothing to do.
+ * A handler whose effect on tables happens once, however often its record is delivered: the writes it returns are made
+ * in one transaction with a marker of the event. Undefined or no steps means nothing to do.
  *
  *     handle: oncePerEvent({ store }, change => ({ count: write.update(counter, key, { add: { notes: 1 } }) })),
  */
@@ -33,9 +33,9 @@ export function oncePerEvent<Event extends { eventId: string }>(
 }
 
 /**
- * Makes an effect of several events in one transaction, with a marker of each: an item that all of them change is then
- * written once. Where some of them had their effect before, nothing is written, and these are returned: leave them out
- * and call it again.
+ * Writes an effect of several events in one transaction, with a marker for each, so that an item they all change is
+ * written once. If some of the events already had their effect, nothing is written and those events are returned: leave
+ * them out and call it again.
  */
 export async function writeOnce(
   { store, clock = systemClock }: Settings,

@@ -1,11 +1,11 @@
 import type { Clock } from '@stak/kit';
 import * as limits from './limits.ts';
+import { linkSignal } from './linked-signal.ts';
 import type { Page } from './shard-reader.ts';
-import { followSignal } from './signal.ts';
 import type { StreamSource } from './source.ts';
 
-// Between two reads of a shard. A source that can wake its readers does; another one is polled, the more
-// rarely the longer nothing came. Rejects when the signal is aborted.
+// Waits between two reads of a shard. Waits for a wake-up if the source has them; otherwise polls, with intervals that
+// grow while the shard is quiet. Rejects when the signal is aborted.
 export function createPause(
   source: StreamSource,
   streamArn: string,
@@ -21,20 +21,20 @@ export function createPause(
     intervalMs = Math.min(pollMostMs, intervalMs * limits.pollGrowth);
   }
 
-  // `since` was taken before the page was read, so nothing that came in between is slept over.
+  // `since` was taken before the page was read, so a change in between is not missed.
   async function untilChange(since: number | undefined, signal: AbortSignal, mostMs: number): Promise<void> {
-    const over = followSignal(signal);
+    const over = linkSignal(signal);
     const waits = [source.waitForChange!(streamArn, over.signal, since), clock.sleep(mostMs, over.signal)];
     try {
       await Promise.race(waits);
     } finally {
       over.abort();
-      over.unfollow();
+      over.unlink();
       await Promise.allSettled(waits);
     }
   }
 
-  // Something else is to be done after `mostMs`, if that is given.
+  // Waits at most `mostMs`, if given.
   return (page: Page, since: number | undefined, signal: AbortSignal, mostMs?: number): Promise<void> => {
     if (!source.waitForChange) return poll(page, signal);
     return page.last === undefined ? untilChange(since, signal, mostMs ?? limits.idleMs) : Promise.resolve();

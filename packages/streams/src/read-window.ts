@@ -1,9 +1,9 @@
 import type { Clock } from '@stak/kit';
 import * as limits from './limits.ts';
+import { linkSignal } from './linked-signal.ts';
 import { isAfter } from './sequence.ts';
 import { createShardReader, type Page, type Start } from './shard-reader.ts';
 import type { Shard } from './shards.ts';
-import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
 // Records were removed, or the iterator has expired: the window cannot continue without a gap.
@@ -14,9 +14,9 @@ export type Window = ReturnType<typeof createWindow>;
 const sequenceOf = (record: StreamRecord | undefined): string | undefined => record?.dynamodb?.SequenceNumber;
 const bytesOf = ({ dynamodb }: StreamRecord): number => dynamodb?.SizeBytes ?? limits.recordBytes;
 
-// The last records that were read of a shard, and the one who reads on when somebody has come to their end. Positions
-// count the records from the beginning of the window. `origin` is where it begins: after a record, or after none at the
-// oldest; undefined where that is not known.
+// The last records read from a shard, and the read that continues when a consumer reaches their end. Positions count
+// records from the start of the window. `origin` is the record before the window, or empty at the oldest; undefined if
+// it is not known.
 export function createWindow(
   source: StreamSource,
   shard: Pick<Shard, 'streamArn' | 'shardId'>,
@@ -25,11 +25,11 @@ export function createWindow(
   clock: Clock,
 ) {
   const reader = createShardReader(source, shard, start, (mishap, after) => {
-    const canGoOn = mishap === 'expired' && (after !== undefined || origin !== undefined);
-    if (!canGoOn) throw new WindowLostError(`the window of ${shard.shardId} has a gap`);
+    const canContinue = mishap === 'expired' && (after !== undefined || origin !== undefined);
+    if (!canContinue) throw new WindowLostError(`the window of ${shard.shardId} has a gap`);
   });
   const waiting = new Set<{ abort(): void }>();
-  let before = origin; // the first record that is held
+  let before = origin; // the first record in the window
   let records: StreamRecord[] = [];
   let first = 0;
   let bytes = 0;
@@ -83,14 +83,14 @@ export function createWindow(
     end: () => first + records.length,
     hasEnded: () => ended,
     lastSequence,
-    // Where the records after this one begin, or all there ever were; undefined if that is not in the window.
+    // The position after this record, or of the oldest record there ever was; undefined if it is not in the window.
     find(after: string | undefined): number | undefined {
       if (before && before.after === after) return first;
       if (after === undefined) return undefined;
       const index = records.findIndex(record => sequenceOf(record) === after);
       return index < 0 ? undefined : first + index + 1;
     },
-    // One that does not know its place counts as ahead.
+    // A window that does not know its position counts as ahead.
     isBehind(sequence: string): boolean {
       const last = lastSequence();
       return last === undefined ? before !== undefined : isAfter(sequence, last);
@@ -98,7 +98,7 @@ export function createWindow(
     isFresh: () => clock.now() - readAtMs <= 2 * limits.pollMostMs,
     isDue: (pollMostMs: number) => !ended && (reading !== undefined || dueInMs(pollMostMs) === 0),
     dueInMs,
-    // All who come while it is under way wait for the same read.
+    // Concurrent callers share one read.
     readOn(): Promise<void> {
       reading ??= readNext().finally(() => {
         reading = undefined;
@@ -109,9 +109,9 @@ export function createWindow(
       if (position < first) throw new WindowLostError(`the window of ${shard.shardId} begins later`);
       return records.slice(position - first, position - first + limit);
     },
-    // Ends early when records have come.
+    // Returns early when records arrive.
     async wait(ms: number, signal: AbortSignal): Promise<void> {
-      const over = followSignal(signal);
+      const over = linkSignal(signal);
       waiting.add(over);
       try {
         await clock.sleep(ms, over.signal);
@@ -119,7 +119,7 @@ export function createWindow(
         if (signal.aborted || !over.signal.aborted) throw error;
       } finally {
         waiting.delete(over);
-        over.unfollow();
+        over.unlink();
       }
     },
   };

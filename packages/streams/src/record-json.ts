@@ -1,11 +1,11 @@
 import type { Image, StreamRecord } from './source.ts';
 
-// Records as JSON, in the form of a Lambda event: binary values as base64 text, times as seconds. Dead letters are
-// kept like this, and Lambda brings them like this.
+// Records as JSON, as in a Lambda event: binary values as base64, times in seconds. Dead letters are stored in this
+// form, and Lambda delivers it.
 
 export function recordToJson(record: StreamRecord): string {
   return JSON.stringify(record, function (this: Record<string, unknown>, key, value: unknown) {
-    // Buffers and dates have turned into something else already when `value` is given.
+    // `JSON.stringify` has already converted buffers and dates in `value`.
     const original = this[key];
     if (original instanceof Uint8Array) return Buffer.from(original).toString('base64');
     return original instanceof Date ? original.getTime() / 1000 : value;
@@ -29,7 +29,7 @@ export function recordFromJson(record: StreamRecord): StreamRecord {
 
 const withBytes = (image: Image): Image => bytesIn(image) as Image;
 
-// An attribute may itself be called B, so the walk has to know whether it stands at names or at a type.
+// An attribute may itself be called B, so the walk must know whether it is at names or at a type.
 function bytesIn(names: object): object {
   return Object.fromEntries(Object.entries(names).map(([name, value]) => [name, bytesOf(value)]));
 }

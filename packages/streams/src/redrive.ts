@@ -4,13 +4,13 @@ import { LeaseLostError } from './errors.ts';
 import type { TaskDeps } from './shard-task.ts';
 import { work } from './state-table.ts';
 import { handleOne } from './subscription.ts';
-import type { Lease } from './work.ts';
+import type { Lease } from './work-store.ts';
 
 export const redriveKey = 'redrive';
 
 /**
- * Asks whichever process runs the consumer to handle its dead letters again; it looks at every renewal. A redrive
- * under way loses its lease, so that it starts over with the letters that came since.
+ * Asks the processes that run the consumer to handle its dead letters again; they check at every renewal. A redrive in
+ * progress loses its lease and starts over, so that it includes new letters.
  */
 export async function requestRedrive(store: Store, clock: Clock, consumer: string): Promise<void> {
   await store.update(
@@ -25,7 +25,7 @@ export async function requestRedrive(store: Store, clock: Clock, consumer: strin
   );
 }
 
-// One attempt for each dead letter, oldest first. What fails again stays, with the new reason.
+// Tries each dead letter once, oldest first. Letters that fail again stay, with the new reason.
 export async function redriveLetters(deps: TaskDeps, lease: Lease, signal: AbortSignal): Promise<boolean> {
   const { subscription, letters, works, clock, log, counters } = deps;
   const requestedAt = clock.now();
@@ -43,7 +43,7 @@ export async function redriveLetters(deps: TaskDeps, lease: Lease, signal: Abort
       await handleOne(subscription, await letters.open(letter), context);
     } catch (error) {
       if (signal.aborted) return false;
-      if (isUnavailable(error)) throw error; // begun again in a moment
+      if (isUnavailable(error)) throw error; // retried in a moment
       await letters.failAgain(letter, error);
       log.warn({ err: error, eventId: letter.event_id }, 'dead letter failed again');
       continue;

@@ -4,29 +4,29 @@ import type { Shard } from './shards.ts';
 import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSource } from './source.ts';
 
 export type Start = {
-  // The last record that was handled. Without one: the oldest there is.
+  // The last record that was handled. Without it, reading starts at the oldest record.
   after?: string;
-  // An iterator made beforehand, good for one use.
+  // An iterator that exists already. It can be used once.
   iterator?: string;
-  // Without either of them, records older than this are passed over: how a consumer that began with the newest
-  // finds its place again.
+  // Without the two above, records older than this are skipped: a consumer that started at the newest record resumes
+  // this way.
   notBeforeMs?: number;
 };
 
 export type Page = {
   records: StreamRecord[];
-  // Of the last record read, wanted or not; undefined if there was none.
+  // The last record read, including skipped ones; undefined if there was none.
   last: string | undefined;
   isFull: boolean;
-  // No record will follow; the shard's children come next.
+  // The shard has no more records; its children come next.
   ended: boolean;
 };
 
 export type Mishap = 'expired' | 'trimmed' | 'gone';
 
-// Passes over what is older than the start, in a shard that is read from its beginning.
+// Skips records older than the start, in a shard that is read from its beginning.
 export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
-  // Times of records are DynamoDB's, and the clock here may be ahead: rather some records too many than one lost.
+  // Records have DynamoDB's times, and our clock may be ahead: better some records too many than one lost.
   const notBefore = ((notBeforeMs ?? 0) - clockSkewMs) / 1000;
   let isSearching = notBeforeMs !== undefined && after === undefined && iterator === undefined;
 
@@ -40,7 +40,7 @@ export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
   return Object.assign(isWanted, { restart });
 }
 
-// Reads a shard from its start to its end, whatever happens to iterators on the way.
+// Reads a shard from its start to its end, and replaces iterators that expire.
 export function createShardReader(
   source: StreamSource,
   { streamArn, shardId }: Pick<Shard, 'streamArn' | 'shardId'>,
@@ -89,7 +89,7 @@ export function createShardReader(
         const isKnown = isExpiredIterator(error) || isTrimmed(error);
         if (!isKnown || attempt === iteratorAttempts) throw error;
         onMishap(isTrimmed(error) ? 'trimmed' : 'expired', after);
-        if (isTrimmed(error)) after = undefined; // what is left begins at the horizon
+        if (isTrimmed(error)) after = undefined; // the remaining records start at the trim horizon
       }
     }
   }

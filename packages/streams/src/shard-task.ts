@@ -2,19 +2,19 @@ import { type Clock, type Logger, mapInBatches, markWork, type Random } from '@s
 import { readChange, secondsOf } from './change.ts';
 import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { HopelessError, LeaseLostError } from './errors.ts';
+import { LeaseLostError, PermanentError } from './errors.ts';
+import { createTries, handlePage, type PageJob } from './handle-page.ts';
 import * as limits from './limits.ts';
-import { createTries, handlePage, type PageJob } from './page.ts';
 import type { Mishap, Page, Start } from './shard-reader.ts';
 import { openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { type HandlerContext, handleOne, type Subscription } from './subscription.ts';
-import type { Lease, WorkStore } from './work.ts';
+import type { Lease, WorkStore } from './work-store.ts';
 
 /** Something an operator should know about a consumer. */
 export type Alarm = {
-  // 'trimmed': records were removed before they were read. 'gone': a shard was, before its end was reached.
-  // 'set_aside': one could not be handled, and became a dead letter.
+  // 'trimmed': records were removed before they were read. 'gone': a shard was removed before its end was reached.
+  // 'set_aside': a record could not be handled and became a dead letter.
   kind: 'trimmed' | 'gone' | 'set_aside';
   consumer: string;
   shardId: string;
@@ -31,14 +31,14 @@ export type TaskDeps = {
   log: Logger;
   counters: Counters;
   onAlarm(alarm: Alarm): void;
-  // How long a place in a shard may go unwritten.
+  // The longest time between two checkpoints of a shard.
   checkpointMs: number;
 };
 
 type ShardLease = Lease & { streamArn: string; shardId: string };
 
-// Reads a shard while the lease holds and the signal allows: read, handle, checkpoint. Resolves with true when
-// the shard's end is reached and checkpointed, with false when it had to stop before.
+// Reads a shard while the lease holds and the signal allows it: read, handle, checkpoint. Resolves to true when the end
+// of the shard is checkpointed, and to false if it had to stop before.
 export async function consumeShard(
   deps: TaskDeps,
   lease: ShardLease,
@@ -49,13 +49,13 @@ export async function consumeShard(
   const onMishap = (mishap: Mishap, after: string | undefined) => noteMishap(deps, lease, mishap, after);
   const shard = openShard(source, { shard: lease, start, onMishap, clock });
   const progress = createProgress(deps, lease);
-  const mayGoOn = () => !signal.aborted && holds(lease, clock);
+  const canContinue = () => !signal.aborted && holds(lease, clock);
 
   try {
-    while (mayGoOn()) {
+    while (canContinue()) {
       const since = source.position?.();
       const page = await shard.read(subscription.batchRecords ?? limits.batchRecords);
-      const done = await handleAll(deps, lease, page, mayGoOn, signal);
+      const done = await handleAll(deps, lease, page, canContinue, signal);
       if (done < page.records.length) {
         const last = page.records[done - 1];
         if (last) progress.note(sequenceOf(last), timeOf(last), done);
@@ -84,15 +84,15 @@ export async function consumeShard(
   return false;
 }
 
-// A source that is polled has gathered already when a change comes after a pause.
+// A polled source has gathered changes during its pause.
 async function gather({ subscription, source, clock }: TaskDeps, page: Page, signal: AbortSignal) {
   const { gatherMs = 0 } = subscription;
   const mayFollow = source.waitForChange !== undefined || page.last !== undefined;
   if (gatherMs > 0 && mayFollow && !page.isFull) await clock.sleep(gatherMs, signal);
 }
 
-// How far a shard has been handled. It is written down after so many records or so long, not after each page: a
-// quiet table has one change a page, and each would be paid for with a write. A crash repeats what was not written.
+// How far a shard has been handled. Checkpoints are written after a number of records or a time, not after each page: a
+// quiet table has one change per page, and each would cost a write. A crash repeats what was not checkpointed.
 function createProgress({ works, clock, checkpointMs, subscription }: TaskDeps, lease: Lease) {
   const mostRecords = subscription.batchRecords ?? limits.batchRecords;
   let reached: { sequence: string; changedAt: number | undefined } | undefined;
@@ -115,7 +115,7 @@ function createProgress({ works, clock, checkpointMs, subscription }: TaskDeps, 
       reached = { sequence, changedAt: changedAt ?? reached?.changedAt };
       records += handled;
     },
-    // For a shard that ends: its end is written instead.
+    // For a shard that has ended: `finish` writes its last position.
     forget(): string | undefined {
       const sequence = reached?.sequence;
       reached = undefined;
@@ -133,12 +133,12 @@ const sequenceOf = (record: StreamRecord): string => record.dynamodb!.SequenceNu
 const timeOf = (record: StreamRecord): number =>
   secondsOf(record.dynamodb?.ApproximateCreationDateTime) * 1000;
 
-// How many records of the page, from its start, are done.
+// Returns how many records of the page, from its start, are done.
 async function handleAll(
   deps: TaskDeps,
   lease: ShardLease,
   { records }: Page,
-  mayGoOn: () => boolean,
+  canContinue: () => boolean,
   signal: AbortSignal,
 ): Promise<number> {
   if (records.length === 0) return 0;
@@ -150,7 +150,7 @@ async function handleAll(
     clock,
     random,
     signal,
-    mayGoOn,
+    canContinue,
     handle: (record, attempt) => handleOne(subscription, record, contextOf(attempt)),
     async setAside(record, error, attempts) {
       await deps.letters.keep(deps.works, lease, record, error, attempts);
@@ -175,7 +175,7 @@ async function handleAll(
   return done;
 }
 
-// A page for a batch handler. One that fails to the end is given record by record, to find the one to set aside.
+// Gives a page to a batch handler. If it keeps failing, its records are handled one by one to find the one that fails.
 async function handleWhole(
   { subscription }: TaskDeps,
   records: readonly StreamRecord[],
@@ -183,7 +183,7 @@ async function handleWhole(
   contextOf: (attempt: number) => HandlerContext,
 ): Promise<boolean> {
   const tries = createTries(job.attempts);
-  for (let attempt = 1; !tries.areOver() && job.mayGoOn(); attempt++) {
+  for (let attempt = 1; !tries.areOver() && job.canContinue(); attempt++) {
     try {
       const read = (record: StreamRecord) => readChange(subscription.entities, record);
       const changes = await mapInBatches(records, limits.readInBatch, read);
@@ -191,8 +191,8 @@ async function handleWhole(
       await subscription.handleBatch!(changes, contextOf(attempt));
       return true;
     } catch (error) {
-      // A handler that was told to stop has not failed.
-      if (error instanceof HopelessError || !job.mayGoOn()) return false;
+      // A handler that stopped because of the signal has not failed.
+      if (error instanceof PermanentError || !job.canContinue()) return false;
       tries.count(error);
       job.onRetry(records[0]!, error, attempt);
     }

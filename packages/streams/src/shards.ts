@@ -1,7 +1,7 @@
 import { listingPages } from './limits.ts';
 import { isGone, type StreamSource } from './source.ts';
 
-/** A shard as a consumer knows it. `parents` must be finished before its first record is read. */
+/** A shard as a consumer sees it. `parents` must be finished before its first record is read. */
 export type Shard = {
   key: string; // unique among all streams of the table
   streamArn: string;
@@ -16,8 +16,8 @@ const shardKey = (streamArn: string, shardId: string): string => `${labelOf(stre
 export const labelOf = (streamArn: string): string => streamArn.slice(streamArn.lastIndexOf('/') + 1);
 
 /**
- * Every shard of every stream of the table, parents before children. Switching a stream off and on again gives a new
- * one: it begins where the older one ends, so its first shards have all of the older one's as parents.
+ * Lists every shard of every stream of the table, parents before children. Disabling and enabling a stream creates a
+ * new one that starts where the old one ends, so its first shards have all shards of the old one as parents.
  */
 export async function listShards(source: StreamSource, tableName: string): Promise<Shard[]> {
   const shards: Shard[] = [];
@@ -63,7 +63,7 @@ async function describeShards(source: StreamSource, StreamArn: string) {
   for (let page = 0; page < listingPages; page++) {
     const input = { StreamArn, ...(ExclusiveStartShardId && { ExclusiveStartShardId }) };
     const { StreamDescription } = await source.describeStream(input).catch(error => {
-      if (isGone(error)) return { StreamDescription: undefined }; // since it was listed
+      if (isGone(error)) return { StreamDescription: undefined }; // removed since it was listed
       throw error;
     });
     for (const shard of StreamDescription?.Shards ?? []) shards.push(shard);
@@ -73,7 +73,7 @@ async function describeShards(source: StreamSource, StreamArn: string) {
   return shards;
 }
 
-// At the end of an open shard; undefined for one that is gone since it was listed.
+// An iterator at the end of an open shard; undefined if the shard was removed since it was listed.
 export async function newestIterator(
   source: StreamSource,
   { streamArn, shardId }: Shard,

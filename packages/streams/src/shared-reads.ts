@@ -7,15 +7,15 @@ import { createShardReader, createTimeFilter, type Mishap, type Page, type Start
 import type { Shard } from './shards.ts';
 import type { StreamSource } from './source.ts';
 
-// DynamoDB lets two readers read a shard, and a table may have more consumers than that. Those of one process read it
-// once: the last records are kept in a window, from which each consumer takes its pages at its own pace.
+// DynamoDB allows two readers per shard, and a table may have more consumers than that. The consumers of one process
+// share one read: the last records are kept in a window, from which each consumer takes pages at its own pace.
 
 type ShardName = Pick<Shard, 'streamArn' | 'shardId'>;
 
 // A shard as one consumer reads it.
 export type OpenShard = {
   read(limit: number): Promise<Page>;
-  // Until there may be more; `mostMs` as in `createPause`. Rejects when the signal is aborted.
+  // Waits until there may be more; `mostMs` as in `createPause`. Rejects when the signal is aborted.
   pause(page: Page, since: number | undefined, signal: AbortSignal, mostMs?: number): Promise<void>;
   close(): void;
 };
@@ -28,14 +28,14 @@ export type OpenSettings = {
   pollMostMs?: number;
 };
 
-/** Reads each shard once for several readers of this process. Given to consumers and followers. */
+/** Reads each shard once for several readers of this process. Used by consumers and followers. */
 export type SharedReads = {
-  readonly id: string; // tells the readers of several processes apart
+  readonly id: string; // distinguishes the readers of different processes
   open(source: StreamSource, settings: OpenSettings): OpenShard;
 };
 
 /**
- * A source whose shards are read once for all consumers of this process. `awsSource` is one already.
+ * A source that reads each shard once for all consumers of this process. `awsSource` does so already.
  *
  *     const source = shareReads(polledSource);
  */
@@ -44,7 +44,7 @@ export const shareReads = <S extends StreamSource>(source: S): S & { shared: Sha
   shared: createSharedReads(),
 });
 
-// Through the window of the process, where the source has one; embedded stores share decoded pages themselves.
+// Reads through the window of this process, if the source has one. Embedded stores share decoded pages themselves.
 export function openShard(source: StreamSource, settings: OpenSettings): OpenShard {
   if (source.shared) return source.shared.open(source, settings);
   const { shard, start, onMishap, clock, pollMostMs } = settings;
@@ -76,24 +76,24 @@ function createSharedReads(): SharedReads {
   return { id: randomUUID(), open };
 }
 
-// Reads from the window while its place is in it. Behind the window it reads by itself until it has caught up; ahead
-// of it, or without one, it begins the next window.
+// Reads from the window while it contains the reader's position. Behind the window, it reads on its own until it has
+// caught up; ahead of the window, or without one, it starts the next window.
 function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSettings) {
   const { shard, start, onMishap, clock, pollMostMs = limits.pollMostMs } = settings;
   const pauseAlone = createPause(source, shard.streamArn, clock, pollMostMs);
   const isWanted = createTimeFilter(start);
   let { after, iterator } = start;
-  let isPositionKnown = iterator === undefined; // false: at the newest, wherever that is
+  let isPositionKnown = iterator === undefined; // false: at the newest record, wherever that is
   let joined: { window: Window; position: number } | undefined;
   let alone: ReturnType<typeof createShardReader> | undefined;
-  let isTrimmed = false; // records before the last page read alone are gone
+  let isTrimmed = false; // records before the last page of its own read are gone
 
   const beginWindow = (from: Start, origin: { after: string | undefined } | undefined): Window => {
     entry.window = createWindow(source, shard, from, origin, clock);
     return entry.window;
   };
 
-  // An iterator is good for one use.
+  // An iterator can be used once.
   function takeStart(): Start {
     if (after !== undefined) return { after };
     const from = iterator === undefined ? {} : { iterator };
@@ -101,7 +101,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     return from;
   }
 
-  // A place at the newest record is lost with its iterator: what is older is looked through, and passed over.
+  // A position at the newest record is lost with its iterator: older records are read again, and skipped.
   function settlePosition(): void {
     if (isPositionKnown || iterator !== undefined) return;
     isPositionKnown = true;
@@ -120,7 +120,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
       const position = window.find(after);
       if (position !== undefined) joined = { window, position };
     } else if (window.isFresh()) {
-      // Some records older than the newest may come with it, and none is missed.
+      // Some records older than the newest may be included; none is missed.
       joined = { window, position: window.end() };
       after = window.lastSequence();
       isPositionKnown = after !== undefined;
@@ -140,7 +140,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
   }
 
   async function readAlone(limit: number): Promise<Page> {
-    if (!alone) settlePosition(); // a reader that has begun at the newest record keeps its place
+    if (!alone) settlePosition(); // a reader that started at the newest record keeps its position
     const before = isPositionKnown ? { after } : undefined;
     isTrimmed = false;
     alone ??= createShardReader(source, shard, takeStart(), (mishap, reached) => {
@@ -152,7 +152,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     if (page.last === undefined) return page;
     [after, isPositionKnown] = [page.last, true];
     const { window } = entry;
-    // With the page, so that a reader that has read a part of it can continue there.
+    // Recorded with the page, so that a reader that has read a part of it can continue there.
     if (!page.ended && (!window || window.isBehind(page.last)))
       beginWindow({ after: page.last }, isTrimmed ? undefined : before).add(page);
     if (!page.ended && join()) alone = undefined;
@@ -167,7 +167,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
         return await readTogether(limit, at);
       } catch (error) {
         if (!(error instanceof WindowLostError)) throw error;
-        // Everybody finds out by themselves what became of the records after their own place.
+        // Each reader finds out on its own what happened to the records after its position.
         if (entry.window === at.window) entry.window = undefined;
         return readAlone(limit);
       }

@@ -1,7 +1,7 @@
 import type { SharedReads } from './shared-reads.ts';
 
-// Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded
-// engine also says when something has changed; without that a consumer polls.
+// Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded engine
+// also wakes readers after a change; other sources are polled.
 
 type AttributeValue =
   | { S: string }
@@ -16,7 +16,7 @@ type AttributeValue =
   | { BS: Uint8Array[] };
 export type Image = { [name: string]: AttributeValue };
 
-// The sizes of the images, from the embedded engine only: it knows them without decoding.
+// The sizes of the images, from the embedded engine only, which knows them without decoding.
 export const imageBytes: unique symbol = Symbol.for('stak.image-bytes');
 
 /** A record of DynamoDB Streams. */
@@ -43,7 +43,7 @@ type ShardDescription = {
   SequenceNumberRange?: { StartingSequenceNumber?: string; EndingSequenceNumber?: string };
 };
 
-/** The operations of DynamoDB Streams. `engineSource` and `awsSource` make one. */
+/** The operations of DynamoDB Streams. Created with `engineSource` or `awsSource`. */
 export type StreamSource = {
   listStreams(input: { TableName?: string; ExclusiveStartStreamArn?: string }): Promise<{
     Streams?: { StreamArn?: string; StreamLabel?: string; TableName?: string }[];
@@ -65,9 +65,9 @@ export type StreamSource = {
   // Resolves when the stream has anything newer than `since`, a position taken before the last read.
   waitForChange?(streamArn: string, signal: AbortSignal, since: number | undefined): Promise<void>;
   position?(): number;
-  // The sequence number of the newest record of any stream. Only the embedded engine can tell.
+  // The sequence number of the newest record of any stream. Only the embedded engine has it.
   newest?(): string;
-  // Of a source that is polled: its consumers in this process read together.
+  // Of a polled source: shares the reads of its consumers in this process.
   readonly shared?: SharedReads;
 };
 
@@ -78,8 +78,8 @@ export const isTrimmed = named('TrimmedDataAccessException');
 export const isGone = named('ResourceNotFoundException');
 
 /**
- * Tables whose names have a prefix in the store, and none here. Streams are asked for by the names of their tables
- * only; everything after that goes by ARNs.
+ * A source whose tables have a prefix in the store, and none here. Only tables have names in requests; everything else
+ * uses ARNs.
  */
 export const sourceWithPrefix = (source: StreamSource, prefix: string): StreamSource =>
   prefix === ''

@@ -3,7 +3,7 @@ import type { Start } from './shard-reader.ts';
 import { listShards, newestIterator } from './shards.ts';
 import type { StreamSource } from './source.ts';
 import type { Subscription } from './subscription.ts';
-import type { Lease, WorkStore } from './work.ts';
+import type { Lease, WorkStore } from './work-store.ts';
 
 type Settings = {
   subscription: Subscription;
@@ -13,7 +13,7 @@ type Settings = {
   isElsewhere: boolean;
 };
 
-// Where a consumer begins is decided once, by whichever process is first, and then remembered.
+// Decides where a consumer starts: once, in the first process that runs it, and then stored.
 export async function beginConsumer(settings: Settings): Promise<{ startOf(lease: Lease): Start }> {
   const { works, subscription, clock, isElsewhere } = settings;
   const iterators = new Map<string, string>();
@@ -33,8 +33,8 @@ export async function beginConsumer(settings: Settings): Promise<{ startOf(lease
   function startOf({ key, sequence }: Lease): Start {
     if (sequence !== undefined) return { after: sequence };
     if (position === 'TRIM_HORIZON') return {};
-    // The iterator is good for one use, and lost with the process. Without it the shard is read from its
-    // beginning, and what is older than the consumer is passed over: slow, but nothing is missed.
+    // The iterator can be used once, and is lost with the process. Without it the shard is read from its beginning and
+    // records older than the consumer are skipped: slow, but complete.
     const iterator = iterators.get(key);
     iterators.delete(key);
     return { notBeforeMs: started_at, ...(iterator !== undefined && { iterator }) };
@@ -42,7 +42,7 @@ export async function beginConsumer(settings: Settings): Promise<{ startOf(lease
   return { startOf };
 }
 
-// Iterators at the end of every open shard; answers with the closed ones, which hold nothing but the past.
+// Gets iterators at the end of every open shard. Returns the closed shards, which have no new records.
 async function openNewest(
   { source, subscription }: Settings,
   iterators: Map<string, string>,

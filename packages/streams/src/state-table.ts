@@ -1,9 +1,9 @@
 import { defineKeys, defineQuery, defineTable, entity } from '@stak/table';
 import { z } from 'zod';
 
-// What consumers remember. Times are milliseconds, but for `expires_at`, which DynamoDB wants in seconds.
+// The stored state of consumers. Times are in milliseconds, except `expires_at`, which DynamoDB requires in seconds.
 
-/** The keys of `streamsTable`, for those who add entities to it. */
+/** The keys of `streamsTable`, for services that add entities to it. */
 export const streamsKeys = defineKeys({
   name: 'stak-streams',
   description: 'Checkpoints, leases, dead letters and once-only markers of stream consumers.',
@@ -22,7 +22,7 @@ export const beginning = entity(streamsKeys, {
     table: z.string(),
     position: z.enum(['TRIM_HORIZON', 'LATEST']),
     started_at: time,
-    // A Lambda function reads the stream; here only its dead letters are redriven.
+    // A Lambda function reads the stream; consumers here only redrive its dead letters.
     elsewhere: z.boolean().optional(),
   }),
   key: { partition: 'consumers', sort: '{consumer}' },
@@ -37,7 +37,7 @@ export const member = entity(streamsKeys, {
   schema: z.object({
     consumer: z.string(),
     owner: z.string(),
-    // Consumers that read together say the same one.
+    // Consumers that share reads have the same node.
     node: z.string().optional(),
     alive_until: time,
     expires_at: expiry,
@@ -56,7 +56,7 @@ export const work = entity(streamsKeys, {
     shard_id: z.string().optional(),
     owner: z.string().optional(),
     lease_until: time.optional(),
-    // Counted up by every new owner: a write that carries an older one is refused.
+    // Incremented by every new owner: a write with an older fence is refused.
     fence: z.number().int(),
     sequence: z.string().optional(),
     changed_at: time.optional(),
@@ -125,7 +125,7 @@ export const marker = entity(streamsKeys, {
   examples: [{ consumer: 'inbox-realtime', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
 });
 
-/** The entities that say how far consumers are: true of one store alone, unlike letters and markers. */
+/** The entities of consumers' progress. They belong to one store, unlike letters and markers. */
 export const consumerState = [beginning, member, work] as const;
 
 export const allConsumers = defineQuery('all consumers', { of: beginning });

@@ -3,13 +3,13 @@ import type { Store } from '@stak/table';
 import { secondsOf } from './change.ts';
 import { streamErrors } from './errors.ts';
 import { peekRecords } from './limits.ts';
-import { isFree, readyShards } from './plan.ts';
 import { redriveKey } from './redrive.ts';
+import { isFree, readyShards } from './shard-plan.ts';
 import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
 import type { StreamSource } from './source.ts';
 import { allConsumers, beginning, lettersOfConsumer } from './state-table.ts';
-import { readState, type Work } from './work.ts';
+import { readState, type Work } from './work-store.ts';
 
 /** How far a consumer is with one shard. */
 export type ShardStatus = {
@@ -19,7 +19,7 @@ export type ShardStatus = {
   // The last record handled, and when it was written.
   sequence?: string;
   changedAt?: string;
-  // Records that wait to be read, and the newest of them; `atLeast` if there are more than were looked at.
+  // Records that are not read yet, and the newest of them; `atLeast` if there are more than were counted.
   behind?: { records: number; atLeast: boolean; newest?: string; oldestAt?: string };
 };
 
@@ -32,7 +32,7 @@ export type ConsumerStatus = {
   shards: ShardStatus[];
   deadLetters: number;
   redriving: boolean;
-  elsewhere: boolean; // a Lambda function reads the stream, so how far it is is not known here
+  elsewhere: boolean; // a Lambda function reads the stream, so its progress is not known here
 };
 
 export type StatusDeps = { store: Store; source: StreamSource; clock: Clock };
@@ -92,7 +92,7 @@ async function statusOf(
   };
 }
 
-// DynamoDB does not tell how long a shard is, so the records after the checkpoint are counted, up to a page.
+// DynamoDB does not give the length of a shard, so the records after the checkpoint are counted, up to a page.
 async function peek(
   source: StreamSource,
   shard: Shard,

@@ -5,48 +5,48 @@ import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } f
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
 
-/** What a handler gets besides the change. */
+/** What a handler gets in addition to the change. */
 export type HandlerContext = {
   readonly consumer: string;
-  readonly shardId?: string; // Lambda does not tell
-  readonly attempt: number; // from 1 up
-  // Aborted when the consumer is to stop or has lost the shard: finish soon, or give up by throwing.
+  readonly shardId?: string; // absent in Lambda
+  readonly attempt: number; // starts at 1
+  // Aborted when the consumer stops or has lost the shard: finish quickly, or throw.
   readonly signal: AbortSignal;
 };
 
 /**
- * What somebody wants to do about the changes of a table. The same subscription runs in a consumer and in Lambda. A
- * handler may see a change more than once (see `oncePerEvent`), never two changes of one item out of order.
+ * A handler of a table's changes. The same subscription runs in a consumer and in Lambda. A handler may see a change
+ * more than once (see `oncePerEvent`), but never two changes of one item out of order.
  */
 export type Subscription<E extends AnyEntity = AnyEntity> = {
-  // Checkpoints and dead letters are kept under this name: two subscriptions of one name are one consumer.
+  // Checkpoints and dead letters are stored under this name: two subscriptions with one name are one consumer.
   readonly name: string;
   readonly table: { readonly name: string; readonly stream?: string };
-  // Changes of these are typed and handled by `handle`; all others are passed over, or go to `handleOther`.
+  // Changes of these entities are typed and go to `handle`; all others go to `handleOther`, or are skipped.
   readonly entities: readonly E[];
   handle?(change: ChangeOf<E>, context: HandlerContext): unknown;
   handleOther?(change: UnknownChange, context: HandlerContext): unknown;
-  // Instead of the two above: whole pages, each retried as one, then record by record if it still fails.
+  // Instead of the two above: gets whole pages. A page that keeps failing is handled record by record.
   handleBatch?(changes: readonly Change<E>[], context: HandlerContext): unknown;
-  // Where a consumer begins that never ran before.
+  // Where a new consumer starts.
   readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
   readonly attempts?: number;
   readonly batchRecords?: number;
-  // How long a consumer waits before it reads a change, so that those which follow are in the same page: for handlers
+  // How long a consumer waits before it reads a change, so that the next changes are in the same page: for handlers
   // that write once a page.
   readonly gatherMs?: number;
   // How many items of one shard may be handled at a time.
   readonly concurrency?: number;
-  // It needs the id of the shard or the memory of its process, which a Lambda function does not have: `toLambda` refuses
-  // it.
+  // The handler needs the id of the shard or the memory of its process, which a Lambda function does not have, so
+  // `toLambda` refuses it.
   readonly needsConsumer?: boolean;
 };
 
 const nameShape = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
 /**
- * Defines what is done about the changes of a table: infers the types of the entities for the handlers, and refuses
- * what cannot work.
+ * Defines a handler of a table's changes. Infers the types of the entities for the handlers, and refuses combinations
+ * that cannot work.
  *
  *     const welcome = subscribe({
  *       name: 'welcome',
@@ -100,5 +100,5 @@ export async function handleOne(
   await inSpan(`consume ${subscription.name}`, { traceparent: trace.S }, handle);
 }
 
-// An item that carries a traceparent under this name has its consumers in the same trace.
+// An item that carries a traceparent in this attribute is traced through its consumers.
 const traceAttribute = 'trace';

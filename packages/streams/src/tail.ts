@@ -2,10 +2,10 @@ import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
+import { linkSignal } from './linked-signal.ts';
 import type { Start } from './shard-reader.ts';
 import { listShards, newestIterator, type Shard } from './shards.ts';
 import { openShard } from './shared-reads.ts';
-import { followSignal } from './signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
 /** Options of `tailTable`. */
@@ -13,22 +13,22 @@ export type TailOptions = {
   source: StreamSource;
   table: string;
   clock: Clock;
-  // Nothing that is written after this is missed.
+  // Changes written after this call are not missed.
   onReady(): void;
-  // As it is stored, or as it came.
+  // The change with its stored images, or the record as it came.
   onChange?(change: UnknownChange): void;
   onRecord?(record: StreamRecord): void;
-  // Changes were gone before they could be read.
+  // Changes were removed before they were read.
   onMissed(): void;
 };
 
 /**
- * Every change of a table from now on, each item's in their order, for somebody who looks on. Nothing is remembered:
- * there is no lease, no checkpoint and no other try. It continues until the signal is aborted, or throws.
+ * Reads every change of a table from now on, in order for each item, for live views. There is no lease, no checkpoint
+ * and no retry. It continues until the signal is aborted, or throws.
  */
 export async function tailTable(options: TailOptions, signal: AbortSignal): Promise<void> {
   const { source, table, clock } = options;
-  const over = followSignal(signal);
+  const over = linkSignal(signal);
   const seen = new Set<string>();
   const reading = new Map<string, Promise<void>>();
   let failure: { error: unknown } | undefined;
@@ -49,7 +49,7 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
     over.abort();
   }
 
-  // Shards that came after the tail did are read from their beginning, when what comes before them was read.
+  // Shards that appear later are read from their beginning, after their parents.
   async function findShards(): Promise<void> {
     if (over.signal.aborted) return;
     for (const shard of await whenAvailable(() => listShards(source, table)))
@@ -75,13 +75,13 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
     await Promise.all(reading.values());
   } finally {
     over.abort();
-    over.unfollow();
+    over.unlink();
   }
   if (failure) throw failure.error;
 }
 
-// DynamoDB allows five reads of a shard and ten descriptions of a stream a second: with many processes looking on, some
-// have to come again.
+// DynamoDB allows five reads of a shard and ten descriptions of a stream per second, so with many processes some
+// requests have to be retried.
 async function untilAvailable<Output>(
   clock: Clock,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { createLogger } from '@stak/kit';
 import { tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createDeadLetters, createLetterWatch, HopelessError, requestRedrive } from '../src/index.ts';
+import { createDeadLetters, createDeadLetterWatch, PermanentError, requestRedrive } from '../src/index.ts';
 import { errorText } from '../src/limits.ts';
 import {
   comment,
@@ -116,7 +116,7 @@ describe('a poison record', () => {
   test('raises an alarm, and is announced once', async () => {
     const lines: string[] = [];
     const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
-    const watch = createLetterWatch({ ...house, log, consumers: ['picky', 'other'] });
+    const watch = createDeadLetterWatch({ ...house, log, consumers: ['picky', 'other'] });
     expect(await watch.read()).toEqual([]);
     const { subscription } = picky(new Set([1, 2]));
     await writeNotes(house, ['a'], 2);
@@ -131,7 +131,7 @@ describe('a poison record', () => {
   });
 
   test('is set aside at once if its handler sees no hope', async () => {
-    const { seen, attempts, subscription } = picky(new Set([1]), () => new HopelessError('never'));
+    const { seen, attempts, subscription } = picky(new Set([1]), () => new PermanentError('never'));
     await writeNotes(house, ['a'], 2);
     const consumer = startConsumer(house, { subscription });
     await until(house.clock, () => seen.length === 1);

@@ -4,7 +4,7 @@ import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDeadLetters } from '../src/dead-letters.ts';
 import { LeaseLostError } from '../src/errors.ts';
-import { createWorkStore } from '../src/work.ts';
+import { createWorkStore } from '../src/work-store.ts';
 import { type House, openHouse } from './stream-fixture.ts';
 
 // Leases, without a consumer around them.

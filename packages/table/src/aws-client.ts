@@ -33,10 +33,10 @@ import * as limits from './limits.ts';
 export type AwsClientOptions = {
   region: string;
   endpoint?: string;
-  // By default the SDK looks where it always looks.
+  // Without credentials, the SDK uses its default provider chain.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
   connectMs?: number;
-  answerMs?: number; // for one request, from its first byte to the last byte of its answer
+  answerMs?: number; // for one request, from its first byte to the last byte of the response
 };
 
 type Send = (command: object, options: { abortSignal: AbortSignal }) => Promise<never>;
@@ -54,7 +54,7 @@ const controlCommands = {
 } as unknown as Record<ControlOperation, new (input: object) => object>;
 
 /**
- * A client of DynamoDB on AWS, or of whatever answers at `endpoint`.
+ * A client of DynamoDB on AWS, or of a compatible server at `endpoint`.
  *
  *     const store = createStore({ client: awsClient({ region: 'eu-central-1' }) });
  */
@@ -65,18 +65,18 @@ export function awsClient({
 }: AwsClientOptions): RemoteClient & ControlPlane & { close(): void } {
   const agent = { maxSockets: limits.sockets, keepAlive: true };
   const requestHandler = { connectionTimeout: connectMs, httpAgent: agent, httpsAgent: agent };
-  // Repetitions are the store's: it knows which writes must not be made twice.
+  // The store retries, not the SDK: only the store knows which writes must not be made twice.
   const base = new DynamoDBClient({ ...options, requestHandler, maxAttempts: 1 });
   const control = new DynamoDBClient({ ...options, requestHandler });
   const documents = DynamoDBDocumentClient.from(base, {
-    // Zod leaves optional attributes undefined rather than out. An object with a field called `constructor` is
-    // taken for an instance of some class.
+    // Zod sets absent optional attributes to undefined. The SDK takes an object with a field called `constructor` for
+    // an instance of a class.
     marshallOptions: { removeUndefinedValues: true, convertClassInstanceToMap: true },
   });
   const within = (ms: number, send: Send) => (command: object) =>
     withDeadline(ms, abortSignal => send(command, { abortSignal }));
   const send = within(answerMs, documents.send.bind(documents) as unknown as Send);
-  // Made by the SDK, with its own repetitions.
+  // Retried by the SDK.
   const sendControl = within(
     answerMs * limits.controlAttempts,
     control.send.bind(control) as unknown as Send,

@@ -9,14 +9,14 @@ import { type Session, send } from './session.ts';
 import type { Ref, WriteStep } from './steps.ts';
 import type { AnyTableKeys } from './table.ts';
 
-// An item's address: DynamoDB refuses the same one twice in a batch.
+// Identifies an item: DynamoDB refuses the same one twice in a batch.
 const addressOf = ({ name, keys }: AnyTableKeys, key: Attributes): string =>
   JSON.stringify([name, key[keys.partition], keys.sort && key[keys.sort]]);
 
 type Named<T> = { table: AnyTableKeys; entry: T };
 type BatchSession = Omit<Session, 'cursors'>;
 
-// Answers stand where their questions stood.
+// Results are in the order of the requested items.
 export async function readBatch(
   session: Session,
   pattern: string,
@@ -38,8 +38,8 @@ type StoredDeps = { client: DynamoClient; clock: Session['clock'] };
 const sessionOf = (deps: StoredDeps): BatchSession => ({ random: systemRandom, ...deps });
 
 /**
- * Items of any entity as they are stored, in the order of their keys; undefined where there is none. For tools that
- * copy tables.
+ * Reads items of any entity as they are stored, in the order of their keys; undefined for an item that does not exist.
+ * For tools that copy tables.
  *
  *     const [ann] = await readStoredBatch({ client, clock }, people, [{ PK: 'USER#ann', SK: 'PROFILE' }]);
  */
@@ -95,8 +95,7 @@ async function* readChunk(session: BatchSession, pattern: string, requests: Reco
 const countKeys = (requests: Record<string, KeysToGet>) =>
   Object.values(requests).reduce((sum, { Keys }) => sum + Keys.length, 0);
 
-// No conditions, and not all or nothing: each item is written or not. Of two writes to one item the later one
-// is made.
+// No conditions, and not atomic: each item is written or not. If two writes change one item, the later one wins.
 export async function writeBatch(
   session: Session,
   pattern: string,
@@ -118,7 +117,7 @@ export async function writeBatch(
 }
 
 /**
- * Writes and deletes items of any entity as they are stored. Of two writes to one item the later one is made.
+ * Writes and deletes items of any entity as they are stored. If two writes change one item, the later one wins.
  *
  *     await writeStoredBatch({ client, clock }, people, [{ PutRequest: { Item: ann } }]);
  */

@@ -9,7 +9,7 @@ export type CapacityEntry = {
   readonly writeUnits: number;
 };
 
-/** Sums of consumed capacity units. Made with `createLedger`. */
+/** Sums of consumed capacity units. Created with `createLedger`. */
 export type Ledger = {
   record(kind: 'read' | 'write', pattern: string, capacity: Capacity | Capacity[] | undefined): void;
   entries(): CapacityEntry[];
@@ -18,7 +18,7 @@ export type Ledger = {
 
 type Sum = { -readonly [K in keyof CapacityEntry]: CapacityEntry[K] };
 
-/** Keeps account of the capacity units that each access pattern consumes. Give it to `createStore`. */
+/** Counts the capacity units that each access pattern consumes. Pass it to `createStore`. */
 export function createLedger(): Ledger {
   const sums = new Map<string, Sum>();
 

@@ -1,5 +1,5 @@
-// The port every service sees: the AWS document client's inputs and outputs as plain objects. The embedded
-// engine's client satisfies it as it is; `awsClient` wraps the SDK.
+// The port that services use: the inputs and outputs of the AWS document client, as plain objects. The embedded
+// engine's client implements it directly; `awsClient` wraps the SDK.
 
 /** An item, or a part of one, with plain JavaScript values. */
 // biome-ignore lint/suspicious/noExplicitAny: an item on its way to or from the store has any attributes.
@@ -72,7 +72,7 @@ export type TransactWrite =
   | { ConditionCheck: TransactCheck };
 
 /**
- * The operations of DynamoDB, with inputs and outputs as plain objects. The engine's client is one, `awsClient` makes
+ * The operations of DynamoDB, with inputs and outputs as plain objects. The engine's client is one; `awsClient` creates
  * another.
  */
 export type DynamoClient = {
@@ -99,13 +99,13 @@ export type DynamoClient = {
   ): Promise<BilledTables>;
 };
 
-/** With a network in between a write may have been made although its answer never came. */
+/** Over a network, a write may have been made although its response was lost. */
 export type RemoteClient = DynamoClient & { readonly mayLoseAnswers: true };
 
 export const mayLoseAnswers = (client: DynamoClient): boolean =>
   (client as Partial<RemoteClient>).mayLoseAnswers === true;
 
-/** Tables themselves: CreateTable, DescribeTable and so on by name, in the form of the HTTP API. */
+/** The operations on tables: CreateTable, DescribeTable and so on by name, in the form of the HTTP API. */
 export type ControlPlane = { execute(operation: ControlOperation, input: object): Promise<object> };
 /** The operations that create and describe tables. */
 export type ControlOperation =

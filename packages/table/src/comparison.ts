@@ -1,5 +1,5 @@
-// What an attribute is compared with, for conditions and filters: `{ status: is.not('done'), readat: is.absent }`.
-// A plain value means equality.
+// Comparisons of attributes, for conditions and filters: `{ status: is.not('done'), readat: is.absent }`. A plain value
+// means equality.
 
 const comparison = Symbol('comparison');
 
@@ -7,7 +7,7 @@ export type Comparison<Value> = {
   readonly [comparison]: true;
   readonly operator: Operator;
   readonly operands: readonly unknown[];
-  // Only for the compiler: what may be compared.
+  // For the compiler only: the type that can be compared.
   readonly value?: Value;
 };
 type Operator =

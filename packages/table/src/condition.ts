@@ -14,7 +14,7 @@ type Combination<Conditions> = {
   readonly conditions: Conditions;
 };
 
-/** What has to hold for a write. All comparisons of an object have to. */
+/** What must hold for a write. All comparisons of an object must hold. */
 export type Condition<Item = Record<string, unknown>> =
   | Comparisons<Item>
   | Combination<readonly Condition<Item>[]>;
@@ -42,7 +42,7 @@ export function conditionText(expression: Expression, condition: Condition<never
   const texts = condition.conditions.map(one => conditionText(expression, one));
   if (texts.length === 0) throw itemRefused('a combination needs a condition');
   if (condition[combination] === 'NOT') return `NOT (${texts[0]})`;
-  // DynamoDB refuses parentheses in parentheses, which a combination of one would soon have.
+  // DynamoDB refuses redundant parentheses, which a combination of one condition would have.
   if (texts.length === 1) return texts[0]!;
   return texts.map(text => `(${text})`).join(` ${condition[combination]} `);
 }
@@ -55,7 +55,7 @@ function comparisonsText(expression: Expression, condition: object): string {
     const comparison = comparisonText(expression, path, value);
     text = text === '' ? comparison : `${text} AND ${comparison}`;
   }
-  // An empty condition would hold for everything: more likely a mistake than a wish.
+  // An empty condition would always hold, which is more likely a mistake than intended.
   if (text === '') throw itemRefused('a condition compares nothing');
   return text;
 }
@@ -73,7 +73,7 @@ function comparisonText(expression: Expression, path: string, value: unknown): s
     case 'contains':
       return `${operator}(${name}, ${placeholders[0]})`;
     case 'between':
-      // DynamoDB's own BETWEEN refuses ends that are the wrong way round; nothing lies between those.
+      // DynamoDB's own BETWEEN refuses reversed bounds; here no value lies between them.
       return `${name} >= ${placeholders[0]} AND ${name} <= ${placeholders[1]}`;
     case 'in':
       if (placeholders.length === 0) throw itemRefused(`${path}: is.oneOf() needs a value`);

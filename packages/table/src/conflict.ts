@@ -2,30 +2,32 @@ import { backoffMs, type Clock, type Random } from '@stak/kit';
 import { tableErrors } from './errors.ts';
 import type { StepFailure } from './failure.ts';
 
-/** Finished; overtaken, so it has to read again; or a step closer, with more to do. */
+/**
+ * The result of an attempt: finished; lost to another write, so it must read again; or partly done, with more to do.
+ */
 export type Attempt<T> = { kind: 'done'; result: T } | { kind: 'conflict' } | { kind: 'progress' };
 
 /** The result of an attempt that succeeded. */
 export const done = <T>(result: T): Attempt<T> => ({ kind: 'done', result });
-/** The result of an attempt that met another writer: it is made again. */
+/** The result of an attempt that lost to another write: it is made again. */
 export const conflict: Attempt<never> = { kind: 'conflict' };
-/** The result of an attempt that did a part of the work: the next one is made at once. */
+/** The result of an attempt that did a part of the work: the next one starts at once. */
 export const progress: Attempt<never> = { kind: 'progress' };
 
-/** How work that meets other writers is repeated. */
+/** How to retry work that conflicts with other writes. */
 export type ConflictRetry = {
   clock: Pick<Clock, 'sleep'>;
   random: Random;
   attempts: number; // conflicts before it gives up
-  atOnce?: number; // of them, those after which it tries again without a wait
+  atOnce?: number; // the number of those that are retried without a delay
   firstMs: number;
   mostMs: number;
-  busy(): Error; // what it throws when it gives up
+  busy(): Error; // the error to throw when it gives up
 };
 
 /**
  * Optimistic concurrency: an attempt reads, decides, and writes on the condition that what it read is unchanged. After
- * a conflict it starts again. Of any number of writers one always succeeds.
+ * a conflict it starts again. Of several concurrent writers, one always succeeds.
  *
  *     await retryConflicts({ clock, random, attempts: 20, firstMs: 5, mostMs: 250, busy }, async () => {
  *       const found = await store.get(user, key, { consistent: true });
@@ -56,26 +58,26 @@ const failuresOf = (error: unknown): readonly StepFailure[] =>
     ? (error.details as { failures: StepFailure[] }).failures
     : [];
 
-/** Another write came first: a condition does not hold, or two transactions met. */
+/** Another write came first: a condition does not hold, or two transactions conflicted. */
 export const isConflict = (error: unknown): boolean =>
   (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
   failuresOf(error).some(({ reason }) => reason === 'condition_failed' || reason === 'conflict');
 
-/** For `catch`, where it does not matter who came first. */
+/** For `catch`, if it does not matter which write came first. */
 export function ignoreConflict(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
 /**
- * The step of this name, or the first one, whose condition did not hold, with the item that was in the way. Steps that
- * conflicted besides say nothing.
+ * The first step whose condition did not hold, or the one with this name, with the item that it found. Steps that only
+ * conflicted with another transaction are ignored.
  */
 export const failedCondition = (error: unknown, step?: string): StepFailure | undefined =>
   failuresOf(error).find(
     one => one.reason === 'condition_failed' && (step === undefined || one.step === step),
   );
 
-/** A condition did not hold, rather than an outage or a transaction that met another. */
+/** A condition did not hold, as opposed to an outage or a conflict of transactions. */
 export const isRefused = (error: unknown): boolean =>
   (tableErrors.includes(error) && error.code === 'table.condition_failed') ||
   failedCondition(error) !== undefined;

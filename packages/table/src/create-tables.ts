@@ -15,12 +15,12 @@ import {
 /** What `createTables` changed about a table. */
 export type TableReport = { table: string; done: string[] };
 
-const pollMs = 500; // a table of AWS is ready in seconds, an index in minutes
-const attempts = 5; // of servers that start together, on one table
+const pollMs = 500; // on AWS, a table is ready in seconds and an index in minutes
+const attempts = 5; // of servers that start at the same time, on one table
 const recoveryAttempts = 60;
-// DynamoDB Local and others do not know it; a server's role may not be allowed to.
+// DynamoDB Local and others do not support it; the role of a server may not allow it.
 const isHelpless = /^(UnknownOperation|AccessDenied|NotImplemented|ContinuousBackupsUnavailable)/;
-const waitMs = 30 * 60_000; // the backfill of a large index takes its time; beyond this something is wrong
+const waitMs = 30 * 60_000; // the backfill of a large index takes time; after this, something is wrong
 
 type Progress = (table: string, what: string) => void;
 type CreateOptions = {
@@ -29,14 +29,14 @@ type CreateOptions = {
   // Whether to enable point-in-time recovery. If the store does not support it, or the caller may not enable it, the
   // report says so and the work continues.
   recovery?: boolean;
-  // Whether items of new tables expire; true unless told otherwise.
+  // Whether items of new tables expire. Default: true.
   expiry?: boolean;
 };
 type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
 
 /**
- * Brings the tables to their designs: makes what is missing, and refuses to continue where an existing table contradicts
- * its design. Nothing is ever removed.
+ * Brings tables to their designs: creates what is missing, and throws if an existing table contradicts its design.
+ * Nothing is ever removed.
  *
  *     await createTables(engine, [notes]);
  */
@@ -60,22 +60,22 @@ export async function createTables(
   return reports;
 }
 
-// Servers that start together bring the same table to the same design. A server that finds
-// another one changing the table, or asks for a change just made, checks again what is left to do.
+// Servers that start at the same time bring the same table to the same design. A server that finds the table being
+// changed, or requests a change just made, checks again what is left to do.
 async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
   for (let left = attempts; ; left--)
     try {
       return await createTable(work, table);
     } catch (error) {
       if (left === 1) throw error;
-      // Also what some stores answer to a change that meets another one.
+      // Some stores also return this if two changes conflict.
       if (isUnavailable(error)) {
         await work.clock.sleep(pollMs);
         continue;
       }
       const name = error instanceof Error ? error.name : '';
       if (!(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
-      // DynamoDB does not take the design, and nobody else has made the table either.
+      // DynamoDB refuses the design, and no other server has created the table.
       if (!(await describeTable(work.control, table.name))) throw error;
       await untilActive(work, table.name);
     }
@@ -162,7 +162,7 @@ type Backups = {
   };
 };
 
-// DynamoDB refuses it for a moment after a table was made.
+// DynamoDB refuses this for a moment after a table was created.
 async function enableRecovery({ control, clock, progress }: Work, TableName: string): Promise<void> {
   for (let left = recoveryAttempts; ; left--)
     try {

@@ -5,11 +5,11 @@ import { type WriteStep, write } from './steps.ts';
 import type { Store } from './store.ts';
 
 /**
- * Creates one of something that is limited in number, and never one too many, however many do it at the same time.
- * `mark` is an item with a version that each creation writes. `check` counts what is there, consistently, and throws if
- * that is enough. `create` makes a transaction with the step it is given: of those who counted at the same time one
- * writes, and the others count again. What is there is counted, not how often it was made, so a lost answer changes
- * nothing.
+ * Creates something whose number is limited, and never one too many, however many callers create at the same time.
+ * `mark` is an item with a version that each creation writes. `check` counts existing items, consistently, and throws
+ * if the limit is reached. `create` makes a transaction with the step it is given: of callers that counted at the same
+ * time one succeeds, and the others count again. Because existing items are counted rather than creations, a lost
+ * response changes nothing.
  *
  *     await createWithin(store, lastNote, {
  *       key: { userId },

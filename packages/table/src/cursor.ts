@@ -12,8 +12,8 @@ import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
 /**
- * A cursor says where a page ended. It is encrypted, because keys are private, and authenticated together
- * with who asked and what for: it is of no use to another caller or for another query.
+ * A cursor says where a page ended. It is encrypted, because keys are private, and bound to the caller and the query,
+ * so it is useless to another caller or for another query.
  */
 export type Cursors = {
   seal(position: Attributes, bound: readonly unknown[]): string;
@@ -23,7 +23,7 @@ export type Cursors = {
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Makes cursors for pages. Without a secret, those of this process are good for this process only. */
+/** Creates cursors for pages. Without a secret, cursors are valid only in this process. */
 export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cursors {
   const key = createSecretKey(createHash('sha256').update('stak cursor\0').update(secret).digest());
   const nextIv = createIvs();
@@ -52,7 +52,7 @@ export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cu
     open(cursor, bound) {
       if (cursor.length > limits.cursorBytes) throw refused();
       const bytes = Buffer.from(cursor, 'base64url');
-      // Base64 is lenient; a cursor is taken only as it was given.
+      // Base64 decoding is lenient; a cursor is accepted only exactly as it was issued.
       if (bytes.length <= ivBytes + tagBytes || bytes.toString('base64url') !== cursor) throw refused();
       try {
         const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
@@ -69,7 +69,7 @@ export function createCursors(secret: string | Uint8Array = randomBytes(32)): Cu
   };
 }
 
-// Randomness is asked for in bulk: each request for it costs more than the bytes do.
+// Randomness is requested in bulk: each request costs more than its bytes.
 function createIvs(): () => Buffer {
   const pool = Buffer.alloc(ivBytes * 256);
   let used = pool.length;

@@ -1,6 +1,6 @@
-/** Runs work with a signal that is aborted after so many milliseconds. */
-// A server that takes a request and never answers would hold its caller for ever. Time is the machine's here: what is
-// waited for is a network.
+/** Runs work with a signal that is aborted after the given number of milliseconds. */
+// A server that accepts a request and never responds would block its caller for ever. This uses real time, not a clock
+// that is injected, because it waits for a network.
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import type { AnyEntity, IndexKeys } from './entity.ts';
 import { type AccessPattern, patternsOf } from './pattern.ts';
 import type { AnyTable, KeyNames } from './table.ts';
 
-/** A design as Markdown: what a reader of the documents expects to find, and nothing that could be out of date. */
+/** A table design as Markdown, generated from the design itself so that it cannot be out of date. */
 export function designDoc(table: AnyTable, costs: readonly CapacityEntry[] = []): string {
   const sections = [
     `# ${table.name}`,
@@ -81,7 +81,7 @@ function patternTable(table: AnyTable, costs: readonly CapacityEntry[]): string 
   return markdownTable(['Pattern', 'Index', 'Key condition', 'Measured'], rows);
 }
 
-// Averages of what was measured with the examples of the design.
+// Averages of what the examples of the design cost.
 function costText(entry: CapacityEntry | undefined): string {
   if (!entry || entry.calls === 0) return '';
   const parts = [
@@ -110,7 +110,7 @@ const keyCells = ({ templates }: IndexKeys): string[] =>
 
 const code = (text: string): string => `\`${text}\``;
 
-// A bar inside a cell would end it.
+// A bar would end the cell.
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

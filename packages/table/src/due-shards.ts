@@ -5,10 +5,10 @@ import { ignoreConflict } from './conflict.ts';
 import type { Entity, Templates } from './entity.ts';
 import type { Store } from './store.ts';
 
-/** The shards of an index of what is due. */
+/** The shards of an index of due items. */
 export type DueShards<Id = string> = Pick<ShardCount, 'refresh'> & {
-  of(id: Id): string; // where a write puts what becomes due
-  all(): string[]; // what is read
+  of(id: Id): string; // the shard that a new item is written to
+  all(): string[]; // the shards to read
 };
 
 type Stored = { shards: number };
@@ -25,15 +25,16 @@ export type DueShardsOptions<Id> = {
   clock: Clock;
   log: Logger;
   count: Entity<string, CountTypes>; // the item that holds the number of shards
-  least: number; // every store has these
+  least: number; // the number in every store
   wanted: number | undefined;
   hash(id: Id): number;
   name(shard: number): string;
 };
 
 /**
- * Spreads what is due over shards whose number may be raised. An item may be in another shard than its id would give it
- * now, since there may have been fewer when it was written: only where to put it follows from its id, never where it is.
+ * Spreads due items over shards whose number can be raised. An item may be in a different shard than its id would give
+ * now, because there were fewer shards when it was written: use the id to choose a shard for a write, never to find an
+ * item.
  *
  *     const shards = createDueShards({ store, clock, log, count, least: 4, wanted: 8, hash, name: String });
  *     await store.put(job, { ...draft, dueIn: shards.of(draft.id) });

@@ -4,7 +4,7 @@ import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from
 import * as limits from './limits.ts';
 import type { AnyTable, AnyTableKeys, KeyNames, TableKeys } from './table.ts';
 
-/** How a key is written, like `USER#{userId}`. */
+/** The template of a key, like `USER#{userId}`. */
 export type Templates = { readonly partition: string; readonly sort?: string };
 export type IndexKeys = KeyNames & {
   readonly name: string;
@@ -12,7 +12,7 @@ export type IndexKeys = KeyNames & {
   readonly params: readonly string[];
 };
 
-// What an entity is to the compiler. Nothing at run time: only the types travel here.
+// For the compiler only: the types of an entity. Nothing exists at run time.
 type EntityTypes = {
   item: object;
   input: object;
@@ -20,7 +20,7 @@ type EntityTypes = {
   templates: { readonly [index: string]: Templates };
 };
 
-/** A kind of item in a table: its schema, keys and index keys. Made with `entity`. */
+/** A kind of item in a table: its schema, keys and index keys. Created with `entity`. */
 export type Entity<Name extends string = string, Types extends EntityTypes = EntityTypes> = {
   readonly name: Name;
   readonly description?: string;
@@ -30,11 +30,11 @@ export type Entity<Name extends string = string, Types extends EntityTypes = Ent
   readonly key: IndexKeys;
   readonly indexes: readonly IndexKeys[];
   readonly version?: string;
-  // Parameters that are in the key only; reading takes them from there.
+  // Attributes that are stored in the key only, and read from there.
   readonly inKeyOnly: readonly string[];
   readonly numbers: ReadonlySet<string>;
   readonly hasTtl: boolean;
-  // Another entity can have the same keys: what is stored there has to be looked at before it is changed.
+  // Another entity can have the same keys, so the stored item must be checked before it is changed.
   readonly sharesKeys: boolean;
   readonly examples: readonly object[];
   readonly types?: Types;
@@ -45,7 +45,7 @@ export type AnyEntity = Entity<string, EntityTypes>;
 type TypesOf<E> = E extends Entity<string, infer Types> ? Types : never;
 /** An item of the entity, as it is read. */
 export type ItemOf<E> = TypesOf<E>['item'];
-/** What a put of the entity takes: an item without what defaults fill in. */
+/** The input of a put: an item without the attributes that have defaults. */
 export type InputOf<E> = TypesOf<E>['input'];
 /** The attributes that make up the key of the entity. */
 export type KeyOf<E> = TypesOf<E>['key'];
@@ -59,7 +59,7 @@ type OptionalPartNames<Item> = {
   [A in keyof Item]-?: IsKeyPart<NonNullable<Item[A]>> extends true ? A : never;
 }[keyof Item];
 
-// A template that names what the schema lacks becomes a type that says so, which is then the compiler's message.
+// A template that names an unknown attribute becomes a type whose name is the compiler's message.
 type Checked<Template, Names> = [Exclude<ParamsOf<Template>, Names>] extends [never]
   ? Template
   : `the schema has no text or number that is always there called ${Exclude<ParamsOf<Template>, Names> & string}`;
@@ -108,16 +108,16 @@ export function entity<
   definition: {
     name: Name;
     description?: string;
-    // Written as the attribute `kind`, and how an item of a shared partition is recognised. Without one, an
-    // item is recognised by the shape of its key.
+    // Written as the attribute `kind`, which identifies an item in a shared partition. Without a kind, an item is
+    // identified by the form of its key.
     kind?: Kind;
     schema: Schema;
     key: Key & CheckedTemplates<Key, PartNames<Output<Schema>>>;
     indexes?: Own & CheckedIndexes<Own, Indexes, OptionalPartNames<Output<Schema>>>;
-    // Counted up by every write, for `ifVersion`.
+    // Incremented by every write, for `ifVersion`.
     version?: Version & keyof Output<Schema>;
     inKeyOnly?: readonly ParamsIn<Key>[];
-    // Another entity of the table can have the same keys. Both say so, and their kinds tell them apart.
+    // Another entity of the table can have the same keys. Both must say so, and differ in their kinds.
     sharesKeys?: boolean;
     // For the cost table of the generated document.
     examples?: readonly Optional<z.input<NoInfer<Schema>>, 'kind' | NoInfer<Version>>[];
@@ -168,7 +168,7 @@ function compileKeys(entity: string, name: string, names: KeyNames, templates: T
   };
 }
 
-// An open table takes every entity that is defined on it. One with a list takes none besides.
+// Every entity defined on an open table is added to it. A table with a list accepts no others.
 function registerIfOpen(table: object, added: AnyEntity): void {
   if (!('entities' in table)) return;
   const { name, entities, isOpen } = table as AnyTable;
@@ -180,8 +180,8 @@ function registerIfOpen(table: object, added: AnyEntity): void {
   (entities as AnyEntity[]).push(added);
 }
 
-// Whether two entities of a table can have the same key, as messages and their receipts do. Then their kinds have to
-// tell them apart.
+// Whether two entities of a table can have the same key, as messages and their receipts do. If so, their kinds must
+// differ.
 export function checkPair(tableName: string, other: AnyEntity, added: AnyEntity): boolean {
   if (other.name === added.name) throw new DesignError(`${tableName} has two entities ${added.name}`);
   if (!keysOverlap(other.key, added.key)) return false;
@@ -200,7 +200,7 @@ function keysOverlap(a: IndexKeys, b: IndexKeys): boolean {
 
 type Definition = { type: string; innerType?: { _zod: { def: Definition } } };
 
-// Keys are text; a parameter read back from one has to become a number again where the schema says so.
+// Keys are text: a parameter that the schema declares as a number is converted back.
 function isNumber(schema: unknown): boolean {
   let def = (schema as { _zod: { def: Definition } })._zod.def;
   while (def.innerType) def = def.innerType._zod.def;

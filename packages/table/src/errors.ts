@@ -17,7 +17,7 @@ export const keyRefused = (message: string, details?: { attribute: string }) =>
 export const itemRefused = (message: string, details?: unknown) =>
   tableErrors.create('table.item_refused', message, details);
 
-/** A design that contradicts itself is a bug in the design, found when its module is loaded. */
+/** A design that contradicts itself: a bug, found when its module is loaded. */
 export class DesignError extends Error {
   override readonly name = 'DesignError';
 }

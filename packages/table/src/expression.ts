@@ -1,12 +1,12 @@
 import type { Attributes } from './client.ts';
 
-// What an expression refers to. Placeholders are numbered in the order they are asked for, so that requests of
-// one shape have one text, and a parser can cache the result.
+// What an expression refers to. Placeholders are numbered in the order of their use, so requests of the same form have
+// the same text, and a parser can cache the result.
 export type Expression = { readonly attributes: string[]; readonly values: unknown[] };
 
 export const createExpression = (): Expression => ({ attributes: [], values: [] });
 
-// Made once: building them again for each request took longer than the rest of the request.
+// Created once: building them for each request took longer than the rest of the request.
 const nameTexts = Array.from({ length: 64 }, (_, i) => `#n${i}`);
 const valueTexts = Array.from({ length: 64 }, (_, i) => `:v${i}`);
 

@@ -9,7 +9,7 @@ type WithItem = { Item?: Record<string, Record<string, unknown>> };
 
 export const storedIn = ({ Item }: WithItem): Attributes | undefined => Item && untagItem(Item);
 
-// The item that stands in the way, as the entity if it is one.
+// The stored item that failed the condition, as the entity if it is one.
 function currentOf(entity: AnyEntity, { Item }: WithItem): object | undefined {
   if (!Item) return undefined;
   const stored = untagItem(Item);
@@ -26,7 +26,7 @@ export function explainWrite(entity: AnyEntity, error: unknown): unknown {
   );
 }
 
-// A transaction of one step fails as the step would have.
+// A transaction of one step throws the same error as the step alone.
 export function asOneWrite(error: unknown): unknown {
   const [reason, ...more] = (error as Cancelled | undefined)?.CancellationReasons ?? [];
   if (!(error instanceof Error) || more.length > 0 || reason?.Code !== 'ConditionalCheckFailed') return error;
@@ -71,7 +71,7 @@ export function explainTransaction(
   return tableErrors.create('table.transaction_failed', `nothing was written; ${text}`, { failures }, error);
 }
 
-// Of writes that are made in order: a step is refused as it would be in a transaction, but those before it were made.
+// For writes made in order: the error is the same as in a transaction, but the steps before it were made.
 export function explainStep(step: string, entity: AnyEntity, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') return error;
   const current = currentOf(entity, error as WithItem);
@@ -85,7 +85,7 @@ export function explainStep(step: string, entity: AnyEntity, error: unknown): un
  *
  *     if (failedStep(error)?.step === 'claim e-mail') …
  */
-// Others may have met another writer besides, and say nothing.
+// Other steps may have conflicted with another transaction; they are ignored.
 export function failedStep(error: unknown): StepFailure | undefined {
   if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') return undefined;
   const failures = (error as AppError<string, { failures: StepFailure[] }>).details?.failures ?? [];

@@ -4,13 +4,13 @@ import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { type Expression, nameIn, valueIn } from './expression.ts';
 
-// What has to hold of the stored item for a write to be made.
+// What must hold for the stored item before a write.
 export type Guards<Item> = {
   if?: Condition<Item>;
   ifVersion?: number;
 };
 
-// 'present': there is such an item. 'absent': there is none. 'own': whatever is there is of this entity.
+// 'present': the item exists. 'absent': it does not. 'own': if it exists, it belongs to this entity.
 export type Presence = 'present' | 'absent' | 'own' | 'any';
 
 export function guardText(
@@ -56,7 +56,7 @@ function presenceText(
   return text;
 }
 
-// Expired items are as good as gone for writes, too.
+// Writes also treat expired items as absent.
 const expiryText = (expression: Expression, ttl: string, operator: '<=' | '>', nowMs: number): string =>
   `${nameIn(expression, ttl)} ${operator} ${valueIn(expression, Math.floor(nowMs / 1000))}`;
 
@@ -65,6 +65,6 @@ const kindText = (expression: Expression, kind: string | undefined): string =>
     ? `attribute_not_exists(${nameIn(expression, 'kind')})`
     : `${nameIn(expression, 'kind')} = ${valueIn(expression, kind)}`;
 
-// The item that was in the way comes back with the refusal, at no cost.
+// DynamoDB returns the item with the refusal, at no cost.
 export const conditional = (text: string | undefined): Conditional =>
   text === undefined ? {} : { ConditionExpression: text, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };

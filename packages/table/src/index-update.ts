@@ -6,8 +6,8 @@ import { indexKeysOf } from './item.ts';
 import { isMissing } from './key-template.ts';
 import { addTo, type Change, type Clauses, type UpdateOptions } from './update.ts';
 
-// Moves the item in every index whose key is built from something that changes. Returns the condition that what
-// was borrowed from `current` is still so.
+// Moves the item in every index whose key contains a changed attribute. Returns the condition that the attributes taken
+// from `current` are unchanged.
 export function writeIndexKeys(
   expression: Expression,
   clauses: Clauses,
@@ -37,7 +37,7 @@ export function writeIndexKeys(
 
 const none: readonly string[] = [];
 
-// An item that an update makes enters the indexes whose keys are known.
+// An item that an update creates is added to the indexes whose keys are known.
 function isMoved(
   { params }: IndexKeys,
   key: object,
@@ -49,7 +49,7 @@ function isMoved(
   return upsert === true && params.every(name => name in key);
 }
 
-// Undefined takes the item out of the index: one source cleared is enough, whatever the others are.
+// Undefined removes the item from the index: one missing attribute is enough.
 function newKeysOf(
   entity: AnyEntity,
   index: IndexKeys,

@@ -36,7 +36,7 @@ export {
   type InputOf,
   type ItemOf,
   type KeyOf,
-  type Templates, // what the declarations of an entity name
+  type Templates, // named by the declarations of an entity
 } from './entity.ts';
 export { DesignError, tableErrors } from './errors.ts';
 export { failedStep, type StepFailure } from './failure.ts';
@@ -71,7 +71,7 @@ export {
   extendTable,
   type Table,
   type TableDefinition,
-  type TableKeys, // what the declarations of a table's entities name
+  type TableKeys, // named by the declarations of a table's entities
 } from './table.ts';
 export { tableRequest } from './table-request.ts';
 export { untagItem } from './tagged.ts';

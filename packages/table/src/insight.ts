@@ -4,14 +4,14 @@ import type { AnyEntity, ItemOf } from './entity.ts';
 export type InsightRow = Record<string, string | number | null>;
 
 /**
- * A question about an entity that is answered from sums. Sums of groups add up, so an answer can be as new as the
- * last change without reading all items again.
+ * A question about an entity that is answered from sums. Sums of groups can be added, so a result includes the last
+ * change without reading all items again.
  */
 export type Insight = {
   readonly name: string;
   readonly description: string;
   readonly entity: AnyEntity;
-  // Counts items that exist; those and expired ones; or every change.
+  // Counts existing items; existing and expired ones; or every change.
   readonly of: 'present' | 'kept' | 'changes';
   // SQL over the entity's attributes, and over _kind, _at, _account, _tenant and _user.
   readonly groups: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export type Insight = {
   readonly answer?: (rows: readonly InsightRow[], about: { today: string }) => readonly InsightRow[];
 };
 
-/** What `defineInsight` takes: a question about an entity, as SQL over the lake. */
+/** The input of `defineInsights`: a question about an entity, as SQL over the lake. */
 export type InsightDefinition = Omit<Insight, 'entity'>;
 
 type InsightSql<Item> = {
@@ -38,8 +38,8 @@ const sql: InsightSql<Record<string, string>> = {
 };
 
 /**
- * The insights of an entity. Attributes are named through `column` and their values through `isOneOf`, so an insight
- * does not compile any more when its entity has changed.
+ * Defines the insights of an entity. Attributes are named through `column` and their values through `isOneOf`, so an
+ * insight no longer compiles when its entity has changed.
  *
  *     const taskInsights = defineInsights(task, ({ column }) => [
  *       { name: 'tasks', description: 'Tasks by status.', of: 'present', groups: { status: column('status') }, sums: { tasks: '1' } },

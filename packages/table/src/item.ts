@@ -4,9 +4,9 @@ import { itemRefused } from './errors.ts';
 import { buildKey, isMissing, matchesTemplate, parseKey } from './key-template.ts';
 import type { AnyTable } from './table.ts';
 
-// Between an entity and the item that is stored for it.
+// Conversion between an entity's values and the stored item.
 
-/** The stored key of an item, from the attributes that it is made of. */
+/** The stored key of an item, from the attributes that it contains. */
 export function keyOf(entity: AnyEntity, key: object): Attributes {
   const { partition, sort, templates } = entity.key;
   const built: Attributes = { [partition]: buildKey(templates.partition, key) };
@@ -14,7 +14,7 @@ export function keyOf(entity: AnyEntity, key: object): Attributes {
   return built;
 }
 
-// Both keys of an index, or neither: an item without one of the attributes is not in the index.
+// Both keys of an index, or undefined: an item that lacks one of the attributes is not in the index.
 export function indexKeysOf(index: IndexKeys, values: object): Attributes | undefined {
   for (const name of index.params) if (isMissing((values as Attributes)[name])) return undefined;
   const built: Attributes = { [index.partition]: buildKey(index.templates.partition, values) };
@@ -30,7 +30,7 @@ export function parseInput(entity: AnyEntity, input: object): Attributes {
   throw itemRefused(`this is no ${entity.name}: ${summary}`, issues);
 }
 
-// Zod's answer is a fresh object, which becomes the item.
+// Zod returns a new object, which becomes the item.
 export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
   const stored = parsed;
   const { key } = entity;
@@ -47,7 +47,7 @@ export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
   return stored;
 }
 
-// `fromKey` names the attributes that are to be read from the key, for want of their own.
+// `fromKey` names the attributes that are read from the key because they are not stored otherwise.
 export function fromStored(
   entity: AnyEntity,
   stored: Attributes,
@@ -77,15 +77,14 @@ function restoreFromKey(
   }
 }
 
-/** Whether the time to live of an item is over. DynamoDB removes it within days; until then it counts as absent. */
+/** Whether an item has expired. DynamoDB removes it within days; until then it counts as absent. */
 export function isExpired(entity: AnyEntity, stored: Attributes, nowMs: number): boolean {
   if (!entity.hasTtl) return false;
   const ttl: unknown = stored[entity.table.ttl!];
   return typeof ttl === 'number' && ttl * 1000 <= nowMs;
 }
 
-// What is stored where this entity would be, unless it is of another kind. The schema may have a `kind` of its
-// own, which then means something else.
+// Whether the stored item is not of another kind. A schema may have a `kind` of its own, with another meaning.
 export const hasKindOf = (entity: AnyEntity, stored: Attributes): boolean =>
   entity.kind === undefined
     ? 'kind' in entity.schema.shape || stored.kind === undefined
@@ -107,7 +106,7 @@ export type Recognised<E extends AnyEntity> = E extends AnyEntity
   ? { entity: NameOf<E>; item: ItemOf<E> }
   : never;
 
-/** Tells which of the entities an item is; undefined for one that is none of them. */
+/** Finds the entity of an item; undefined if it is none of them. */
 export function recognise<E extends AnyEntity>(
   entities: readonly E[],
   stored: Attributes,
@@ -117,8 +116,8 @@ export function recognise<E extends AnyEntity>(
 }
 
 /**
- * The entity that a stored item is. What is read from an index can be of those only that are in it, and may lack its
- * kind: then its key has to do, if it can be of one entity only.
+ * The entity of a stored item. An item read from an index can only belong to an entity of that index, and may lack its
+ * kind: it is then identified by its key, if only one entity fits.
  */
 export function entityOf(table: AnyTable, stored: Attributes, index?: string): AnyEntity | undefined {
   if (index === undefined) return table.entities.find(one => isEntity(one, stored));

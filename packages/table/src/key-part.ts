@@ -4,8 +4,8 @@ import { keyRefused } from './errors.ts';
 // leading zeros so that it sorts (`{attempt:6}`).
 export type Format = 'plain' | 'text' | number;
 
-// `#` separates the parts of every key. A part that could contain it could pretend to be several parts, and
-// so address another tenant's items.
+// `#` separates the parts of every key. A part that contained it could pass for several parts, and so address another
+// tenant's items.
 export function keyPart(name: string, value: unknown, format: Format): string {
   if (typeof format === 'number') return paddedNumber(name, value, format);
   if (typeof value === 'number') return paddedNumber(name, value, 1);
@@ -23,7 +23,7 @@ function plainText(name: string, value: string): string {
     if (code >= 0x30 && code < 0x7f) continue;
     if (code === 0x23) throw refused(name, 'must not contain #');
     if (isControl(code)) throw refused(name, 'must not contain control characters');
-    // UTF-8 writes every lone surrogate as the same three bytes: two keys would become one.
+    // UTF-8 encodes every lone surrogate as the same three bytes, so two keys would become one.
     if (code >= 0xd800 && code <= 0xdfff && !value.isWellFormed())
       throw refused(name, 'is not well-formed Unicode');
   }
@@ -34,8 +34,8 @@ const isControl = (code: number) => code < 0x20 || (code >= 0x7f && code < 0xa0)
 
 const isUnreserved = /^[A-Za-z0-9._~-]*$/;
 
-// Stricter than encodeURIComponent, which lets `*` through: the inbox keeps its totals under `c#*`, where a
-// category of that name must not be able to go.
+// Stricter than encodeURIComponent, which leaves `*` as it is: the inbox stores its totals under `c#*`, which no
+// category may reach.
 function encodeText(name: string, value: string): string {
   if (isUnreserved.test(value)) return value;
   if (!value.isWellFormed()) throw refused(name, 'is not well-formed Unicode');

@@ -1,7 +1,7 @@
 import { DesignError, keyRefused } from './errors.ts';
 import { type Format, keyPart } from './key-part.ts';
 
-// `t#{tenant_key}U#{uid}#{inbox_key}`: literal text and the attributes between it.
+// `t#{tenant_key}U#{uid}#{inbox_key}`: literal text, and attributes in between.
 export type ParamsOf<Template> = Template extends `${string}{${infer Param}}${infer Rest}`
   ? NameIn<Param> | ParamsOf<Rest>
   : never;
@@ -11,11 +11,11 @@ export type KeyTemplate = {
   readonly text: string;
   readonly params: readonly string[];
   readonly formats: readonly Format[];
-  // One more than there are parameters: what stands before, between and after them.
+  // One more than there are parameters: the text before, between and after them.
   readonly literals: readonly string[];
   readonly pattern: RegExp;
   readonly maxBytes: number;
-  // False for what several templates have in common.
+  // False for the common start of several templates.
   readonly isWhole: boolean;
 };
 
@@ -38,8 +38,8 @@ export function parseTemplate(text: string, maxBytes: number): KeyTemplate {
   return { text, params, formats, literals, pattern: patternOf(literals, formats), maxBytes, isWhole: true };
 }
 
-// With a `#` between any two parameters and none inside them, a key can be taken apart in one way only: that
-// is what makes building keys injective.
+// With a `#` between any two parameters and none inside them, a key can be parsed in one way only. So different values
+// give different keys.
 function checkLiterals(text: string, literals: string[]): void {
   if (text === '') throw new DesignError('a key template is empty');
   for (const [i, literal] of literals.entries()) {
@@ -64,7 +64,7 @@ function patternOf(literals: string[], formats: Format[]): RegExp {
 export const buildKey = (template: KeyTemplate, values: object): string =>
   buildPrefix(template, values, template.params.length);
 
-// The key up to and with the literal that follows the first `count` parameters.
+// The key up to and including the literal after the first `count` parameters.
 export function buildPrefix(template: KeyTemplate, values: object, count: number): string {
   const { params, formats, literals } = template;
   let key = literals[0]!;
@@ -72,7 +72,7 @@ export function buildPrefix(template: KeyTemplate, values: object, count: number
     const name = params[i]!;
     key += keyPart(name, (values as Record<string, unknown>)[name], formats[i]!) + literals[i + 1];
   }
-  // No character takes more than three bytes a UTF-16 unit, so short keys need no counting.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so short keys need no counting.
   if (key.length * 3 > template.maxBytes && Buffer.byteLength(key) > template.maxBytes)
     throw keyRefused(`the key ${template.text} would be longer than ${template.maxBytes} bytes`);
   return key;
@@ -84,7 +84,7 @@ export function matchesTemplate(template: KeyTemplate, key: unknown): boolean {
   return typeof key === 'string' && template.pattern.test(key);
 }
 
-// The parameters a key was built from, as text; undefined for a key of another shape.
+// The parameters of a key, as text; undefined if it does not match the template.
 export function parseKey(template: KeyTemplate, key: unknown): Record<string, string> | undefined {
   const match = typeof key === 'string' ? template.pattern.exec(key) : null;
   if (!match) return undefined;
@@ -96,10 +96,10 @@ export function parseKey(template: KeyTemplate, key: unknown): Record<string, st
   return values;
 }
 
-/** A part of a key: fixed text, or the attribute that stands there. */
+/** A part of a key: fixed text, or the value of an attribute. */
 export type KeyPiece = { readonly text: string; readonly param?: string };
 
-/** A key as it is written, taken apart into what is fixed and what stands for an attribute. */
+/** Splits a key into fixed text and attributes. */
 export function piecesOf(template: KeyTemplate, key: unknown): KeyPiece[] | undefined {
   const match = typeof key === 'string' ? template.pattern.exec(key) : null;
   if (!match) return undefined;
@@ -111,7 +111,7 @@ export function piecesOf(template: KeyTemplate, key: unknown): KeyPiece[] | unde
     .filter(({ text }) => text !== '');
 }
 
-// Whether some key could have been built from either template. Errs on the side of yes.
+// Whether both templates could give the same key. May return true although they cannot.
 export function templatesOverlap(a: KeyTemplate, b: KeyTemplate): boolean {
   const x = segmentsOf(a);
   const y = segmentsOf(b);

@@ -10,9 +10,8 @@ import type { AnyTable } from './table.ts';
 type Empty = { client: DynamoClient; control: ControlPlane };
 
 /**
- * What the access patterns of a design cost with its own examples, or a small sample where there is none: puts, gets
- * and deletes each, and runs every query for which there is one. `empty` has to be a store of its own, such as an
- * engine in memory.
+ * What the access patterns of a design cost with its examples, or with small samples: puts, gets and deletes each item,
+ * and runs every query that has examples. `empty` must be an empty store, such as an engine in memory.
  */
 export async function measureCosts(empty: Empty, table: AnyTable): Promise<CapacityEntry[]> {
   await createTables(empty.control, [table]);

@@ -7,12 +7,12 @@ import { type KeyTemplate, parseKey } from './key-template.ts';
 import * as limits from './limits.ts';
 import type { AnyTable } from './table.ts';
 
-// Whom an item belongs to, told by its key wherever that is possible: images need not be read then.
+// The owner of an item, taken from its key if possible, so that images need not be decoded.
 
-/** Whom an item belongs to. */
+/** The account, tenant or user that an item belongs to. */
 export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
 
-/** Where the owner of an entity's items is found: in the key, or in the item. */
+/** Where to find the owner of an entity's items: in the key, or in the item. */
 export type Ownership<Kind extends string = string> = {
   readonly entity: AnyEntity;
   readonly ofKey?: (key: never) => Owner<Kind> | undefined;
@@ -20,15 +20,15 @@ export type Ownership<Kind extends string = string> = {
   readonly sharedBy?: string;
 };
 
-/** Items whose keys say whose they are: `ownedByKey(task, ({ user_id }) => ({ kind: 'user', id: user_id }))`. */
+/** Items whose keys contain the owner: `ownedByKey(task, ({ user_id }) => ({ kind: 'user', id: user_id }))`. */
 export const ownedByKey = <E extends AnyEntity, const Kind extends string>(
   entity: E,
   ofKey: (key: KeyOf<E>) => Owner<Kind> | undefined,
 ): Ownership<Kind> => ({ entity, ofKey });
 
 /**
- * Items that have to be read to tell. `sharedBy` names a part of the key: all items with the same value of it have one
- * owner, so that of many the first is read.
+ * Items that must be read to find the owner. `sharedBy` names a part of the key: all items with the same value have one
+ * owner, so only the first of them is read.
  */
 export const ownedByItem = <E extends AnyEntity, const Kind extends string>(
   entity: E,
@@ -36,18 +36,21 @@ export const ownedByItem = <E extends AnyEntity, const Kind extends string>(
   sharedBy?: keyof KeyOf<E> & string,
 ): Ownership<Kind> => ({ entity, ofItem, ...(sharedBy !== undefined && { sharedBy }) });
 
-/** What the installation needs for itself. */
+/** Items of the installation itself, without an owner. */
 export const ownedByNobody = (entity: AnyEntity): Ownership<never> => ({ entity });
 
 type OwnedBy<Kind extends string> = { owner: Owner<Kind>; entity: AnyEntity };
-/** Finds out whom a stored item belongs to. */
+/** Finds the owner of a stored item. */
 export type FindOwner<Kind extends string> = (
   table: AnyTable,
   keys: Attributes,
   image: () => Attributes | undefined,
 ) => OwnedBy<Kind> | undefined;
 
-/** Every entity of the tables has to be in the list: one that is forgotten would be counted for nobody. */
+/**
+ * Finds owners for the entities of the tables. Every entity must be in the list, or its items would not be counted for
+ * their owner.
+ */
 export function createOwners<Kind extends string>(
   tables: readonly AnyTable[],
   ownerships: readonly Ownership<Kind>[],
@@ -56,7 +59,8 @@ export function createOwners<Kind extends string>(
   for (const table of tables) {
     const candidates = table.entities.map(entity => {
       const ownership = ownerships.find(one => one.entity === entity);
-      if (!ownership) throw new DesignError(`${table.name}: nobody says whom a ${entity.name} belongs to`);
+      if (!ownership)
+        throw new DesignError(`${table.name}: ${entity.name} is missing from the list of owners`);
       return toCandidate(ownership);
     });
     byTable.set(table, candidates);
@@ -87,7 +91,7 @@ const toCandidate = <Kind extends string>(ownership: Ownership<Kind>): Candidate
   return { ownership, partition, ...(sort && { sort }) };
 };
 
-// Looking at how a key begins is many times cheaper than taking it apart, and mostly enough to say no.
+// Comparing the start of a key is many times cheaper than parsing it, and usually enough to exclude it.
 function keyOfCandidate(
   { partition: wanted, sort: wantedSort }: Candidate<string>,
   partition: unknown,
@@ -120,7 +124,7 @@ function ownerIn<Kind extends string>(
   return found;
 }
 
-// What somebody wrote past the service may make no sense to it: then it is nobody's.
+// An item that was not written by the service may not be readable: then it has no owner.
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

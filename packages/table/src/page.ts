@@ -7,20 +7,19 @@ import { type AnyQuery, positionOf, type QueryOptions, queryParams } from './que
 import { type Session, send } from './session.ts';
 import type { Bounds } from './sort-range.ts';
 
-/** The size of a page, the cursor of the last one, and bounds and filters of the query. */
+/** The size of a page, the cursor of the previous one, and bounds and filters of the query. */
 export type PageOptions<Q> = QueryOptions<Q> & {
   limit?: number;
   cursor?: string;
-  // Whom the cursor is for. It opens for nobody else.
+  // The caller that the cursor is valid for.
   caller?: string;
-  // How many items may be read for the page; with a filter that refuses them all it would never end.
+  // How many items may be read for the page, in case a filter drops them all.
   budget?: number;
 };
 /** A page of results. Without a cursor it is the last one. */
 export type ResultPage<Result> = { items: Result[]; cursor?: string };
 
-// Reads until the page is full: filters, expired items and items of other entities leave gaps in what DynamoDB
-// calls a page.
+// Reads until the page is full: filters, expired items and items of other entities leave gaps in DynamoDB's pages.
 export async function readPage(
   session: Session,
   query: AnyQuery,
@@ -31,7 +30,7 @@ export async function readPage(
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
     throw itemRefused(`a page has 1 to ${limits.pageItemsMost} items`);
   const { input, bounds } = queryParams(query, params, options);
-  // The request itself is what the cursor is bound to.
+  // The cursor is bound to the request.
   const bound = [query.name, input, options.caller ?? null];
   let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound);
   if (bounds.isEmpty) return { items: [] };
@@ -39,7 +38,7 @@ export async function readPage(
   const items: unknown[] = [];
   let last: Attributes | undefined;
   for (let read = 0, round = 0; ; round++) {
-    // One more than wanted tells whether the list continues.
+    // One more item tells whether the list continues.
     const wanted = limit - items.length + 1;
     const page = await readOnce(
       session,
@@ -63,7 +62,7 @@ export async function readPage(
   }
 }
 
-// Every item there is, page by page as DynamoDB gives them.
+// Every item, in DynamoDB's pages.
 export async function* readAll(
   session: Session,
   query: AnyQuery,
@@ -104,7 +103,7 @@ async function readOnce(
 function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
   const nowMs = session.clock.now();
   const projection = query.index === undefined ? 'ALL' : (query.table.indexes[query.index]!.project ?? 'ALL');
-  // An index of keys has no kinds in it. Whatever else it leaves out can be read from the key.
+  // An index that contains only keys has no kinds. Other attributes can be read from the key.
   const isOf = (entity: AnyEntity, stored: Attributes) =>
     hasKeyOf(entity, stored) && (projection === 'KEYS_ONLY' || hasKindOf(entity, stored));
   return (stored: Attributes): unknown => {
@@ -117,7 +116,7 @@ function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
   };
 }
 
-// A part of the sort key that was read, as it stands there.
+// A part of the sort key, as stored.
 function rawPart(query: AnyQuery, entity: AnyEntity, stored: Attributes, at: number): string | undefined {
   const keys = query.index === undefined ? entity.key : entity.indexes.find(one => one.name === query.index);
   return keys?.templates.sort?.pattern.exec(String(stored[query.sort!]))?.[at + 1];

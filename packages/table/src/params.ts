@@ -5,11 +5,11 @@ import { bindPlaceholders, createExpression } from './expression.ts';
 import { conditional, type Guards, guardText, type Presence } from './guard.ts';
 import { keyOf, parseInput, toStored } from './item.ts';
 
-// Requests as data, without sending them. `nowMs` decides what counts as expired.
+// Builds requests without sending them. `nowMs` decides which items have expired.
 
 export type PutOptions<Item> = Guards<Item> & {
   ifAbsent?: boolean;
-  // The same, for a key with an id that was made for this item: what is found there after an answer was lost is this
+  // The same, for a key with an id generated for this item: if the response was lost and the key exists, it is this
   // item, even if others have changed it since.
   ifNew?: boolean;
 };
@@ -23,7 +23,7 @@ export const getParams = (entity: AnyEntity, key: object, consistent?: boolean):
   ...(consistent && { ConsistentRead: true }),
 });
 
-/** The input of PutItem for an item of the entity, after its schema has checked it. */
+/** The input of PutItem for an item of the entity. Validates the item against its schema. */
 export function putParams(
   entity: AnyEntity,
   input: object,
@@ -37,13 +37,13 @@ export function putParams(
   };
 }
 
-// What the layer itself knows is not asked of the caller, and may be in a schema all the same.
+// Attributes that this layer sets itself are optional for the caller, and may still be in the schema.
 function complete(entity: AnyEntity, input: object, ifVersion: number | undefined): object {
   const { kind, version, schema } = entity;
   const hasKind = kind !== undefined && 'kind' in schema.shape;
   const strayKind = kind !== undefined && !hasKind && 'kind' in input;
   if (!hasKind && !strayKind && version === undefined) return input;
-  // Not a spread: every attribute that is added to one goes through V8's runtime, a microsecond or two each.
+  // Not a spread: V8 takes a microsecond or two for each attribute that is added to one.
   const whole: Attributes = {};
   for (const name of Object.keys(input)) if (name !== '__proto__') whole[name] = (input as Attributes)[name];
   if (hasKind) whole.kind = kind;

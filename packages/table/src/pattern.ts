@@ -2,14 +2,14 @@ import type { IndexKeys } from './entity.ts';
 import type { AnyQuery } from './query.ts';
 import type { AnyTable } from './table.ts';
 
-/** What is asked of one key attribute. */
+/** The condition on one key attribute. */
 export type KeyCondition = {
   readonly attribute: string;
   readonly is: '=' | 'begins like';
   readonly text: string;
 };
 
-/** One way to reach items of a table, as its design declares it. Costs are booked under the name. */
+/** One way to read or write items of a table, as its design declares it. Costs are counted under its name. */
 export type AccessPattern = {
   readonly name: string;
   readonly kind: 'query' | 'item';
@@ -18,7 +18,7 @@ export type AccessPattern = {
   readonly notes: readonly string[];
 };
 
-/** Its queries, and what can be done to each single item. */
+/** The queries of a table, and the operations on single items. */
 export const patternsOf = (table: AnyTable): AccessPattern[] => [
   ...table.queries.map(queryPattern),
   ...table.entities.flatMap(entity =>

@@ -1,13 +1,13 @@
 import type { BatchWrite, Capacity, ControlPlane, DynamoClient, KeysToGet, TransactWrite } from './client.ts';
 
-// Several installations share one account and region of AWS, or one store: the tables of each have a prefix of their
-// own. It is put before the names on their way to the store and taken off on the way back, so designs, costs and
-// everything that is kept by a table's name know nothing of it.
+// Several installations can share one account and region of AWS, or one store: the tables of each have a prefix. It is
+// added to names in requests and removed from names in responses, so designs, costs and everything else keyed by table
+// name do not contain it.
 
 type Named = { TableName: string };
 type Answer = { ConsumedCapacity?: Capacity | Capacity[] };
 
-/** A client whose tables' names begin with a prefix in the store, for several installations in one account. */
+/** A client that adds a prefix to the names of tables, for several installations in one account. */
 export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   if (prefix === '') return client;
   const add = <T extends Named>(one: T): T => ({ ...one, TableName: prefix + one.TableName });
@@ -32,7 +32,7 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
       answer(await operation(add(input)));
 
   return {
-    ...client, // whether answers may be lost
+    ...client, // includes `mayLoseAnswers`
     get: single(client.get),
     put: single(client.put),
     update: single(client.update),
@@ -68,7 +68,7 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   };
 }
 
-/** The tables themselves. A list has those of the prefix only, without it. */
+/** The same for operations on tables. A list contains only tables with the prefix, without it. */
 export function controlWithPrefix(control: ControlPlane, prefix: string): ControlPlane {
   if (prefix === '') return control;
   return {

@@ -22,31 +22,31 @@ type Values<Item, Names> = { [N in Names & keyof Item]: NonNullable<Item[N]> };
 
 type TypesFor<O, Index> = {
   item: ItemOf<Member<O>>;
-  // All of the partition key, and as much of the start of the sort key as has to be equal.
+  // The whole partition key, and the equal part of the sort key.
   params: Values<ItemOf<Member<O>>, PartitionParams<O, Index>> &
     Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
   bound: Partial<Values<ItemOf<Member<O>>, SortParams<O, Index>>>;
-  // One entity gives its items; several give `{ entity, item }`.
+  // The items of one entity, or `{ entity, item }` for several.
   result: O extends readonly AnyEntity[] ? Recognised<O[number]> : Projected<O, TemplatesAt<O, Index>>;
 };
-// An index that leaves attributes out gives what it has.
+// An index that does not contain all attributes returns those it has.
 type Projected<E, At> = At extends { project: 'KEYS_ONLY' | readonly string[] }
   ? Partial<ItemOf<E>> & KeyOf<E>
   : ItemOf<E>;
 type QueryTypes = { item: object; params: object; bound: object; result: unknown };
 
-/** An access pattern. Made with `defineQuery`. */
+/** An access pattern. Created with `defineQuery`. */
 export type Query<Types extends QueryTypes = QueryTypes> = {
   readonly name: string;
   readonly table: AnyTableKeys;
   readonly entities: readonly AnyEntity[];
   readonly isMixed: boolean;
   readonly index?: string;
-  // The keys that are read: of the table, or of the index.
+  // The keys that are queried: of the table, or of the index.
   readonly partition: string;
   readonly sort?: string;
   readonly partitionTemplate: KeyTemplate;
-  // What the sort keys of all the entities begin with.
+  // The common start of the sort keys of all the entities.
   readonly sortTemplate?: KeyTemplate;
   readonly newestFirst: boolean;
   readonly consistent: boolean;
@@ -111,7 +111,7 @@ export function defineQuery<
   return made as never;
 }
 
-// An open table takes every query that is defined on it.
+// Every query defined on an open table is added to it.
 function register(queries: AnyQuery[], added: AnyQuery): void {
   if (queries.some(other => other.name === added.name))
     throw new DesignError(`${added.table.name} has two queries "${added.name}"`);
@@ -160,8 +160,8 @@ export type QueryOptions<Q> = Range<BoundFor<Q>> & {
 };
 
 /**
- * The request for one page, without Limit and start, and what it cannot say about the sort key. Bounds that are empty
- * are not to be asked for.
+ * The request for one page, without Limit and start key, and what it cannot express about the sort key. Do not send it
+ * if its bounds are empty.
  */
 export function queryParams(
   query: AnyQuery,
@@ -202,7 +202,7 @@ function boundsText(expression: Expression, sort: string, bounds: Bounds): strin
   return `${name} BETWEEN ${valueIn(expression, low)} AND ${valueIn(expression, high)}`;
 }
 
-// Where a page continues: the keys of the item it ended with.
+// Where a page continues: the keys of its last item.
 export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
   const { table, index } = query;
   const position: Attributes = {};

@@ -2,7 +2,7 @@ import { AppError, backoffMs, type Clock, type Random } from '@stak/kit';
 import { tableErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
-// All repetitions are made here, and none by the SDK: only here it is known what may be made twice.
+// All retries are made here, none by the SDK: only this layer knows which requests can be repeated.
 
 export type Patience = { clock: Pick<Clock, 'now' | 'sleep'>; random: Random };
 
@@ -13,7 +13,7 @@ const passing = new Set([
   'ProvisionedThroughputExceededException',
   'ProvisionedThroughputExceeded',
   'RequestLimitExceeded',
-  'LimitExceededException', // of a shard: others read it as well
+  'LimitExceededException', // of a shard, which others read as well
   'TransactionConflictException',
   'TransactionConflict',
   'TransactionInProgressException',
@@ -23,7 +23,7 @@ type Reason = { Code?: string };
 type Metadata = { httpStatusCode?: number; clockSkewCorrected?: boolean };
 const metadataOf = (error: Error): Metadata => (error as { $metadata?: Metadata }).$metadata ?? {};
 
-// Nothing was written, and the same request may well succeed in a moment.
+// Nothing was written, and the same request is likely to succeed in a moment.
 function willPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (metadataOf(error).clockSkewCorrected) return true; // our clock was wrong, and the SDK has learned by how much
@@ -46,7 +46,7 @@ const broken = new Set([
 ]);
 const failing = new Set(['InternalServerError', 'RequestTimeout', 'ServiceUnavailable', 'TimeoutError']);
 
-// The connection broke or the server failed: whether the write was made is not known.
+// The connection broke or the server failed: it is unknown whether the write was made.
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -55,7 +55,7 @@ export function isUnanswered(error: unknown): boolean {
 }
 
 /**
- * Whether an error says that the store is busy or away for a moment, rather than that the request was wrong. By
+ * Whether an error says that the store is temporarily busy or unavailable, as opposed to a wrong request. By
  * convention, so does a code that ends in `.busy`.
  */
 export const isUnavailable = (error: unknown): boolean =>
@@ -70,7 +70,7 @@ export const backoff = ({ clock, random }: Patience, failures: number): Promise<
 
 const delays = { firstMs: limits.backoffFirstMs, mostMs: limits.backoffMostMs };
 
-// What can be made twice without harm is also repeated when nobody knows whether it was made.
+// Requests that can be repeated without harm are also retried when it is unknown whether they succeeded.
 export async function withRetry<T>(
   patience: Patience,
   attempt: () => Promise<T>,

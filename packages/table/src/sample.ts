@@ -1,6 +1,6 @@
 import type { AnyEntity } from './entity.ts';
 
-// A small item of an entity that has no example of its own, so that its costs can be measured.
+// Builds a small item of an entity that has no example, so that its costs can be measured.
 
 type Definition = {
   type: string;
@@ -13,7 +13,7 @@ type Definition = {
 };
 type Schema = { _zod: { def: Definition }; safeParse(value: unknown): { success: boolean } };
 
-const farAheadS = 4_102_444_800; // the year 2100: it is not to expire while it is measured
+const farAheadS = 4_102_444_800; // the year 2100: it must not expire while it is measured
 const texts = [
   'sample',
   'sample-1',

@@ -4,7 +4,7 @@ import type { Capacity, DynamoClient } from './client.ts';
 import type { Cursors } from './cursor.ts';
 import { withRetry } from './retry.ts';
 
-// What every operation works with.
+// Shared by all operations.
 export type Session = {
   readonly client: DynamoClient;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
@@ -16,7 +16,7 @@ export type Session = {
 type Billable = { ReturnConsumedCapacity?: 'INDEXES' | 'TOTAL' | 'NONE' };
 type Billed = { ConsumedCapacity?: Capacity | Capacity[] };
 
-// Sends until it is answered or patience runs out, and books what it cost under the access pattern's name.
+// Sends until it succeeds or time runs out, and counts its cost under the access pattern's name.
 export async function send<Input extends Billable, Output extends Billed>(
   session: Omit<Session, 'cursors'>,
   kind: 'read' | 'write',

@@ -8,11 +8,12 @@ import type { WriteStep } from './steps.ts';
 type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
 type Handling = {
   isOwn(stored: Attributes | undefined): boolean;
-  explain(error: unknown): unknown; // what is thrown in its place
+  explain(error: unknown): unknown; // returns the error to throw instead
   mayRepeat?: boolean;
 };
 
-// Repeated if no answer came. A repetition that is refused may have met what the first attempt wrote: then it was made.
+// Repeated if there was no response. If the repetition is refused because of what the first attempt wrote, the write
+// was made.
 export async function sendWrite<Input extends object>(
   session: Session,
   pattern: string,
@@ -39,12 +40,12 @@ export async function sendWrite<Input extends object>(
   }
 }
 
-// With a token a transaction is made once, however often it is sent. A store in this process answers always, and is
-// spared the writing of it.
+// With a token, a transaction is made once however often it is sent. A store in this process always responds, so it
+// needs no token.
 export const tokenFor = ({ client }: Session): string | undefined =>
   mayLoseAnswers(client) ? randomUUID() : undefined;
 
-// What would be added twice if it were sent twice goes through a transaction of its own, which has a token.
+// An addition must not be made twice, so it is sent as a transaction with a token.
 export async function sendAddition(
   session: Session,
   pattern: string,

@@ -5,10 +5,10 @@ import { buildPrefix, isMissing, type KeyTemplate } from './key-template.ts';
 // Which sort keys a query reads. Bounds are given by attribute: `{ from: { due_date: '2026-01-01' } }`.
 export type Range<Bound> = { from?: Bound; after?: Bound; to?: Bound; before?: Bound };
 
-// `without` is a key that the bounds include and the caller did not mean: DynamoDB takes one condition on the
-// sort key, and BETWEEN is the only one with two ends. DynamoDB refuses ends that are the wrong way round; here
-// `isEmpty` says that no key lies between them, so nobody has to ask. `part` is one that no prefix can tell from a
-// longer one, because the keys of several entities continue differently after it (`T#{id}`, `T#{id}#C#{c}`).
+// `without` is a key that the bounds include and the caller excluded: DynamoDB takes one condition on the sort key, and
+// BETWEEN is the only one with two ends. DynamoDB refuses reversed bounds; here `isEmpty` says that no key lies between
+// them, so no request is needed. `part` is one that no prefix can distinguish from a longer one, because the keys of
+// several entities continue differently after it (`T#{id}`, `T#{id}#C#{c}`).
 export type Bounds = {
   exactly?: string;
   prefix?: string;
@@ -36,7 +36,7 @@ export function boundsOf(template: KeyTemplate, params: object, range: Range<obj
   return isOpen(template, equal) ? { prefix: head, part: lastPart(template, params) } : { prefix: head };
 }
 
-// Whether a part that is longer could stand where the last of these does: no `#` follows it.
+// Whether a longer part could be in the place of the last one: no `#` follows it.
 const isOpen = ({ isWhole, params, literals }: KeyTemplate, count: number): boolean =>
   !isWhole && count > 0 && count === params.length && !literals[count]!.includes('#');
 
@@ -46,7 +46,7 @@ function lastPart({ params, formats }: KeyTemplate, values: object) {
   return { at, text: keyPart(name, (values as Values)[name], formats[at]!) };
 }
 
-// As DynamoDB sorts: by bytes.
+// DynamoDB sorts by bytes.
 const isBehind = (key: string, other: string): boolean =>
   Buffer.compare(Buffer.from(key), Buffer.from(other)) > 0;
 
@@ -65,8 +65,8 @@ function lowEnd(template: KeyTemplate, params: object, equal: number, from?: obj
   if (from) return endOf(template, params, equal, from).key;
   if (!after) return undefined;
   const { key, isWhole } = endOf(template, params, equal, after);
-  // Keys have no control characters, so nothing lies between a key and the same with the first character after
-  // NUL, which PostgreSQL refuses.
+  // Keys have no control characters, so no key lies between this one and the same with the first character after NUL,
+  // which PostgreSQL refuses.
   return isWhole ? `${key}\u0001` : next(key);
 }
 
@@ -87,8 +87,8 @@ function endOf(template: KeyTemplate, params: object, equal: number, bound: obje
   return { key: buildPrefix(template, values, count), isWhole };
 }
 
-// The first text after everything that begins with the prefix, which ends with a literal of the template and
-// so never with the last character there is.
+// The first text after every text with the prefix. The prefix ends with a literal of the template, so never with the
+// last code point.
 function next(prefix: string): string {
   const last = prefix.length - 1;
   return prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1);

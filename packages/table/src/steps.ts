@@ -1,6 +1,5 @@
 import type { Attributes, TransactWrite } from './client.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
-import { isAddition, isResultOf, isResultOfPut } from './own-write.ts';
 import {
   type CheckOptions,
   checkParams,
@@ -9,16 +8,17 @@ import {
   type PutOptions,
   putParams,
 } from './params.ts';
+import { isAddition, isResultOf, isResultOfPut } from './repeated-write.ts';
 import { type Change, type UpdateOptions, updateParams } from './update.ts';
 
 /** A step with the name under which its failure is reported. */
 export type NamedStep = readonly [name: string, step: WriteStep];
-/** A write that waits to become part of a transaction or a batch. Made with `write`. */
+/** A write for a transaction or a batch. Created with `write`. */
 export type WriteStep = {
   readonly entity: AnyEntity;
-  readonly isAddition?: boolean; // made twice, it counts twice
+  readonly isAddition?: boolean; // making it twice would count twice
   build(nowMs: number): TransactWrite;
-  // Whether what is stored is what this step has written.
+  // Whether this step has written what is stored.
   isOwn(stored: Attributes | undefined, built: TransactWrite): boolean;
 };
 
@@ -71,7 +71,7 @@ export const write = {
   }),
 };
 
-/** An item that waits to be read together with others. */
+/** An item to be read together with others. Created with `ref`. */
 export type Ref<E extends AnyEntity> = { readonly entity: E; readonly key: KeyOf<E> };
 
 /** Names an item by its entity and key, for functions that take several. */

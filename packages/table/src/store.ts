@@ -6,10 +6,10 @@ import { type Cursors, createCursors } from './cursor.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
 import { explainWrite } from './failure.ts';
 import { fromStored, hasKindOf, isExpired } from './item.ts';
-import { isAddition, isResultOf, isResultOfPut } from './own-write.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
 import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
+import { isAddition, isResultOf, isResultOfPut } from './repeated-write.ts';
 import { type Session, send } from './session.ts';
 import { sendAddition, sendWrite } from './single-write.ts';
 import type { NamedStep, Ref, WriteStep } from './steps.ts';
@@ -25,16 +25,16 @@ export type StoreOptions = {
   cursors?: Cursors;
 };
 
-// Under which name the call's cost is booked. A query has its own.
+// The name under which the cost of a call is counted. A query has its own.
 type Named = { pattern?: string };
-// The image a write gives back: the item before it, or after it.
+// The item that a write returns: before or after it.
 type Image = 'old' | 'new';
 type Returned<E, I> = I extends 'old' ? ItemOf<E> | undefined : ItemOf<E>;
 type Refs = readonly Ref<AnyEntity>[];
 type NamedRefs = Readonly<Record<string, Ref<AnyEntity>>>;
 type Read<R> = R extends Ref<infer E> ? ItemOf<E> | undefined : never;
 
-/** Reads and writes entities. Made with `createStore`. */
+/** Reads and writes entities. Created with `createStore`. */
 export type Store = {
   get<E extends AnyEntity>(
     entity: E,
@@ -52,7 +52,7 @@ export type Store = {
     change: Change<ItemOf<E>, KeyOf<E>>,
     options?: Named & UpdateOptions<ItemOf<E>> & { returns?: I },
   ): Promise<Returned<E, I>>;
-  // The item that was there.
+  // Returns the deleted item.
   delete<E extends AnyEntity>(
     entity: E,
     key: KeyOf<E>,
@@ -75,10 +75,10 @@ export type Store = {
   batchWrite(steps: readonly WriteStep[], options?: Named): Promise<void>;
   transact(steps: Steps, options?: Named & { token?: string }): Promise<void>;
   /**
-   * Makes groups of writes one after another: a group of one as a plain write, a group of several as a transaction. For
-   * what others may see in this order, so that the last group is what counts; when a condition does not hold, the
-   * groups before it stay. A plain write costs half of what it does in a transaction. A store in this process makes all
-   * of them in one transaction, which takes one commit. No item may be in it twice.
+   * Makes groups of writes one after another: a group of one as a plain write, a group of several as a transaction. Use
+   * it when readers may see the groups in this order and only the last one makes them count. If a condition does not
+   * hold, the groups before it stay. A plain write costs half as much as one in a transaction. A store in this process
+   * makes all of them in one transaction, which takes one commit. No item may be in it twice.
    *
    *     await store.writeInOrder([[['body', write.put(body, text)]], [['note', write.put(note, head)]]]);
    */
@@ -90,7 +90,7 @@ export type Store = {
 };
 
 /**
- * Makes a store: every operation on every entity, over one client.
+ * Creates a store: every operation on every entity, over one client.
  *
  *     const store = createStore({ client: engine.client });
  *     await store.put(note, { userId: 'ann', noteId: '1', text: 'Milk' });
@@ -127,7 +127,7 @@ export function createStore(options: StoreOptions): Store {
     transactGet: (refs: NamedRefs, { pattern = 'transaction' }: Named = {}) =>
       readTogether(session, pattern, refs),
   };
-  // The operations know entities; what an entity's items are is known to the compiler only.
+  // Operations take any entity; the types of its items are known to the compiler only.
   return operations as unknown as Store;
 }
 
@@ -177,8 +177,8 @@ async function updateItem(
   return imageOf(entity, Attributes);
 }
 
-// What would be added twice if it were sent twice goes through a transaction, which has a token. It gives no image:
-// the item is read afterwards, and may have what others have added meanwhile.
+// An addition must not be made twice, so it is sent as a transaction with a token. A transaction returns no item: it is
+// read afterwards, and may include additions of others.
 async function addOnce(
   session: Session,
   entity: AnyEntity,
@@ -207,6 +207,6 @@ async function deleteItem(
   return imageOf(entity, Attributes);
 }
 
-// An image is a fact, whether or not its time is over.
+// An image is returned even if the item has expired.
 const imageOf = (entity: AnyEntity, stored: Attributes | undefined): Attributes | undefined =>
   stored && hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;

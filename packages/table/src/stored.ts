@@ -8,19 +8,19 @@ import type { AnyTable, KeyNames } from './table.ts';
 
 // Items of any entity as they are stored, for tools that inspect a table.
 
-/** Which items are read as they are stored, whatever they are. */
+/** Which items to read as they are stored, of any entity. */
 export type StoredQuery = {
   index?: string;
-  partition?: string; // without one, all partitions, in the order of their hashes
+  partition?: string; // without it, all partitions, in the order of their hashes
   sortPrefix?: string;
   newestFirst?: boolean;
   limit: number;
   start?: Attributes;
 };
-/** `end` is where to continue; none if there is no more. */
+/** `end` is where to continue; undefined at the end. */
 export type StoredPage = { items: Attributes[]; end?: Attributes; read: number; units: number };
 
-/** A query if it names a partition, else a scan. */
+/** A query if a partition is given, else a scan. */
 export function storedParams(table: AnyTable, query: StoredQuery): QueryInput | ScanInput {
   const { index, partition, sortPrefix, newestFirst, limit, start } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
@@ -66,7 +66,7 @@ function checkBytes(key: string, most: number): void {
   if (bytes === 0 || bytes > most) throw keyRefused(`a key has 1 to ${most} bytes here`);
 }
 
-/** One page as DynamoDB gives it, expired items with it. Its cost is booked under the pattern's name. */
+/** Reads one of DynamoDB's pages, including expired items. Its cost is counted under the pattern's name. */
 export async function readStored(
   session: Pick<Session, 'client' | 'clock' | 'ledger'>,
   table: AnyTable,

@@ -1,6 +1,6 @@
 import type { AnyTable, IndexDefinition, KeyNames } from './table.ts';
 
-// A design in the words of CreateTable.
+// A design as a CreateTable request.
 
 type KeyElement = { AttributeName: string; KeyType: string };
 type Projection = { ProjectionType: string; NonKeyAttributes?: readonly string[] };
@@ -36,7 +36,7 @@ export const globalIndexes = (table: AnyTable): GlobalIndex[] =>
     Projection: projection(table, index),
   }));
 
-// Reading from an index needs the kind and the expiry of an item, whatever else is left out.
+// Reads of an index need the kind and the expiry of an item, so every projection includes them.
 function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Projection {
   if (typeof project === 'string') return { ProjectionType: project };
   const needed = [...project];
@@ -45,7 +45,7 @@ function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Proj
   return { ProjectionType: 'INCLUDE', NonKeyAttributes: [...new Set(needed)] };
 }
 
-// Everything in which a table that exists contradicts its design. Anything it lacks is not a contradiction.
+// Everything in which an existing table contradicts its design. Something missing is not a contradiction.
 export function mismatches(table: AnyTable, found: Described): string[] {
   const differences: string[] = [];
   const compare = (what: string, actual: string, designed: string) => {

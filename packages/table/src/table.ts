@@ -5,21 +5,21 @@ import type { AnyQuery } from './query.ts';
 type StreamView = 'NEW_AND_OLD_IMAGES' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'KEYS_ONLY';
 export type KeyNames = { readonly partition: string; readonly sort?: string };
 export type IndexDefinition = KeyNames & {
-  // A list names the attributes that are copied besides the keys. All of them by default.
+  // A list names the attributes that are copied in addition to the keys. Default: all.
   readonly project?: 'ALL' | 'KEYS_ONLY' | readonly string[];
 };
-/** What `defineTable` takes: name, keys, indexes, expiry and stream. */
+/** The input of `defineTable`: name, keys, indexes, expiry and stream. */
 export type TableDefinition = {
   readonly name: string;
   readonly description?: string;
   readonly keys: KeyNames;
   readonly indexes?: { readonly [name: string]: IndexDefinition };
-  // The attribute that holds the second after which an item is gone.
+  // The attribute with the time, in seconds, at which an item expires.
   readonly ttl?: string;
   readonly stream?: StreamView;
 };
 
-/** The keys and indexes of a table, without what is stored in it. Entities are written against these. */
+/** The keys and indexes of a table, without its contents. Entities are defined on these. */
 export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly name: string;
   readonly description?: string;
@@ -27,19 +27,19 @@ export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly indexes: { readonly [Name in keyof Indexes & string]: IndexDefinition };
   readonly ttl?: string;
   readonly stream?: StreamView;
-  // Attributes the layer writes and removes itself: they are not part of an entity.
+  // Attributes that this layer writes and removes itself: they are not part of an entity.
   readonly keyNames: ReadonlySet<string>;
-  // Nothing at run time: what each index copies is known to the compiler.
+  // For the compiler only: what each index copies.
   readonly types?: Indexes;
 };
 /** The keys of a table of any type. */
 export type AnyTableKeys = TableKeys<AnyIndexes>;
 
-/** A table with its keys, indexes, entities and queries. Made with `defineTable`. */
+/** A table with its keys, indexes, entities and queries. Created with `defineTable`. */
 export type Table<Indexes = TableDefinition['indexes']> = TableKeys<Indexes> & {
   readonly entities: readonly AnyEntity[];
   readonly queries: readonly AnyQuery[];
-  // Entities and queries add themselves as they are defined.
+  // Entities and queries are added as they are defined.
   readonly isOpen?: true;
 };
 /** A table of any type. */
@@ -51,7 +51,7 @@ type IndexesOf<Definition extends TableDefinition> = Definition['indexes'] exten
   : Record<never, never>;
 
 /**
- * The keys of a table, for its entities:
+ * Defines the keys of a table, for its entities:
  *
  *     const keys = defineKeys({ name: 'app', keys: { partition: 'pk', sort: 'sk' } });
  *     const user = entity(keys, { … });
@@ -72,10 +72,10 @@ export function defineKeys<const Definition extends TableDefinition>(
 type Contents = { entities: readonly AnyEntity[]; queries: readonly AnyQuery[] };
 
 /**
- * A table: its keys, and an explicit list of what is stored in it and how it is queried.
+ * Defines a table: its keys, and explicit lists of its entities and queries.
  *
- * Called with a definition alone it makes an open table, to which entities and queries add themselves as they are
- * defined. It depends on what was imported, so it is meant for tests and small programs.
+ * With a definition alone it creates an open table, to which entities and queries are added as they are defined. Its
+ * contents depend on what was imported, so use it for tests and small programs only.
  */
 export function defineTable<Indexes>(keys: TableKeys<Indexes>, contents: Contents): Table<Indexes>;
 export function defineTable<const Definition extends TableDefinition>(
@@ -103,7 +103,7 @@ export function defineTable(given: TableDefinition | AnyTableKeys, contents?: Co
 }
 
 /**
- * A table of another package, with entities and queries of one's own beside those it lists.
+ * A table of another package, with additional entities and queries.
  *
  *     export const app = extendTable(usersTable, { entities: [order], queries: [ordersOfUser] });
  */

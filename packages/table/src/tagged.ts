@@ -1,9 +1,9 @@
 import type { Attributes } from './client.ts';
 
-// Errors and stream records carry items as DynamoDB writes them on the wire: `{ S: 'text' }`.
+// Errors and stream records contain items in DynamoDB's wire format: `{ S: 'text' }`.
 type Tagged = Record<string, unknown>;
 
-/** An item with plain values, from one with typed values like `{ S: 'text' }`. */
+/** Converts typed values like `{ S: 'text' }` to plain ones. */
 export function untagItem(item: Record<string, Tagged>): Attributes {
   const plain: Attributes = {};
   for (const name of Object.keys(item)) if (name !== '__proto__') plain[name] = untag(item[name]!);
@@ -32,13 +32,13 @@ function untag(value: Tagged): unknown {
   }
 }
 
-// The AWS SDK may list the other tags as well, without a value.
+// The AWS SDK may include the other tags without a value.
 function tagOf(value: Tagged): string | undefined {
   for (const tag in value) if (value[tag] !== undefined) return tag;
   return undefined;
 }
 
-// As the document client does: whole numbers that a double cannot hold become BigInt.
+// Like the document client: whole numbers that a double cannot hold become BigInt.
 function untagNumber(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text);

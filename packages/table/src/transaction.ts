@@ -8,7 +8,7 @@ import { type Session, send } from './session.ts';
 import { sendStep, tokenFor } from './single-write.ts';
 import type { NamedStep, Ref, WriteStep } from './steps.ts';
 
-// Steps by name, so that a failure can say which of them it was.
+// Steps by name, so that an error can name the step that failed.
 export type Steps = Readonly<Record<string, WriteStep>> | readonly NamedStep[];
 
 export async function writeTogether(
@@ -37,7 +37,7 @@ export async function writeTogether(
   }
 }
 
-// One after another where a transaction costs twice as much, and together where it costs less.
+// One after another if a transaction costs twice as much; in one transaction if that costs less.
 export async function writeInOrder(
   session: Session,
   pattern: string,
@@ -52,7 +52,7 @@ export async function writeInOrder(
   }
 }
 
-// All as of one moment.
+// Reads all items as of one moment.
 export async function readTogether(
   session: Session,
   pattern: string,

@@ -23,10 +23,10 @@ type Lists<Item> = {
 };
 type Nested = { readonly [path: `${string}.${string}`]: unknown };
 
-/** Clauses of an update; dotted names reach into maps. An attribute set to undefined is left as it is. */
+/** Clauses of an update; dotted names reach into maps. An attribute set to undefined stays unchanged. */
 export type Change<Item, Key = unknown> = {
   set?: Partial<Settable<Item, Key>> & Nested;
-  // Only where there is no value yet.
+  // Sets the attribute only if it has no value yet.
   setOnce?: Partial<Settable<Item, Key>> & Nested;
   add?: Numbers<Settable<Item, Key>> & Sets<Settable<Item, Key>> & Nested;
   append?: Lists<Settable<Item, Key>> & Nested;
@@ -35,10 +35,10 @@ export type Change<Item, Key = unknown> = {
 };
 
 export type UpdateOptions<Item> = Guards<Item> & {
-  // Makes the item if there is none. Without this, updating what is not there is a failed condition.
+  // Creates the item if it does not exist. Without this, updating an absent item fails its condition.
   upsert?: boolean;
-  // The item as last read, where moving an index key needs attributes that do not change. Those are then
-  // part of the condition, so an index key is never built from an outdated value.
+  // The item as last read, if a changed index key also needs unchanged attributes. Those become part of the condition,
+  // so an index key is never built from an outdated value.
   current?: Partial<Item>;
 };
 
@@ -70,7 +70,7 @@ export function updateParams(
   return bindPlaceholders(request, expression);
 }
 
-// Each clause as far as it is written.
+// The text of each clause so far.
 export type Clauses = { set: string; remove: string; add: string; delete: string };
 
 export function addTo(clauses: Clauses, clause: keyof Clauses, text: string): void {
@@ -87,7 +87,7 @@ function clausesText({ set, remove, add, delete: deleted }: Clauses): string {
 
 const untouched: Attributes = {};
 
-// Each attribute by its own part of the schema; rules over several attributes are the caller's.
+// Validates each attribute against its own part of the schema; rules over several attributes are up to the caller.
 function checkValues(entity: AnyEntity, values: object | undefined): Attributes {
   if (!values) return untouched;
   const checked: Attributes = {};
@@ -150,7 +150,7 @@ function target(expression: Expression, entity: AnyEntity, name: string): string
   return pathIn(expression, name);
 }
 
-// An item made by an update has to be recognised and found like any other.
+// An item created by an update must be recognised and found like any other.
 function writeIdentity(expression: Expression, clauses: Clauses, entity: AnyEntity, key: object): void {
   if (entity.kind !== undefined)
     addTo(clauses, 'set', `${nameIn(expression, 'kind')} = ${valueIn(expression, entity.kind)}`);

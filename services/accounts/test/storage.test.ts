@@ -311,6 +311,6 @@ describe('the limit', () => {
 it('an entity without an owner is refused', async () => {
   const world = await open();
   expect(() => world.start(world.engine.client, teams, owners.slice(1))).toThrow(
-    'nobody says whom a note belongs to',
+    'note is missing from the list of owners',
   );
 });

@@ -20,7 +20,7 @@ import { ownSkills } from './skills/conversation-skills.ts';
 import { createSkillRoutes } from './skills/routes.ts';
 import { createHub } from './streaming/live-answers.ts';
 import { createUiRoutes } from './streaming/ui-routes.ts';
-import { createFollowings, createSubscriptions } from './subscriptions.ts';
+import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
 import { createConversationShards } from './turns/due-shards.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
@@ -56,7 +56,7 @@ export function createAgents(deps: AgentsDeps) {
     errors: agentErrors,
     tables: [conversations],
     subscriptions: createSubscriptions(service),
-    followings: createFollowings(service),
+    followers: createFollowers(service),
     workers: [createTurnWorker(service), createMemoryWorker(service)],
     eraser: createEraser(service),
     prepare: () => service.dueShards.refresh(),

@@ -1,4 +1,4 @@
-import { type Following, isImported, type Subscription, subscribe } from '@stak/streams';
+import { type FollowerOptions, isImported, type Subscription, subscribe } from '@stak/streams';
 import type { ItemOf } from '@stak/table';
 import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
@@ -8,7 +8,7 @@ import { conversation, message } from './table.ts';
 import { conversations } from './tables.ts';
 
 // What every process hears by itself, where the store can tell it: a message was answered, or given up.
-export const createFollowings = ({ hub }: Service): Following[] => [
+export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
   {
     subscription: subscribe({
       name: 'agents-live',
@@ -18,9 +18,9 @@ export const createFollowings = ({ hub }: Service): Following[] => [
         if (change.kind !== 'insert') hub.settle(change.new ?? change.old);
       },
     }) as unknown as Subscription,
-    isWanted: () => hub.listeners() > 0,
-    wanted: hub.wanted,
-    lookAgain: hub.settleAll,
+    hasListeners: () => hub.listeners() > 0,
+    listenerAdded: hub.wanted,
+    onMissed: hub.settleAll,
   },
 ];
 

@@ -21,7 +21,7 @@ import { createPublishRoutes } from './publish/routes.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
 import { redact, redactHostId } from './sends/redaction.ts';
 import { createSendRoutes } from './sends/routes.ts';
-import { createFollowings, createSubscriptions } from './subscriptions.ts';
+import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { inboxConfig, inboxTable } from './tables.ts';
 import { createWorker, runAll } from './worker.ts';
 
@@ -44,7 +44,7 @@ export function createInbox(given: InboxDeps) {
     errors: inboxErrors,
     tables: [inboxTable],
     subscriptions: createSubscriptions(deps),
-    followings: createFollowings(deps),
+    followers: createFollowers(deps),
     workers: [createWorker(deps)],
     eraser: createEraser(deps),
     operations: createOperations(deps),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Following, type Subscription, subscribe, writeOnce } from '@stak/streams';
+import { type FollowerOptions, type Subscription, subscribe, writeOnce } from '@stak/streams';
 import { done, progress, type WriteStep, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from './deps.ts';
 import { inboxErrors } from './errors.ts';
@@ -20,12 +20,12 @@ export const createSubscriptions = (deps: Deps): Subscription[] =>
   [realtime(deps), expiries(deps), reads(deps)] as unknown as Subscription[];
 
 // Runs in every process, where the store can tell it about changes, so that event streams are woken at once.
-export const createFollowings = (deps: Deps): Following[] => [
+export const createFollowers = (deps: Deps): FollowerOptions[] => [
   {
     subscription: realtime(deps) as unknown as Subscription,
-    isWanted: () => deps.hub.subscribers() > 0,
-    wanted: deps.hub.subscribed,
-    lookAgain: deps.hub.notifyAll,
+    hasListeners: () => deps.hub.subscribers() > 0,
+    listenerAdded: deps.hub.subscribed,
+    onMissed: deps.hub.notifyAll,
   },
 ];
 

@@ -10,7 +10,7 @@ import { createSearch } from './lists/search.ts';
 import { taskStatistics } from './lists/statistics.ts';
 import { createReminderWorker } from './schedule/reminders.ts';
 import { newTask, showTask, type WireTask } from './schema.ts';
-import { createFollowings, createSubscriptions } from './subscriptions.ts';
+import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
 import { createEraser } from './users/eraser.ts';
@@ -54,7 +54,7 @@ export function createTasks(given: TasksDeps) {
     errors: tasksErrors,
     tables: [todoAppData],
     subscriptions: createSubscriptions(deps),
-    followings: createFollowings(deps),
+    followers: createFollowers(deps),
     workers: [createReminderWorker({ store, clock, log, owners, random, added: reminderAdded, remind })],
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.

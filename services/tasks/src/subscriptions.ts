@@ -1,10 +1,10 @@
-import { type Following, type Subscription, subscribe } from '@stak/streams';
+import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import type { Deps } from './deps.ts';
 import { change, todoAppData, user } from './tables.ts';
 import { followSettings } from './users/settings.ts';
 
 // Runs in every process, where the store can tell it about changes, so that event streams are woken at once.
-export const createFollowings = ({ hub }: Deps): Following[] => [
+export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   {
     subscription: subscribe({
       name: 'tasks-live',
@@ -14,9 +14,9 @@ export const createFollowings = ({ hub }: Deps): Following[] => [
         if (kind === 'insert') hub.notify(entry.user_id);
       },
     }) as Subscription,
-    isWanted: () => hub.subscribers() > 0,
-    wanted: hub.subscribed,
-    lookAgain: hub.notifyAll,
+    hasListeners: () => hub.subscribers() > 0,
+    listenerAdded: hub.subscribed,
+    onMissed: hub.notifyAll,
   },
 ];
 

@@ -131,7 +131,7 @@ export function createWebhooks(deps: WebhookDeps) {
       alertSubscription({ store, clock, log, outbound, secrets, raiseAlert: deps.raiseAlert }),
       countEvents({ store, clock, usageStep: deps.usageStep }),
     ],
-    followings: [tail.following, sourceCacheInvalidation(sourceCache, clock)],
+    followers: [tail.follower, sourceCacheInvalidation(sourceCache, clock)],
     workers,
     sources,
     connections,

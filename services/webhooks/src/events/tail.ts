@@ -1,6 +1,6 @@
 import type { EventSink } from '@stak/http';
 import { createHub, timeOf } from '@stak/kit';
-import { type Following, type Subscription, subscribe } from '@stak/streams';
+import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -13,7 +13,7 @@ export type Tail = {
   // Called for every event that this process stores. Events of other processes come through the table's stream, or are
   // found by polling.
   notify(sourceId: string): void;
-  following: Following;
+  follower: FollowerOptions;
   follow(sourceId: string, afterId: string | undefined, options: TailOptions, sink: EventSink): Promise<void>;
 };
 type TailOptions = { payload: boolean; show(event: Event): EventView };
@@ -25,7 +25,7 @@ export function createTail({ store, clock }: BaseDeps): Tail {
 
   return {
     notify: hub.notify,
-    following: {
+    follower: {
       subscription: subscribe({
         name: 'webhooks-live',
         table: ferryhookEvents,
@@ -34,9 +34,9 @@ export function createTail({ store, clock }: BaseDeps): Tail {
           if (change.kind === 'insert') hub.notify(change.new.sourceId);
         },
       }) as unknown as Subscription,
-      isWanted: () => hub.subscribers() > 0,
-      wanted: hub.subscribed,
-      lookAgain: hub.notifyAll,
+      hasListeners: () => hub.subscribers() > 0,
+      listenerAdded: hub.subscribed,
+      onMissed: hub.notifyAll,
     },
     async follow(sourceId, afterId, options, sink) {
       const subscriber = hub.subscribe([sourceId]);

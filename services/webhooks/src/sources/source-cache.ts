@@ -1,5 +1,5 @@
 import { type Clock, createNotifier, createRecentMap, createTimedCache } from '@stak/kit';
-import { type Following, type Subscription, subscribe } from '@stak/streams';
+import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import {
@@ -93,7 +93,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
 }
 
 // Invalidates what other processes have changed, as soon as the table's stream tells of it.
-export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Following => ({
+export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): FollowerOptions => ({
   subscription: subscribe({
     name: 'webhooks-config',
     table: ferryhookMain,
@@ -104,10 +104,10 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
       if (change.entity === 'source') cache.invalidateList(item.userId);
     },
   }) as unknown as Subscription,
-  isWanted: () => true,
-  wanted: createNotifier(clock),
-  lookAgain() {}, // nothing is cached for longer than a second
-  isForWoken: true,
+  hasListeners: () => true,
+  listenerAdded: createNotifier(clock),
+  onMissed() {}, // nothing is cached for longer than a second
+  skipIfPolled: true,
 });
 
 // The index may learn of a source late, but it is never wrong about its owner.

@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto';
 import type { Shard } from './shards.ts';
-import type { Work } from './work.ts';
+import type { Work } from './work-store.ts';
 
-export type Situation = {
+export type PlanInput = {
   shards: readonly Shard[];
   works: ReadonlyMap<string, Work>;
-  // Consumers of one group share their shards out alike.
+  // Consumers of one group assign their shards in the same way.
   group: string;
-  nodes: ReadonlySet<string>; // where the consumer is alive
-  node: string; // this one
+  nodes: ReadonlySet<string>; // nodes on which the consumer is alive
+  node: string; // this node
   mine: ReadonlySet<string>;
   nowMs: number;
 };
 
-// Shards whose turn has come: not finished, and nothing before them unfinished. A parent that is neither listed
-// nor known was gone before this consumer began.
-export function readyShards({ shards, works }: Pick<Situation, 'shards' | 'works'>): Shard[] {
+// Shards that can be read: not finished, and all parents finished. A parent that is neither listed nor known was
+// removed before this consumer started.
+export function readyShards({ shards, works }: Pick<PlanInput, 'shards' | 'works'>): Shard[] {
   const listed = new Set(shards.map(shard => shard.key));
   const isOver = (key: string) => {
     const work = works.get(key);
@@ -25,7 +25,7 @@ export function readyShards({ shards, works }: Pick<Situation, 'shards' | 'works
   return all.filter(({ key, parents }) => !isOver(key) && parents.every(isOver));
 }
 
-// Begun, and gone from the listing since: somebody has to find that out and finish it.
+// Shards that were started and are no longer listed. A process has to read them to notice, and to finish them.
 function unlisted(works: ReadonlyMap<string, Work>, listed: ReadonlySet<string>): Shard[] {
   return [...works.values()].flatMap(({ key, streamArn, shardId, finishedAt }) =>
     streamArn && shardId && finishedAt === undefined && !listed.has(key)
@@ -34,8 +34,8 @@ function unlisted(works: ReadonlyMap<string, Work>, listed: ReadonlySet<string>)
   );
 }
 
-// Which node reads which shard. Every consumer of a group comes to the same answer from the same shards and nodes, so
-// that those which read together do it on one node; a node that comes or goes moves few shards besides its own.
+// Assigns shards to nodes. Every consumer of a group gets the same result from the same shards and nodes, so that
+// consumers which share reads are on one node. A node that comes or goes moves few shards besides its own.
 export function assignShards(
   group: string,
   shards: readonly string[],
@@ -54,11 +54,11 @@ export function assignShards(
   return assigned;
 }
 
-// Each node takes its share of the ready shards, and gives back what is another one's, because that has come: nothing
-// is ever taken from a node that is alive.
-export function planWork(situation: Situation): { take: Shard[]; giveBack: string[] } {
-  const { works, group, nodes, node, mine, nowMs } = situation;
-  const ready = readyShards(situation);
+// Each node takes its share of the ready shards, and gives back those that are assigned to another live node. No shard
+// is taken from a live node.
+export function planShards(input: PlanInput): { take: Shard[]; giveBack: string[] } {
+  const { works, group, nodes, node, mine, nowMs } = input;
+  const ready = readyShards(input);
   const keys = ready.map(({ key }) => key);
   const assigned = assignShards(group, keys, [...new Set([node, ...nodes])]);
   const isOurs = ({ key }: Shard) => assigned.get(key) === node;

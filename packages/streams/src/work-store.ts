@@ -5,7 +5,7 @@ import { finishedShardMs } from './limits.ts';
 import type { Shard } from './shards.ts';
 import { beginning, member, stateOfConsumer, work } from './state-table.ts';
 
-// What a consumer has to do and how far it is, shared by all processes that run it.
+// The work of a consumer and its progress, shared by all processes that run it.
 
 export type Work = {
   key: string;
@@ -20,17 +20,17 @@ export type Work = {
   finishedAt?: number;
 };
 
-// A piece of work in this process's hands. Renewals and checkpoints write the new times into it.
+// Work that this process has leased. Renewals and checkpoints update its times.
 export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
 
 export type State = {
-  // Processes that run the consumer, and which node each is on. One of an older version does not say: it keeps what it
-  // has, and nothing is shared out to it.
+  // The processes that run the consumer, and the node of each. A process of an older version reports no node: it keeps
+  // its work, and gets no more.
   members: Map<string, string | undefined>;
   works: Map<string, Work>;
 };
 
-const closedAtOnce = 99; // besides the condition, as many as one transaction takes
+const closedAtOnce = 99; // as many as a transaction takes, with the condition
 
 export type WorkStore = ReturnType<typeof createWorkStore>;
 type Settings = {
@@ -38,7 +38,7 @@ type Settings = {
   clock: Clock;
   consumer: string;
   owner: string;
-  node?: string; // what reads together; by itself unless given
+  node?: string; // processes that share reads; a node of its own by default
   leaseMs: number;
 };
 
@@ -46,7 +46,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
   const until = () => clock.now() + leaseMs;
   const seconds = (ms: number) => Math.ceil(ms / 1000);
 
-  // `gone` is an owner that is known to be dead: its lease is over, whatever time is left of it.
+  // `gone` is an owner that is known to be dead: its lease counts as expired.
   async function acquire(key: string, shard?: Shard, gone?: string): Promise<Lease | undefined> {
     const untilMs = until();
     const hasEnded = or({ owner: is.absent }, { lease_until: is.atMost(clock.now()) });
@@ -70,7 +70,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
 
   type Change = Parameters<typeof store.update<typeof work>>[2];
 
-  // The fence says that nobody has taken the work over since, even if the lease has run out.
+  // The fence shows that no other process has taken over the work, even if the lease has expired.
   async function writeHeld(lease: Lease, change: Change): Promise<void> {
     try {
       await store.update(work, { consumer, work: lease.key }, change, { if: { owner, fence: lease.fence } });
@@ -102,7 +102,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
 
   const release = (lease: Lease): Promise<void> => writeHeld(lease, { remove: ['owner', 'lease_until'] });
 
-  // For a transaction that must not be made by a process that has lost the work.
+  // For a transaction that must fail if this process has lost the work.
   const stillHeld = (lease: Lease) =>
     write.check(work, { consumer, work: lease.key }, { present: true, if: { owner, fence: lease.fence } });
 
@@ -111,7 +111,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
 
   const readBeginning = () => store.get(beginning, { consumer }, { consistent: true });
 
-  // False if another process was first. `closed` are shards to be passed over; nobody holds a lease yet.
+  // Returns false if another process was first. `closed` are shards to skip; no process has a lease yet.
   async function begin(
     { position, table, startedAt }: { position: 'TRIM_HORIZON' | 'LATEST'; table: string; startedAt: number },
     closed: readonly string[],

@@ -3,21 +3,21 @@ import type { Store } from '@stak/table';
 import { lettersFreshMs } from './limits.ts';
 import { lettersOfConsumer } from './state-table.ts';
 
-/** Says which consumers have dead letters. Made with `createLetterWatch`. */
-export type LetterWatch = {
-  // The consumers that have records set aside.
+/** Says which consumers have dead letters. Made with `createDeadLetterWatch`. */
+export type DeadLetterWatch = {
+  // The consumers that have dead letters.
   read(): Promise<readonly string[]>;
-  // This process has just set one aside: what was read before is outdated.
+  // Called when this process has stored a dead letter: the last result is out of date.
   note(): void;
 };
 
 type Settings = { store: Store; clock: Clock; log: Logger; consumers: readonly string[] };
 
 /**
- * Whether records are set aside, by any process, now or long ago: for those who look after a server. Each consumer's
- * letters are announced once in the log, until somebody has handled them.
+ * Tells operators which consumers have dead letters, of any process and any age. Logs a warning once per consumer,
+ * until its letters have been handled.
  */
-export function createLetterWatch({ store, clock, log, consumers }: Settings): LetterWatch {
+export function createDeadLetterWatch({ store, clock, log, consumers }: Settings): DeadLetterWatch {
   const announced = new Set<string>();
   let latest: { atMs: number; answer: Promise<readonly string[]> } | undefined;
 

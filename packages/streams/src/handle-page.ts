@@ -1,6 +1,6 @@
 import { backoffMs, type Clock, type Random } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
-import { HopelessError } from './errors.ts';
+import { PermanentError } from './errors.ts';
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
 
@@ -10,15 +10,15 @@ export type PageJob = {
   clock: Clock;
   random: Random;
   signal: AbortSignal;
-  // Whether the work may still continue: the lease holds and nobody asked to stop.
-  mayGoOn(): boolean;
+  // Whether to continue: the lease holds and the consumer is not stopping.
+  canContinue(): boolean;
   handle(record: StreamRecord, attempt: number): Promise<void>;
   setAside(record: StreamRecord, error: unknown, attempts: number): Promise<void>;
   onRetry(record: StreamRecord, error: unknown, attempt: number): void;
 };
 
-// Handles the records of a page and answers how many of them, from the start, are done: all, unless it had to
-// stop. Records of one item are handled one after the other, different items side by side.
+// Handles the records of a page. Returns how many of them, from the start, are done: all, unless it had to stop.
+// Records of one item are handled one after the other, those of different items concurrently.
 export async function handlePage(records: readonly StreamRecord[], job: PageJob): Promise<number> {
   const done = new Array<boolean>(records.length).fill(false);
   const queues = splitByItem(records);
@@ -31,7 +31,7 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
       }
     }
   };
-  // Every worker has to end before anyone hears of a failure, or it would continue behind the caller's back.
+  // Waits for all workers before it reports a failure, or they would continue after it has returned.
   const stopOthers = (error: unknown) => {
     next = queues.length;
     throw error;
@@ -45,18 +45,18 @@ export async function handlePage(records: readonly StreamRecord[], job: PageJob)
   return firstOpen === -1 ? records.length : firstOpen;
 }
 
-// Whether the record is done with: handled, or set aside after its last attempt.
+// Whether the record is done: handled, or stored as a dead letter after its last attempt.
 async function handleRecord(record: StreamRecord, job: PageJob): Promise<boolean> {
   const tries = createTries(job.attempts);
   for (let attempt = 1; ; attempt++) {
-    if (!job.mayGoOn()) return false;
+    if (!job.canContinue()) return false;
     let waitMs: number;
     try {
       await job.handle(record, attempt);
       return true;
     } catch (error) {
-      // A handler that was told to stop has not failed.
-      if (!job.mayGoOn()) return false;
+      // A handler that stopped because of the signal has not failed.
+      if (!job.canContinue()) return false;
       tries.count(error);
       if (tries.areOver()) {
         await job.setAside(record, error, attempt);
@@ -73,18 +73,18 @@ async function handleRecord(record: StreamRecord, job: PageJob): Promise<boolean
   }
 }
 
-// A store that throttles or is away is not the record's fault, and uses up none of its attempts.
+// A store that throttles or is unavailable is not the record's fault, and does not count as an attempt.
 export function createTries(most: number) {
   let failures = 0;
   let passing = 0; // in a row
-  let isHopeless = false;
+  let isPermanent = false;
   return {
     count(error: unknown) {
-      isHopeless ||= error instanceof HopelessError;
+      isPermanent ||= error instanceof PermanentError;
       if (isUnavailable(error)) passing += 1;
       else [failures, passing] = [failures + 1, 0];
     },
-    areOver: () => isHopeless || failures >= most,
+    areOver: () => isPermanent || failures >= most,
     delayMs: (random: Random) =>
       passing > 0
         ? Math.min(limits.unavailableMostMs, delayMs(passing, random))
@@ -92,11 +92,12 @@ export function createTries(most: number) {
   };
 }
 
-// Half of each delay is random, so consumers that failed together do not come back together.
+// Half of each delay is random, so consumers that failed together do not retry together.
 export const delayMs = (failures: number, random: Random): number =>
   backoffMs(failures, { firstMs: limits.backoffFirstMs, mostMs: limits.backoffMostMs }, random, 'half');
 
-// Positions of each item's records, in order. Two key attributes at most, so sorting their names is cheap.
+// The positions of each item's records, in order. There are at most two key attributes, so sorting their names is
+// cheap.
 function splitByItem(records: readonly StreamRecord[]): number[][] {
   const queues = new Map<string, number[]>();
   for (const [index, record] of records.entries()) {

@@ -3,11 +3,11 @@ import type { Attributes } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import type { Change } from './update.ts';
 
-// Whether a write can be made twice, and how to recognise that it was made. A conditional write that was made refuses
-// its own repetition; what stands in the way is then what it wrote. Writes by which somebody claims something say who
-// claims it, by an id of their own or an owner and a time, so no process takes another's claim for its own.
+// Whether a write can be repeated, and how to recognise that it was made. A conditional write that was made refuses its
+// own repetition; the item that fails the condition is then what it wrote. Writes that claim something include an id,
+// or an owner and a time, so no process takes another's claim for its own.
 
-// Adding to a set twice is adding to it once.
+// Adding the same element to a set twice has no further effect.
 export const isAddition = ({ add = {}, append = {} }: Change<never>): boolean =>
   Object.keys(append).length > 0 || Object.values(add).some(value => typeof value === 'number');
 
@@ -20,7 +20,7 @@ export const isResultOfPut = (
 const isSame = (stored: unknown, written: unknown): boolean =>
   isDeepStrictEqual(comparable(stored), comparable(written));
 
-// All that was to be set is there, what was to be removed is not, and the version is the next one.
+// Everything to be set is there, everything to be removed is gone, and the version is the next one.
 export function isResultOf(
   entity: AnyEntity,
   stored: Attributes | undefined,
@@ -38,7 +38,7 @@ export function isResultOf(
 const valueAt = (stored: Attributes, path: string): unknown =>
   path.split('.').reduce<unknown>((within, name) => (within as Attributes | undefined)?.[name], stored);
 
-// Bytes come back as another class of bytes, and what is undefined is not stored.
+// Bytes are returned as another class, and undefined is not stored.
 function comparable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (Array.isArray(value)) return value.map(comparable);

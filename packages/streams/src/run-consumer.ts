@@ -1,19 +1,19 @@
 import type { Clock, Notifier, Owners } from '@stak/kit';
 import { createLeasedTasks, type LeasedTasks } from './leased-tasks.ts';
 import * as limits from './limits.ts';
-import { isFree, planWork } from './plan.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
+import { isFree, planShards } from './shard-plan.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
 import { beginConsumer } from './start-position.ts';
-import type { Lease, State } from './work.ts';
+import type { Lease, State } from './work-store.ts';
 
 export type RunSettings = TaskDeps & {
   leaseMs: number;
   owners: Owners;
   isElsewhere: boolean; // another process reads the stream: only dead letters are handled here
   wake: Notifier;
-  held: Set<string>; // what this process works on
+  held: Set<string>; // keys of the work that this process does
 };
 
 // Runs a consumer in this process until the signal is aborted: takes its share of the work, renews its leases, and
@@ -30,7 +30,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const lookMs = (): number =>
     owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
   let sharedAtMs = clock.now(); // when it last took its share
-  // A consumer that cannot see what there is to do must not keep its share from others.
+  // A consumer that cannot read the state must not keep its share from others.
   const isPresent = () => clock.now() - sharedAtMs < limits.absentLooks * lookMs();
   const heartbeat = createHeartbeat(settings, tasks, isPresent);
   const beating = repeat(clock, signal, renewMs, heartbeat.beat);
@@ -54,8 +54,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   await works.leave().catch(error => log.warn({ err: error }, 'the consumer could not sign off'));
 }
 
-// Renews the leases, and tells the other processes that this one is alive. Each write has its own promise: one that is
-// not answered for as long as a lease lasts must not cost the other leases.
+// Renews the leases, and reports to the other processes that this one is alive. The writes are independent: one that
+// hangs must not cost the other leases.
 function createHeartbeat(
   { works, log }: RunSettings,
   tasks: LeasedTasks,
@@ -78,7 +78,7 @@ function createHeartbeat(
   };
 }
 
-// Each call takes this process's share of the shards, and stops the tasks that others should have.
+// Takes this process's share of the shards, and stops the tasks that are assigned to others.
 function createWorkSharing(
   settings: RunSettings,
   tasks: LeasedTasks,
@@ -86,7 +86,7 @@ function createWorkSharing(
   signal: AbortSignal,
 ): () => Promise<void> {
   const { subscription, source, works, owners, clock } = settings;
-  // Consumers that read a table together belong on the same node; others are spread, each by itself.
+  // Consumers that share reads of a table belong on the same node; others are spread one by one.
   const group = source.shared ? subscription.table.name : subscription.name;
   let shards: readonly Shard[] = [];
   let listedAtMs: number | undefined;
@@ -94,7 +94,7 @@ function createWorkSharing(
   async function refreshShards(state: State): Promise<void> {
     if (settings.isElsewhere) return;
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
-    // A shard that was open when it was listed has come to its end, here or in another process: it has children.
+    // A shard that was listed as open has ended, here or in another process, so it has children.
     const isOutdated = shards.some(
       ({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined,
     );
@@ -124,7 +124,7 @@ function createWorkSharing(
     const mine = tasks.keys();
     const nodes = new Set([...state.members.values()].filter(node => node !== undefined));
     const { node } = works;
-    const plan = planWork({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
+    const plan = planShards({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
     for (const key of plan.giveBack) tasks.stop(key);
     for (const shard of plan.take) {
       if (signal.aborted) return;
@@ -134,7 +134,7 @@ function createWorkSharing(
   };
 }
 
-// Removes processes that are known to be dead from the state. Returns the work that this freed, with its last owner.
+// Removes dead processes from the state. Returns the work that this freed, with its last owner.
 async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
   const gone = new Map<string, string>();
   if (!owners.canTell) return gone;

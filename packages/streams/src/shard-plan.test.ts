@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assignShards, planWork, readyShards } from './plan.ts';
+import { assignShards, planShards, readyShards } from './shard-plan.ts';
 import type { Shard } from './shards.ts';
-import type { Work } from './work.ts';
+import type { Work } from './work-store.ts';
 
 const shard = (key: string, parents: string[] = []): Shard => ({
   key,
@@ -35,10 +35,10 @@ describe('readyShards', () => {
   });
 });
 
-describe('planWork', () => {
+describe('planShards', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const shards = names.map(name => shard(name));
-  const situation = { shards, works: works(), group: 'table', mine: new Set<string>(), nowMs: 50 };
+  const input = { shards, works: works(), group: 'table', mine: new Set<string>(), nowMs: 50 };
 
   it('leaves nothing undone and takes nothing from the living, however many share', () => {
     const owners = fc.array(fc.constantFrom(undefined, 0, 1, 2), { minLength: 6, maxLength: 6 });
@@ -57,7 +57,7 @@ describe('planWork', () => {
         let settled = 0;
         for (let me = 0; me < members; me++) {
           const mine = new Set(names.filter((_, i) => owned[i] === me));
-          const plan = planWork({ ...situation, works: all, nodes, node: `node-${me}`, mine });
+          const plan = planShards({ ...input, works: all, nodes, node: `node-${me}`, mine });
           for (const { key } of plan.take) expect(isAlive(owned[names.indexOf(key)])).toBe(false);
           for (const key of plan.giveBack) expect(mine.has(key)).toBe(true);
           const kept = mine.size - plan.giveBack.length + plan.take.length;
@@ -74,8 +74,8 @@ describe('planWork', () => {
     const nodes = new Set(['one', 'two', 'three', 'four']);
     const taken = new Map<string, number>();
     for (let i = 0; i < 100; i++) {
-      const one = { ...situation, shards: [shard('a')], group: `consumer-${i}`, nodes };
-      const takers = [...nodes].filter(node => planWork({ ...one, node }).take.length > 0);
+      const one = { ...input, shards: [shard('a')], group: `consumer-${i}`, nodes };
+      const takers = [...nodes].filter(node => planShards({ ...one, node }).take.length > 0);
       expect(takers).toHaveLength(1);
       taken.set(takers[0]!, (taken.get(takers[0]!) ?? 0) + 1);
     }
