@@ -1,4 +1,4 @@
-// Runs a checkout of the Parity suite (nubo-db/dynamodb-conformance) against the engine's HTTP door:
+// Runs a checkout of the Parity suite (nubo-db/dynamodb-conformance) against the engine's HTTP server:
 //   npm run conformance -- PATH [--endpoint URL] [--keep]
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,12 +34,12 @@ if (!path || !existsSync(join(path, 'package.json'))) {
 }
 
 const suite = await install(resolve(path));
-const door = values.endpoint ? undefined : await startDoor();
+const server = values.endpoint ? undefined : await startServer();
 let report: Report;
 try {
-  report = await runSuite(suite, values.endpoint ?? door!.url);
+  report = await runSuite(suite, values.endpoint ?? server!.url);
 } finally {
-  door?.child.kill('SIGTERM');
+  server?.child.kill('SIGTERM');
   if (!values.keep) await rm(suite, { recursive: true, force: true });
 }
 process.exitCode = summarise(report, await readExplained());
@@ -61,7 +61,7 @@ async function install(checkout: string): Promise<string> {
   return kept;
 }
 
-async function startDoor(): Promise<{ child: ChildProcess; url: string }> {
+async function startServer(): Promise<{ child: ChildProcess; url: string }> {
   const main = join(root, 'apps/server/src/main.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', main, 'dynamodb', '--memory', '--port', '0'], {
     cwd: root,
@@ -71,7 +71,7 @@ async function startDoor(): Promise<{ child: ChildProcess; url: string }> {
     const url = /http:\/\/[^\s)]+/.exec(line)?.[0];
     if (url) return { child, url };
   }
-  throw new Error('the HTTP door did not start');
+  throw new Error('the HTTP server did not start');
 }
 
 async function runSuite(folder: string, endpoint: string): Promise<Report> {

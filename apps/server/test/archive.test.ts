@@ -73,7 +73,7 @@ test('a workspace moves to another disk, to DynamoDB and back, and goes on there
 }, async () => {
   const destination = await openDestination();
   const engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
+  const dynamo = createHttpServer(engine, { port: 0 });
   try {
     const from: Store = { path: join(folder, 'data'), env: { STAK_SECRET_KEYS: newKeys() } };
     let sourceId = '';
@@ -113,7 +113,7 @@ test('a workspace moves to another disk, to DynamoDB and back, and goes on there
     await exportTo({ path: from.path, to });
     let archive = to;
 
-    const { url } = await door.listen();
+    const { url } = await dynamo.listen();
     const aws = { STAK_STORE: 'aws', STAK_AWS_REGION: 'us-east-1', STAK_AWS_ENDPOINT: url };
     const stores: { store: Store; flags: object }[] = [
       { store: { path: join(folder, 'other'), env: {} }, flags: { path: join(folder, 'other') } },
@@ -144,7 +144,7 @@ test('a workspace moves to another disk, to DynamoDB and back, and goes on there
     }
   } finally {
     destination.close();
-    await door.close().catch(() => {});
+    await dynamo.close().catch(() => {});
     await engine.close();
   }
 });

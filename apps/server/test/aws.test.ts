@@ -15,10 +15,10 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
   closeStore = async () => {
-    await door.close();
+    await dynamo.close();
     await engine.close();
   };
   const config = readServerConfig(

@@ -119,8 +119,8 @@ describe('the template for AWS', () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
     onTestFinished(() => void vi.unstubAllEnvs());
     const engine = await openTables(stack);
-    const door = createHttpServer(engine, { port: 0 });
-    const { url } = await door.listen();
+    const dynamo = createHttpServer(engine, { port: 0 });
+    const { url } = await dynamo.listen();
     const guard = await openGuard(url, stack, 'ServerRole');
     const lines: string[] = [];
     const config = readServerConfig({ port: 0 }, { ...environmentOf(stack), STAK_AWS_ENDPOINT: guard.url });
@@ -131,7 +131,7 @@ describe('the template for AWS', () => {
     onTestFinished(async () => {
       await server.stop();
       guard.close();
-      await door.close();
+      await dynamo.close();
       await engine.close();
     });
     await doSomethingOfEverything(server.localUrl);

@@ -33,8 +33,8 @@ async function openAws() {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
   const server = await start(
     { demo: true },
     {
@@ -46,7 +46,7 @@ async function openAws() {
   );
   const close = async () => {
     await server.stop();
-    await door.close();
+    await dynamo.close();
     await engine.close();
     vi.unstubAllEnvs();
   };

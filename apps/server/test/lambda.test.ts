@@ -57,8 +57,8 @@ async function open() {
   execFileSync(process.execPath, [join(import.meta.dirname, '../build-handlers.mjs'), folder]);
   const handlers = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as Record<string, Handler>;
   const engine = await openTables(stack);
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
   const guards = new Map<string, Guard>();
   for (const one of lambdaFunctions)
     guards.set(one.name, await openGuard(url, stack, `${handlerId(one)}Role`));
@@ -113,7 +113,7 @@ async function open() {
       await server.stop();
       for (const guard of guards.values()) guard.close();
       alerts.server.close();
-      await door.close();
+      await dynamo.close();
       await engine.close();
       rmSync(folder, { recursive: true });
     },

@@ -55,10 +55,10 @@ async function openTarget() {
     if (batches % 7 === 0) throw failWith('InternalServerError');
     return answer;
   };
-  const door = createHttpServer({ execute }, { port: 0 });
-  const { url } = await door.listen();
+  const dynamo = createHttpServer({ execute }, { port: 0 });
+  const { url } = await dynamo.listen();
   const close = async () => {
-    await door.close();
+    await dynamo.close();
     await engine.close();
   };
   return { url, watch, close, client: engine.client, execute: engine.execute };

@@ -17,8 +17,8 @@ async function open() {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
   const variables = {
     STAK_STORE: 'aws',
     STAK_AWS_REGION: 'us-east-1',
@@ -29,7 +29,7 @@ async function open() {
   };
   // These run in reverse: the server stops first.
   onTestFinished(async () => {
-    await door.close();
+    await dynamo.close();
     await engine.close();
     vi.unstubAllEnvs();
   });

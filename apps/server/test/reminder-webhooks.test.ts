@@ -11,7 +11,7 @@ import { type RunningServer, startServer } from '../src/server.ts';
 // A whole server, whose table the test can reach behind its back.
 let server: RunningServer;
 let engine: Awaited<ReturnType<typeof createEngine>>;
-let closeDoor = async () => {};
+let closeDynamo = async () => {};
 
 type Hit = { headers: Record<string, unknown>; text: string; body: { type: string; data: ReminderData } };
 type ReminderData = { user_id: string; tenant_id?: string; task: { task_id: string; title: string } };
@@ -28,9 +28,9 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
-  closeDoor = () => door.close();
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
+  closeDynamo = () => dynamo.close();
   const variables = {
     STAK_STORE: 'aws',
     STAK_AWS_REGION: 'us-east-1',
@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop();
-  await closeDoor();
+  await closeDynamo();
   await engine.close();
   destination.closeAllConnections();
   await new Promise(resolve => destination.close(resolve));

@@ -88,7 +88,7 @@ test('status, letters and redrive', async () => {
   expect(await streams('redrive', 'watch')).toBe('watch has no dead letters.');
 });
 
-test('the same through the HTTP door', async () => {
+test("the same through the engine's HTTP server", async () => {
   const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url: endpoint } = await server.listen();

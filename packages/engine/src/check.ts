@@ -12,7 +12,7 @@ export type { Report } from './check/findings.ts';
 
 const everything = { start: Buffer.from([space.item]), end: Buffer.from([0xff]) };
 
-// Reads the whole store once, in one snapshot, and reports what disagrees. Nothing is repaired.
+// Reads the whole store once, in one snapshot, and reports inconsistencies. Nothing is repaired.
 export function checkStore(context: Context): Report {
   const check = beginCheck(context);
   for (const { key, value } of context.store.range(everything, copyBytes)) checkRecord(check, key, value);

@@ -1,4 +1,4 @@
-import type { PartitionUsage } from './heat.ts';
+import type { PartitionUsage } from './partition-usage.ts';
 import type { Catalog } from './storage/catalog.ts';
 import type { Gathering } from './storage/codec.ts';
 import type { Tx } from './storage/committer.ts';
@@ -6,7 +6,7 @@ import type { Decode, Store } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
 import type { Item } from './values/attribute-value.ts';
 
-// What every action works with.
+// Shared by all actions.
 export type Context = {
   store: Store;
   catalog: Catalog;
@@ -23,18 +23,18 @@ export type Context = {
   background(name: string, work: (signal: AbortSignal) => Promise<void>): void;
 };
 
-// In which form items leave an action: tagged values for the wire, plain values for JavaScript callers. Whole
-// items go straight from the stored bytes; computed ones are presented.
+// The form in which items leave an action: tagged values for the wire, plain values for JavaScript callers. Whole items
+// are decoded directly from the stored bytes; computed ones go through `present`.
 export type View<T> = { decode: Decode<T>; gather(): Gathering<T>; present(item: Item): T };
 
-// Reads see the newest commit of this process, and another process's within a moment. A consistent read is
-// promised every commit acknowledged anywhere before it.
+// Reads see the newest commit of this process, and those of other processes after a moment. A consistent read sees
+// every commit acknowledged anywhere before it.
 export function beginRead({ store }: Context, consistent: boolean | undefined): void {
   if (consistent) store.refresh();
 }
 
-// Checks against the table happen at once, outside the transaction. Should the table have changed when the
-// work's turn comes, it is prepared again for the new one.
+// The checks against the table run at once, outside the transaction. If the table has changed when the work runs, it is
+// prepared again for the new one.
 export function submitOnTable<T>(
   context: Context,
   name: string,

@@ -4,7 +4,6 @@ import { createDocumentClient, type DocumentClient } from './client/document-cli
 import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
-import type { PartitionUsage } from './heat.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
 import {
   createJournalWriter,
@@ -13,6 +12,7 @@ import {
   readPosition,
 } from './journal/writer.ts';
 import { findAction } from './operations.ts';
+import type { PartitionUsage } from './partition-usage.ts';
 import { joinPeers, type Peers } from './peers.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
@@ -33,41 +33,41 @@ import { nativeView, wireView } from './views.ts';
 export type EngineOptions = {
   // A folder, or ':memory:'.
   path: string;
-  // Whether to begin a store where there is none; true unless told otherwise.
+  // Whether to create a store if there is none. Default: true.
   create?: boolean;
-  // Only reads, and does no work of its own. For a thread that may be ended at any line: a write transaction that
+  // Only reads, and runs no background work. For a thread that may be terminated at any line: a write transaction that
   // ends with its thread leaves LMDB locked for the whole process.
   readOnly?: boolean;
-  // Whether other openings of the store know of this one and tell it of their commits; true unless told otherwise. One
-  // that looks by itself, now and then, costs them less without.
+  // Whether to join the other peers of the store, which then report their commits to this one. Default: true. A reader
+  // that polls now and then costs the others less without it.
   joins?: boolean;
   clock?: { now(): number };
   region?: string;
   accountId?: string;
-  // How often expired items, old change records and spent tokens are removed; 0 leaves it to `sweep()`.
+  // How often expired items, old change records and used tokens are removed; 0 leaves that to `sweep()`.
   sweepIntervalMs?: number;
   // Open shards of a new stream. AWS decides this by load; more than one is for testing consumers.
   streamShards?: number;
-  // How often a waiting stream reader looks for commits of other processes that it did not hear of. By default
-  // every second, or ten times a second where processes cannot tell each other.
+  // How often a waiting stream reader polls for commits of other processes that were not reported to it. By default
+  // every second, or ten times a second if processes cannot notify each other.
   pollIntervalMs?: number;
-  // Told which partition each call takes its units from, to find the hottest ones. Scans have none.
+  // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
-  // Told of failures in background work; by default they surface as process warnings.
+  // Called when background work fails. By default, failures are process warnings.
   onError?(error: Error, work: string): void;
 };
 
-/** An open store. Made with `createEngine`. */
+/** An open store. Created with `createEngine`. */
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
 type Claim = { id: string; until: number };
 
 const sweepChunk = 1000;
-const askedPerTick = 500; // a few milliseconds' worth
+const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
 
 /**
- * Opens a DynamoDB in this process: in a folder, which is made if it is missing, or in memory.
+ * Opens a DynamoDB in this process: in a folder, which is created if it is missing, or in memory.
  *
  *     const engine = await createEngine({ path: './data' });
  *     await engine.execute('CreateTable', { … });
@@ -87,7 +87,7 @@ export async function createEngine(options: EngineOptions) {
     {
       committed() {
         hub.notify();
-        peers.ring();
+        peers.notifyCommit();
       },
       aborted() {
         catalog.forget();
@@ -117,7 +117,10 @@ export async function createEngine(options: EngineOptions) {
     signal: closing.signal,
   });
   const { events, ...listeners } = createPeerListeners();
-  const peers = await joinPeers(options.joins === false ? ':memory:' : path, { ...events, rung: hub.look });
+  const peers = await joinPeers(options.joins === false ? ':memory:' : path, {
+    ...events,
+    onCommit: hub.look,
+  });
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   // Tagged values in and out, as on the wire.
@@ -127,8 +130,8 @@ export async function createEngine(options: EngineOptions) {
     return run(operation, marshalInput(operation, input), nativeView);
   }
 
-  // Not an `async` function: an answer that is there already costs no turn of its own. But somebody who only reads,
-  // again and again, would then let nobody else have one, timers included; so now and then an answer waits.
+  // Not an `async` function: a result that is available already costs no extra turn of the event loop. But a caller
+  // that only reads, in a loop, would then block timers and everything else, so every so often a result waits.
   let asked = 0;
   function run(operation: string, input: unknown, view: View<unknown>): Promise<object> {
     try {
@@ -142,7 +145,7 @@ export async function createEngine(options: EngineOptions) {
     }
   }
 
-  // Everything that is due, a chunk at a time.
+  // Removes everything that is due, a chunk at a time.
   async function sweep(): Promise<number> {
     let removed = 0;
     let chunk: number;
@@ -155,7 +158,7 @@ export async function createEngine(options: EngineOptions) {
 
   const claim = createClaims(context, peers);
 
-  // Also takes up what another process left unfinished when it was killed.
+  // Also resumes what another process left unfinished when it was killed.
   function maintain(): void {
     store.clearDeadReaders();
     if (pause.read()) return;
@@ -196,12 +199,12 @@ export async function createEngine(options: EngineOptions) {
       store.refresh();
       return sequenceText(hub.position());
     },
-    // Names this opening of the store, for leases: others can tell whether it is over. None in memory, and where
-    // the folder takes no sockets.
+    // Identifies this peer of the store, for leases: others can tell whether it has ended. Undefined in memory, and if
+    // the folder allows no sockets.
     id: peers.id,
     isGone: peers.isGone,
     ...listeners,
-    // Something that is stored nowhere, for one of the others or all of them; lost if it is not read in time.
+    // Sends a message that is stored nowhere to one peer, or to all; lost if it is not read in time.
     send: peers.send,
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
@@ -210,13 +213,13 @@ export async function createEngine(options: EngineOptions) {
     writePause: writePauseOf(store, pause, work =>
       readOnly ? context.submit(work) : committer.submit(work, { isExempt: true }),
     ),
-    // Everything that is stored now, to be read piece by piece.
+    // A copy of everything that is stored, to be read piece by piece.
     snapshot: () => takeSnapshot(store),
-    // Whether this opening of the store may do what only one of them does, for that long or until it is gone.
+    // Whether this peer may do work that only one may do, for that long or until it ends.
     claim: (name: string, leaseMs: number) => claim(`claims/${name}`, leaseMs),
     stats: () => stats(context),
     check: () => checkStore(context),
-    // Resolves when the backfills and removals under way are done.
+    // Resolves when the backfills and removals in progress are done.
     settled: jobs.settled,
     close,
   };
@@ -238,7 +241,7 @@ async function openChecked(path: string, mayCreate: boolean): Promise<Store> {
   }
 }
 
-// Backfills, removals and sweeps: each by its name, and once at a time.
+// Backfills, removals and sweeps: each by its name, one at a time.
 function createJobs(signal: AbortSignal, onError: (error: Error, work: string) => void) {
   const jobs = new Map<string, Promise<void>>();
   return {
@@ -257,7 +260,7 @@ function createJobs(signal: AbortSignal, onError: (error: Error, work: string) =
   };
 }
 
-// What others hear of the other openings of the store.
+// Listeners for events of the other peers.
 function createPeerListeners() {
   const onJoined = new Set<(id: string) => void>();
   const onGone = new Set<(id: string) => void>();
@@ -276,16 +279,17 @@ function createPeerListeners() {
       },
       received: (topic: string, body: unknown, from: string): void => onMessage.get(topic)?.(body, from),
     },
-    // Called with the id of every other opening of the store that begins, or ends, from now on. Returns how to stop that.
+    // Called with the id of every other peer that opens the store, or ends, from now on. Returns a function that stops
+    // it.
     onJoined: (listener: (id: string) => void): (() => void) => add(onJoined, listener),
     onGone: (listener: (id: string) => void): (() => void) => add(onGone, listener),
-    // What others send by that topic. One listener for each.
+    // Receives messages with this topic. One listener for each topic.
     onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
       void onMessage.set(topic, listener),
   };
 }
 
-// Of several processes one does a piece of work, until it is gone or has not said for a while that it does.
+// Lets one of several processes do a piece of work, until it ends or stops renewing its claim.
 function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' | 'isGone'>) {
   const ownId = peers.id ?? `${process.pid}-alone`;
   return async (name: string, leaseMs: number): Promise<boolean> => {
@@ -295,7 +299,7 @@ function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' |
     if (isOthers && !(await peers.isGone(seen.id))) return false;
     const mine: Claim = { id: ownId, until: now() + leaseMs };
     return submit(tx => {
-      // Of several that see it is free, the first.
+      // If several see that it is free, the first one gets it.
       const held = readMeta<Claim>(store, name);
       if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
       tx.put(metaKey(name), encodeJson(mine));
@@ -305,17 +309,18 @@ function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' |
 }
 
 const journalOf = ({ store, submit }: Context, writer: JournalWriter | undefined) => ({
-  // Where the newest commit of any process is in it; undefined while there is no journal.
+  // The position of the newest commit of any process in the journal; undefined if there is no journal.
   position(): JournalPosition | undefined {
     store.refresh();
     return readPosition(store);
   },
-  // From the next commit on, every process that opens the store writes it. A new history, if there was one already.
+  // Starts the journal: from the next commit on, every process that opens the store writes it. Starts a new history if
+  // there was a journal already.
   begin: ({ limitBytes }: { limitBytes: number }): Promise<JournalPosition> =>
     writer
       ? submit(() => writer.begin(limitBytes))
       : Promise.reject(new StoreError('a store in memory has no journal')),
-  // How large it may grow before it stops.
+  // How large the journal may grow before it stops.
   setLimit: (limitBytes: number): Promise<void> => submit(() => writer?.setLimit(limitBytes)),
   end: (): Promise<void> => submit(() => writer?.end()),
 });
@@ -329,9 +334,10 @@ const writePauseOf = (
     store.refresh();
     return pause.read();
   },
-  // From the commit of this on, every process's writes are refused with a ThrottlingException, for that long.
+  // From this commit on, writes of all processes are refused with a ThrottlingException, for that long.
   start: (by: string, forMs: number): Promise<void> => whilePaused(tx => pause.start(tx, by, forMs)),
   end: (by: string): Promise<void> => whilePaused(tx => pause.end(tx, by)),
-  // For good, with a StoreMovedException. Fails if the time was up: others may have written since.
+  // Makes the pause permanent, with a StoreMovedException. Fails if the pause has expired, because others may have
+  // written since.
   makeFinal: (by: string, note: unknown): Promise<void> => whilePaused(tx => pause.makeFinal(tx, by, note)),
 });

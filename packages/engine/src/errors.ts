@@ -5,7 +5,7 @@ export type CancellationReason = { Code: string; Message?: string; Item?: Item }
 
 type Details = { Item?: Item; CancellationReasons?: CancellationReason[] };
 
-/** An error as DynamoDB names it. `name` is what AWS SDK users test for; the HTTP door adds the namespace. */
+/** An error as DynamoDB names it. AWS SDK users test for `name`; the HTTP server adds the namespace. */
 export class DynamoError extends Error {
   override readonly name: string;
   readonly statusCode: number;

@@ -2,7 +2,6 @@ export type { Client } from './client/client.ts';
 export type { DocumentClient } from './client/document-client.ts';
 export { createEngine, type Engine, type EngineOptions } from './engine.ts';
 export { type CancellationReason, DynamoError } from './errors.ts';
-export type { PartitionUsage } from './heat.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server.ts';
 export {
   type JournalChunk,
@@ -15,6 +14,7 @@ export { JournalDamage } from './journal/records.ts';
 export { type Restoring, restoreStore } from './journal/restore.ts';
 export type { Snapshot } from './journal/snapshot.ts';
 export type { JournalPosition } from './journal/writer.ts';
+export type { PartitionUsage } from './partition-usage.ts';
 export { StoreError } from './storage/file.ts';
 export type { AttributeValue, Item } from './values/attribute-value.ts';
 export type { NativeItem } from './values/marshal.ts';

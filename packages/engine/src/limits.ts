@@ -5,10 +5,10 @@ export const itemBytes = 400 * 1024;
 export const hashKeyBytes = 2048;
 export const rangeKeyBytes = 1024;
 export const pageBytes = 1024 * 1024; // Query and Scan, counted before the filter
-// Ours: what an index leaves out is read all the same, and a page of keys must not read gigabytes of items.
+// Ours: attributes that an index leaves out are still read, and a page of keys must not read gigabytes of items.
 export const pageReadBytes = 16 * 1024 * 1024;
 export const nestingDepth = 32;
-export const jsonNestingDepth = 63; // what is nested deeper is refused before it is looked at, in other words
+export const jsonNestingDepth = 63; // deeper nesting is refused before validation, with another message
 export const numberDigits = 38;
 export const batchGetKeys = 100;
 export const batchGetBytes = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ export const transactionBytes = 4 * 1024 * 1024;
 export const clientTokenMs = 10 * 60_000;
 export const expressionBytes = 4096;
 export const expressionOperators = 300;
-export const expressionNesting = 320; // above what 300 operators can nest; keeps the parser off the stack's end
+export const expressionNesting = 320; // above what 300 operators can nest; protects the stack from the parser
 export const globalIndexes = 20;
 export const localIndexes = 5;
 export const keyPartAttributes = 4; // in each part of a global index's key

@@ -7,7 +7,6 @@ import {
   listContributorInsights,
   updateContributorInsights,
 } from './actions/contributor-insights.ts';
-import * as copies from './actions/copies.ts';
 import { createTable } from './actions/create-table.ts';
 import { deleteItem } from './actions/delete-item.ts';
 import { deleteTable } from './actions/delete-table.ts';
@@ -37,6 +36,7 @@ import { scan } from './actions/scan.ts';
 import { tagResource } from './actions/tag-resource.ts';
 import { transactGetItems } from './actions/transact-get-items.ts';
 import { transactWriteItems } from './actions/transact-write-items.ts';
+import * as unsupported from './actions/unsupported.ts';
 import { untagResource } from './actions/untag-resource.ts';
 import { updateItem } from './actions/update-item.ts';
 import { updateTable } from './actions/update-table.ts';
@@ -44,11 +44,11 @@ import { updateTimeToLive } from './actions/update-time-to-live.ts';
 import type { Context, View } from './context.ts';
 import type { Operation } from './validation/operations.ts';
 
-// Every action validates its own input, so it may be handed anything.
+// Every action validates its own input, so any input may be passed.
 type Action = (context: Context, input: never, view: View<unknown>) => object | Promise<object>;
 
 export const actions = {
-  // These carry items, in the form the view gives them.
+  // These contain items, in the form of the view.
   BatchExecuteStatement: batchExecuteStatement,
   BatchGetItem: batchGetItem,
   BatchWriteItem: batchWriteItem,
@@ -62,54 +62,54 @@ export const actions = {
   TransactGetItems: transactGetItems,
   TransactWriteItems: transactWriteItems,
   UpdateItem: updateItem,
-  // These speak of tables and streams only.
-  CreateBackup: copies.createBackup,
-  CreateGlobalTable: copies.changeGlobalTable,
+  // These concern tables and streams only.
+  CreateBackup: unsupported.createBackup,
+  CreateGlobalTable: unsupported.changeGlobalTable,
   CreateTable: createTable,
-  DeleteBackup: copies.findBackup,
+  DeleteBackup: unsupported.findBackup,
   DeleteResourcePolicy: deleteResourcePolicy,
   DeleteTable: deleteTable,
-  DescribeBackup: copies.findBackup,
+  DescribeBackup: unsupported.findBackup,
   DescribeContinuousBackups: describeContinuousBackups,
   DescribeContributorInsights: describeContributorInsights,
   DescribeEndpoints: describeEndpoints,
-  DescribeExport: copies.describeExport,
-  DescribeGlobalTable: copies.findGlobalTable,
-  DescribeGlobalTableSettings: copies.findGlobalTable,
-  DescribeImport: copies.describeImport,
+  DescribeExport: unsupported.describeExport,
+  DescribeGlobalTable: unsupported.findGlobalTable,
+  DescribeGlobalTableSettings: unsupported.findGlobalTable,
+  DescribeImport: unsupported.describeImport,
   DescribeKinesisStreamingDestination: describeKinesisStreamingDestination,
   DescribeLimits: describeLimits,
   DescribeStream: describeStream,
   DescribeTable: describeTable,
-  DescribeTableReplicaAutoScaling: copies.findReplicaScaling,
+  DescribeTableReplicaAutoScaling: unsupported.findReplicaScaling,
   DescribeTimeToLive: describeTimeToLive,
   DisableKinesisStreamingDestination: disableKinesisStreamingDestination,
   EnableKinesisStreamingDestination: enableKinesisStreamingDestination,
-  ExportTableToPointInTime: copies.exportTableToPointInTime,
+  ExportTableToPointInTime: unsupported.exportTableToPointInTime,
   GetRecords: getRecords,
   GetResourcePolicy: getResourcePolicy,
   GetShardIterator: getShardIterator,
-  ImportTable: copies.importTable,
-  ListBackups: copies.listBackups,
+  ImportTable: unsupported.importTable,
+  ListBackups: unsupported.listBackups,
   ListContributorInsights: listContributorInsights,
-  ListExports: copies.listExports,
-  ListGlobalTables: copies.listGlobalTables,
-  ListImports: copies.listImports,
+  ListExports: unsupported.listExports,
+  ListGlobalTables: unsupported.listGlobalTables,
+  ListImports: unsupported.listImports,
   ListStreams: listStreams,
   ListTables: listTables,
   ListTagsOfResource: listTagsOfResource,
   PutResourcePolicy: putResourcePolicy,
-  RestoreTableFromBackup: copies.restoreTableFromBackup,
-  RestoreTableToPointInTime: copies.restoreTableToPointInTime,
+  RestoreTableFromBackup: unsupported.restoreTableFromBackup,
+  RestoreTableToPointInTime: unsupported.restoreTableToPointInTime,
   TagResource: tagResource,
   UntagResource: untagResource,
   UpdateContinuousBackups: updateContinuousBackups,
   UpdateContributorInsights: updateContributorInsights,
-  UpdateGlobalTable: copies.changeGlobalTable,
-  UpdateGlobalTableSettings: copies.findGlobalTable,
+  UpdateGlobalTable: unsupported.changeGlobalTable,
+  UpdateGlobalTableSettings: unsupported.findGlobalTable,
   UpdateKinesisStreamingDestination: updateKinesisStreamingDestination,
   UpdateTable: updateTable,
-  UpdateTableReplicaAutoScaling: copies.findReplicaScaling,
+  UpdateTableReplicaAutoScaling: unsupported.findReplicaScaling,
   UpdateTimeToLive: updateTimeToLive,
 } satisfies Partial<Record<Operation, Action>>;
 

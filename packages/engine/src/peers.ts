@@ -4,40 +4,41 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { makeFolder } from './storage/file.ts';
 
-// Every process or thread that opens a store listens on a socket in the store's folder and is connected to all
-// others. An empty line on a connection says that something was committed, another one is a message; a connection that
-// closes says that its other end is gone, `kill -9` included. The kernel keeps both promises, so nobody polls and no clock is involved.
+// A peer is a process or thread that has the store open. Each listens on a socket in the store's folder and is
+// connected to all others. An empty line on a connection says that something was committed; any other line is a
+// message. When a peer ends, even by `kill -9`, the kernel closes its connections, so liveness needs neither polling
+// nor a clock.
 
 export type Peers = {
-  // Names this opening of the store. None: the folder takes no sockets, and nobody can tell whether we are alive.
+  // Identifies this peer. Undefined if the folder allows no sockets, so that others cannot tell whether it is alive.
   readonly id: string | undefined;
   // Tells the others that something was committed.
-  ring(): void;
-  // Whether that opening of the store is over. False also where it cannot be told.
+  notifyCommit(): void;
+  // Whether a peer has ended. False if that is not known.
   isGone(id: string): Promise<boolean>;
-  // Tells one of the others, or all, something that is stored nowhere. Lost if it is not read in time.
+  // Sends a message to one peer, or to all. It is stored nowhere, and lost if it is not read in time.
   send(topic: string, body: unknown, to?: string): void;
   close(): void;
 };
 
 export type PeerEvents = {
-  // Another process has committed something.
-  rung(): void;
-  // Another process has opened the store, and can be told something.
+  // Another peer has committed something.
+  onCommit(): void;
+  // Another peer has opened the store and can receive messages.
   joined(id: string): void;
-  // Another process has closed the store, or is dead.
+  // Another peer has closed the store, or died.
   gone(id: string): void;
   received(topic: string, body: unknown, from: string): void;
 };
 
-const alone: Peers = { id: undefined, ring() {}, isGone: async () => false, send() {}, close() {} };
+const alone: Peers = { id: undefined, notifyCommit() {}, isGone: async () => false, send() {}, close() {} };
 
-// Under load one byte stands for the commits of a few milliseconds; after a pause it is sent at once.
-const ringEveryMs = 2;
-const draftMs = 60_000; // a socket that never got its name belongs to somebody who died while starting
+// Under load, one byte stands for the commits of a few milliseconds; after a pause it is sent at once.
+const notifyEveryMs = 2;
+const draftMs = 60_000; // a socket that was never renamed belongs to a process that died while starting
 const longestPath = 100; // the kernel takes 104 to 108 bytes
-const messageBytes = 1024 * 1024; // one that is larger is not sent
-const waitingBytes = 4 * messageBytes; // of messages that the other side has not read
+const messageBytes = 1024 * 1024; // larger messages are not sent
+const waitingBytes = 4 * messageBytes; // messages that the other side has not read
 const idShape = /^[0-9]+-[0-9a-f]{16}$/;
 
 export async function joinPeers(folder: string, events: PeerEvents): Promise<Peers> {
@@ -49,7 +50,7 @@ export async function joinPeers(folder: string, events: PeerEvents): Promise<Pee
   }
 }
 
-// Where sockets are. A long path is shortened by way of a handle of the folder.
+// The folder of the sockets. A long path is shortened through a handle of the folder.
 function openSockets(folder: string) {
   const path = joinPath(folder, 'processes');
   makeFolder(path);
@@ -71,7 +72,7 @@ type Sockets = ReturnType<typeof openSockets>;
 async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   const id = `${process.pid}-${randomBytes(8).toString('hex')}`;
   const connections = new Map<Socket, string>();
-  const bell = createBell(connections);
+  const commits = createCommitNotifier(connections);
   const dead = new Set<string>();
   let isClosed = false;
 
@@ -85,8 +86,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     read(rest);
     socket.on('data', chunk => {
       read(chunk);
-      // Whatever has come, it was sent after the commits that it was to tell of.
-      events.rung();
+      // Anything received was sent after the commits that it reports.
+      events.onCommit();
     });
     socket.on('error', () => {});
     if (isNew) events.joined(peer);
@@ -102,7 +103,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
       const [topic, body] = JSON.parse(line) as [string, unknown];
       events.received(topic, body, from);
     } catch {
-      // Of another version.
+      // Sent by another version.
     }
   }
 
@@ -113,17 +114,17 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
       const peer = hello.toString('latin1', 0, Math.max(0, end));
       if (!idShape.test(peer) || isClosed) return socket.destroy();
       keep(socket, peer, hello.subarray(end + 1));
-      // For what was committed between the start of one and the hello to the other.
-      socket.write(notifier);
-      events.rung();
+      // For commits between the start of one peer and the hello to the other.
+      socket.write(commitLine);
+      events.onCommit();
     });
   }).unref();
 
-  // A draft name until it listens: a socket that refuses is taken for a dead one.
+  // A draft name until it listens, because a socket that refuses connections counts as dead.
   const draft = `.${id}`;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // A worker of a cluster would else ask its primary to listen.
+    // In a cluster, a worker would otherwise ask its primary to listen.
     server.listen({ path: sockets.pathOf(draft), exclusive: true }, resolve);
   });
   server.on('error', () => {});
@@ -153,7 +154,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     const socket = await call(sockets, peer);
     if (typeof socket === 'object') socket.destroy();
     if (socket !== 'gone') return false;
-    // Ids are never used again.
+    // Ids are never reused.
     dead.add(peer);
     return true;
   }
@@ -162,7 +163,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     if (connections.size === 0 || isClosed) return;
     const line = Buffer.from(`${JSON.stringify([topic, body])}\n`);
     if (line.length > messageBytes) return;
-    // Two that start at once have two connections.
+    // Two peers that start at the same time have two connections.
     const sent = new Set<string>();
     for (const [socket, peer] of connections) {
       if ((to !== undefined && peer !== to) || sent.has(peer)) continue;
@@ -173,20 +174,20 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
 
   function close(): void {
     if (isClosed) return;
-    bell.flush();
+    commits.flush();
     isClosed = true;
     try {
       sockets.remove(id);
-    } catch {} // a disk that has become read-only; nobody answers there any more, which says the same
+    } catch {} // the disk has become read-only; the socket refuses connections, which says the same
     for (const socket of connections.keys()) socket.destroySoon();
     server.close();
     sockets.close();
   }
 
-  return { id, ring: bell.ring, isGone, send, close };
+  return { id, notifyCommit: commits.notify, isGone, send, close };
 }
 
-// The socket of a process that answers, or whether it is certain that none does.
+// The socket of a peer that accepts connections, or whether it is certain that it has ended.
 function call(sockets: Sockets, peer: string): Promise<Socket | 'gone' | 'unknown'> {
   return new Promise(resolve => {
     const socket = connect({ path: sockets.pathOf(peer) });
@@ -198,35 +199,35 @@ function call(sockets: Sockets, peer: string): Promise<Socket | 'gone' | 'unknow
 }
 
 // Tells all others that something was committed: at once after a pause, every few milliseconds under load.
-function createBell(connections: ReadonlyMap<Socket, string>) {
-  let rungAt = 0;
+function createCommitNotifier(connections: ReadonlyMap<Socket, string>) {
+  let notifiedAtMs = 0;
   let later: NodeJS.Timeout | undefined;
-  const ringNow = () => {
+  const notifyNow = () => {
     later = undefined;
-    rungAt = performance.now();
-    // One whose buffer is not empty has not heard the last one yet.
-    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(notifier);
+    notifiedAtMs = performance.now();
+    // A socket with data in its buffer has not sent the last notification yet.
+    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(commitLine);
   };
   return {
-    ring(): void {
+    notify(): void {
       if (connections.size === 0 || later) return;
-      const waitMs = rungAt + ringEveryMs - performance.now();
-      if (waitMs <= 0) ringNow();
-      else later = setTimeout(ringNow, Math.ceil(waitMs)).unref();
+      const waitMs = notifiedAtMs + notifyEveryMs - performance.now();
+      if (waitMs <= 0) notifyNow();
+      else later = setTimeout(notifyNow, Math.ceil(waitMs)).unref();
     },
     flush(): void {
       if (!later) return;
       clearTimeout(later);
-      ringNow();
+      notifyNow();
     },
   };
 }
 
-const notifier = Buffer.from('\n');
-const newline = notifier[0]!;
+const commitLine = Buffer.from('\n');
+const newline = commitLine[0]!;
 const nothing = Buffer.alloc(0);
 
-// Hands over each line that is not empty.
+// Calls back with each line that is not empty.
 function readLines(onLine: (line: string) => void): (chunk: Buffer) => void {
   let begun: Buffer[] = [];
   return chunk => {
@@ -246,6 +247,6 @@ function removeOldDraft(sockets: Sockets, name: string): void {
   try {
     if (sockets.ageMs(name) > draftMs) sockets.remove(name);
   } catch {
-    // Its owner was quicker.
+    // Its owner has renamed or removed it.
   }
 }

@@ -15,14 +15,14 @@ type TableStats = {
 
 export type Stats = {
   tables: TableStats[];
-  // Of all streams, those of dropped tables included.
+  // Of all streams, including those of dropped tables.
   logRecords: number;
   fileBytes: number;
   freePages: number;
   pageBytes: number;
 };
 
-// Counting the log and the TTL index walks their keys; everything else is read off.
+// Counting the log and the TTL index walks their keys; everything else is stored.
 export function stats(context: Context): Stats {
   const { catalog, store } = context;
   const count = (prefix: number, id: number) => store.count(prefixRange(head(prefix, id)));
@@ -48,7 +48,7 @@ export function stats(context: Context): Stats {
 
 const metaPages = 2;
 
-// LMDB lists its free pages in a tree of its own; what no tree holds is free.
+// LMDB lists its free pages in a separate tree; pages of no tree are free.
 function freePages({ lastPageNumber, root, free }: LmdbStats): number {
   const used = [root, free].reduce(
     (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,

@@ -4,8 +4,8 @@ import { keysPerTransaction } from './tables/removal.ts';
 
 const noToken = Buffer.alloc(1);
 
-// Answers to idempotent transactions are forgotten after ten minutes. A token that is used again gets another
-// expiry entry, so only while its old one is still there may it go.
+// Responses of idempotent transactions are removed after ten minutes. A token that is used again gets another expiry
+// entry, so it is removed only if its old entry is still the current one.
 export async function forgetTokens(context: Context): Promise<number> {
   let forgotten = 0;
   while (true) {
@@ -33,6 +33,6 @@ function expiredEntries(context: Context): Buffer[] {
   return entries;
 }
 
-// Of an expiry key, the part behind the time names the token.
+// In an expiry key, the token follows the time.
 export const tokenOf = (entry: Buffer): Buffer =>
   Buffer.concat([Buffer.from([space.token]), entry.subarray(7)]);

@@ -6,8 +6,8 @@ import { expiryOf, readImage, writeChange } from './storage/writer.ts';
 import { trimLog } from './streams/trim.ts';
 import { forgetTokens } from './token-sweeper.ts';
 
-// Removes what has had its time: expired items, change records older than a day, answers to old transactions.
-// Each walks an index in the order of time and stops at the present, so it costs what there is to remove.
+// Removes expired items, change records older than a day, and responses of old transactions. Each walks an index in
+// order of time and stops at the present, so its cost depends on what is removed.
 
 const itemsPerTransaction = 100;
 const fiveYearsSeconds = 5 * 365 * 24 * 60 * 60;
@@ -19,7 +19,7 @@ export async function sweepExpired(context: Context, { limit }: { limit: number 
   return removed;
 }
 
-// The tables take turns, so that one with a great deal to remove does not hold up the others.
+// The tables take turns, so that one with much to remove does not delay the others.
 async function removeExpiredItems(context: Context, limit: number): Promise<number> {
   let tables = context.catalog.list().filter(table => table.ttl?.status === 'ENABLED');
   let removed = 0;
@@ -38,8 +38,8 @@ async function removeExpiredItems(context: Context, limit: number): Promise<numb
   return removed;
 }
 
-// An item expires when its time is in the past, but DynamoDB leaves one alone whose time is more than five
-// years back: that is more often a mistake than an expiry.
+// An item expires when its time is in the past, but DynamoDB ignores a time more than five years back: that is more
+// often a mistake than an expiry.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 function expiredKeys(context: Context, tableId: number, limit: number): Buffer[] {
   const now = Math.ceil(context.now() / 1000);
@@ -68,7 +68,7 @@ function removeItems(context: Context, tx: Tx, tableId: number, keys: Buffer[]):
       writeChange(tx, { table, key, before, actor: 'ttl', now });
       removed++;
     } else {
-      // The item was written meanwhile, and its writer has moved the entry; removing it again is harmless.
+      // The item was written in the meantime, and its writer has moved the entry; removing it again is harmless.
       tx.remove(entry);
     }
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/engine.ts';
-import type { PartitionUsage } from '../src/heat.ts';
+import type { PartitionUsage } from '../src/partition-usage.ts';
 
 // The units by partition add up to what the answer of each call says it consumed.
 

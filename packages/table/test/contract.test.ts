@@ -30,7 +30,7 @@ testClient('the embedded engine with a prefix', async () => {
   return { client, control: controlWithPrefix(engine, 'dev.'), close: () => engine.close() };
 });
 
-testClient("the engine's HTTP door through the AWS SDK", async () => {
+testClient("the engine's HTTP server through the AWS SDK", async () => {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();

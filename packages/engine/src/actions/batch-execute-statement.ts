@@ -6,13 +6,13 @@ import { pinSingleRead } from '../partiql/key-tests.ts';
 import { selectItems } from '../partiql/select.ts';
 import { checkKey } from '../validation/keys.ts';
 import { type BatchExecuteStatementInput, validateBatchExecuteStatement } from '../validation/statements.ts';
-import { capacityOf } from './answer.ts';
 import { executeWrite } from './execute-statement.ts';
+import { capacityOf } from './response.ts';
 
 type Statement = BatchExecuteStatementInput['Statements'][number];
 type Result<T> = { Items: T[]; ConsumedCapacity?: ConsumedCapacity };
 
-// Every statement is on its own: one that fails says so in its place and holds up no other.
+// Each statement is independent: one that fails reports its error in its place and does not affect the others.
 export async function batchExecuteStatement<T>(
   context: Context,
   input: BatchExecuteStatementInput,
@@ -98,7 +98,7 @@ function readOne<T>(context: Context, request: Request, select: BoundSelect, vie
 
 const codes: Record<string, string> = { ValidationException: 'ValidationError' };
 
-// A statement that could not be read, or names no table there is, has no table name to show.
+// A statement that does not parse, or names an unknown table, has no table name to report.
 function responseOf<T>(statement: Bound | DynamoError, result: Result<T> | DynamoError, view: View<T>) {
   const known =
     !(statement instanceof DynamoError) &&

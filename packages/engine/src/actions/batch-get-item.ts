@@ -8,8 +8,8 @@ import {
 } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import type { Projection } from '../expressions/projection.ts';
-import { reportRead } from '../heat.ts';
 import * as limits from '../limits.ts';
+import { reportRead } from '../partition-usage.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import {

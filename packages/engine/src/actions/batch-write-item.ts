@@ -13,8 +13,8 @@ import type { Item } from '../values/attribute-value.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
 import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } from './write-plan.ts';
 
-// The requests of one call share a transaction, so all of them are stored or none. DynamoDB promises less, and
-// callers must not count on more.
+// The requests of one call share a transaction, so all of them are stored or none. DynamoDB does not guarantee this,
+// and callers must not rely on it.
 export async function batchWriteItem<T>(context: Context, input: BatchWriteItemInput, view: View<T>) {
   validateBatchWriteItem(input);
   const names = Object.keys(input.RequestItems);
@@ -33,7 +33,7 @@ export async function batchWriteItem<T>(context: Context, input: BatchWriteItemI
   };
   const prepared = prepare();
   return context.submit(tx => {
-    // A table that has changed since wants its requests checked again.
+    // If a table has changed in the meantime, its requests are checked again.
     const isCurrent = names.every(
       (name, i) => context.catalog.get(nameInArn(name)) === prepared[i]![0]!.table,
     );

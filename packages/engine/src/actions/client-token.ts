@@ -9,9 +9,9 @@ import { decodeJson, encodeJson } from '../storage/store.ts';
 
 type TokenRecord = { fingerprint: string; expiresAt: number };
 
-// A retried transaction is answered by `replay` without being applied again. The record is written in the
-// transaction it stands for; it holds a fingerprint of the request, to tell a retry from another request under
-// the same token.
+// A retried transaction gets its response from `replay` and is not applied again. The record is written in the
+// transaction it belongs to; it contains a fingerprint of the request, to tell a retry from another request with the
+// same token.
 export function answerOnce<T extends object>(
   context: Context,
   tx: Tx,

@@ -7,8 +7,8 @@ import {
 } from '../validation/table-extras.ts';
 import { type TableInput, validateTableInput } from '../validation/tables.ts';
 
-// Infrastructure tools ask for every table they keep, and set what they find different. The setting is kept; there
-// is no history to restore from.
+// Infrastructure tools read this for every table they manage, and correct differences. The setting is stored; there is
+// no history to restore from.
 
 const defaultDays = 35;
 

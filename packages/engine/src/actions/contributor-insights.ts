@@ -11,7 +11,7 @@ import {
   validateUpdateContributorInsights,
 } from '../validation/table-extras.ts';
 
-// The setting is kept for the tools that set it; nothing is measured.
+// The setting is stored for the tools that set it; nothing is measured.
 
 export function describeContributorInsights(context: Context, input: DescribeContributorInsightsInput) {
   validateDescribeContributorInsights(input);

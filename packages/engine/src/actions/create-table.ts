@@ -7,7 +7,7 @@ import { describe, type TableDescription } from '../tables/description.ts';
 import { withIds } from '../tables/ids.ts';
 import { type CreateTableInput, validateCreateTable } from '../validation/create-table.ts';
 
-// The answer says CREATING, as DynamoDB's does, though the table is ready: who waits for it waits once.
+// The response says CREATING, like DynamoDB's, although the table is ready: a waiter polls once.
 export async function createTable(
   context: Context,
   input: CreateTableInput,

@@ -1,9 +1,9 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
 import { type DeleteItemInput, validateDeleteItem } from '../validation/delete-item.ts';
-import { capacityOf } from './answer.ts';
 import { bindGuard } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
+import { capacityOf } from './response.ts';
 import { applyDecision, decide, planDelete } from './write-plan.ts';
 
 export async function deleteItem<T>(context: Context, input: DeleteItemInput, view: View<T>) {

@@ -6,7 +6,7 @@ import { knownTable } from '../tables/known-table.ts';
 import { discardTable, startGarbageRemoval } from '../tables/removal.ts';
 import { type TableInput, validateTableInput } from '../validation/tables.ts';
 
-// The name is free as soon as this is answered; the records go in the background.
+// The name is free as soon as this returns; the records are removed in the background.
 export async function deleteTable(
   context: Context,
   input: TableInput,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { validateEmpty } from '../validation/tables.ts';
 
-// The quotas of a new AWS account. Nothing here enforces them; tools that plan capacity ask for them.
+// The quotas of a new AWS account. The engine does not enforce them; tools that plan capacity read them.
 export function describeLimits(_: Context, input: object) {
   validateEmpty(input);
   return {

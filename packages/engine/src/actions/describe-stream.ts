@@ -27,7 +27,7 @@ export type DescribeStreamOutput = {
   };
 };
 
-// Shards are listed in the order of their ids: a parent always stands before its children.
+// Shards are listed in the order of their ids, so a parent is always before its children.
 export function describeStream(context: Context, input: DescribeStreamInput): DescribeStreamOutput {
   validateDescribeStream(input);
   const entry = knownStream(context, input.StreamArn);

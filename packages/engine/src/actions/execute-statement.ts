@@ -6,7 +6,7 @@ import { decodeToken, encodeToken, foreignToken } from '../partiql/next-token.ts
 import { selectItems } from '../partiql/select.ts';
 import { planWrite, returnedItem } from '../partiql/write.ts';
 import { type ExecuteStatementInput, validateExecuteStatement } from '../validation/statements.ts';
-import { capacityOf } from './answer.ts';
+import { capacityOf } from './response.ts';
 import { applyDecision, decide } from './write-plan.ts';
 
 export function executeStatement<T>(context: Context, input: ExecuteStatementInput, view: View<T>) {

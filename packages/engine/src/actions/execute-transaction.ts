@@ -39,7 +39,7 @@ export function executeTransaction<T>(context: Context, input: ExecuteTransactio
     : writeStatements(context, input, statements as BoundWrite[]);
 }
 
-// A statement that can never run refuses the request by its number; the rest of the faults are reasons.
+// A statement that can never run rejects the request and names its number; other errors are cancellation reasons.
 function named<T>(index: number, work: () => T): T {
   try {
     return work();
@@ -140,7 +140,7 @@ async function writeStatements(context: Context, input: ExecuteTransactionInput,
   );
 }
 
-// Which item it is about shows when the statement is planned, once its table's key is known.
+// The item is known when the statement is planned, together with the key schema of its table.
 function transactWrite(write: BoundWrite, statement: Statement): TransactWrite {
   const entry: TransactWrite = {
     tableName: write.source.table,

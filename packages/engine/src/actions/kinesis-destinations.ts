@@ -10,8 +10,8 @@ import {
 } from '../validation/table-extras.ts';
 import { type TableInput, validateTableInput } from '../validation/tables.ts';
 
-// There is no Kinesis here, so a destination goes the way it goes on AWS when its stream does not exist: it is taken
-// and then fails to be enabled.
+// There is no Kinesis here, so a destination behaves as on AWS when its stream does not exist: it is accepted and then
+// fails to be enabled.
 
 export function describeKinesisStreamingDestination(context: Context, input: TableInput) {
   validateTableInput(input);

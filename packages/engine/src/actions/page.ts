@@ -10,15 +10,15 @@ import { attributesOfKey, type Index, type Table } from '../storage/table.ts';
 import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 
-// One page of a Query or Scan: up to 1 MB or `limit` items, counted before the filter. Of an index that is what it
-// projects; the items behind it have a limit of their own.
+// One page of a Query or Scan: up to 1 MB or `limit` items, counted before the filter. For an index, only projected
+// attributes count; the items behind it have a separate limit.
 
 export type PageRequest = {
   table: Table;
   index?: Index;
   range: RangeOptions;
   limit?: number;
-  // What the reader may see of an item (an index's projection); the filter sees no more.
+  // The attributes that the reader may see (an index's projection); the filter sees no others.
   visible?: Projection;
   filter?: Condition;
   projection?: Projection;
@@ -43,9 +43,9 @@ export function readPage<T>({ store }: Context, request: PageRequest, view: View
   return finish();
 }
 
-// A segment may own few of the items it passes, or none of them: after so many, others have their turn.
+// A segment may own few of the items it passes, or none: after this many, the event loop runs other work.
 const passedPerTick = 1000;
-const strangersPerTick = 16; // of one partition, which is then left behind as a whole
+const strangersPerTick = 16; // of one partition, the rest of which is then skipped
 
 export type SegmentRequest = PageRequest & {
   // Which items belong to this reader, by their key.
@@ -66,7 +66,7 @@ export async function readSegment<T>(
   return finish();
 }
 
-// Answers where to continue; undefined when the page is full or the table is over.
+// Returns where to continue; undefined when the page is full or the table ends.
 function walkSome(
   { store }: Context,
   { range, index, owns }: SegmentRequest,
@@ -92,7 +92,7 @@ function walkSome(
 
 const nothing = (): undefined => undefined;
 
-// Reads an item into the page and says whether there is room for more.
+// Reads an item into the page and returns whether there is room for more.
 type Collect = Decode<boolean>;
 
 function createCollector<T>(request: PageRequest, view: View<T>): { collect: Collect; finish(): Page<T> } {
@@ -105,7 +105,7 @@ function createCollector<T>(request: PageRequest, view: View<T>): { collect: Col
   };
 }
 
-// Nothing of the item has to be looked at: it goes straight into the caller's form.
+// The item need not be inspected: it is decoded directly into the caller's form.
 const isWhole = ({ index, visible, filter, projection }: PageRequest): boolean =>
   !visible && !filter && !projection && (!index || index.projection.type === 'ALL');
 
@@ -138,7 +138,7 @@ function partCollector<T>(page: Page<T>, request: PageRequest, view: View<T>): C
   };
 }
 
-// Counts what a page holds, and finds out where it ends.
+// Counts the items of a page, and decides where it ends.
 function createTally(page: Page<unknown>, request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY } = request;
   let last: Buffer | undefined;
@@ -155,7 +155,7 @@ function createTally(page: Page<unknown>, request: PageRequest) {
       page.scanned++;
       page.bytes += size;
       read += itemSize;
-      // DynamoDB stops at the limit without looking whether anything follows.
+      // DynamoDB stops at the limit without checking whether anything follows.
       if (page.scanned === limit) {
         page.lastKey = startKey(request, decodeItem(bytes, end));
         return false;
@@ -165,7 +165,7 @@ function createTally(page: Page<unknown>, request: PageRequest) {
     },
   };
 
-  // Whether the largest item there can be would not fit.
+  // Whether the largest possible item would not fit.
   function mayBeLast(): boolean {
     return page.bytes + limits.itemBytes > limits.pageBytes || read + limits.itemBytes > limits.pageReadBytes;
   }

@@ -4,16 +4,16 @@ import type { Condition } from '../expressions/condition.ts';
 import { bindKeyCondition, checkKeyCondition, resolveKeyCondition } from '../expressions/key-condition.ts';
 import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
-import { reportPage } from '../heat.ts';
+import { reportPage } from '../partition-usage.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
 import { checkKeyBounds, checkQueriedKeys, isKeyOf } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
-import { pageAnswer } from './answer.ts';
 import { readPage } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
 import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
+import { pageResponse } from './response.ts';
 
 export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   validateQuery(input);
@@ -46,7 +46,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   );
   const usage = () => pageUsage(index, input, visibility, page);
   if (context.onUsage) reportPage(context, table, key.hash, usage());
-  return pageAnswer(input, page, view, usage);
+  return pageResponse(input, page, view, usage);
 }
 
 function bindQuery(input: QueryInput) {

@@ -7,8 +7,8 @@ import type { ScanInput } from '../validation/scan.ts';
 
 export type ReadExpressions = { scope: Scope; filter?: Condition; projection?: Projection };
 
-// The expressions that Query and Scan have in common, or the legacy parameters in their place. The caller still
-// has to bind its own before asking whether every placeholder was used.
+// The expressions that Query and Scan have in common, or the legacy parameters in their place. The caller binds its own
+// expressions before it checks that every placeholder was used.
 export function bindReadExpressions(
   input: QueryInput | ScanInput,
   legacyFilter: QueryInput['QueryFilter'],

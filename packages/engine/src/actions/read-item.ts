@@ -6,11 +6,11 @@ import { decodeItem, decodeSize } from '../storage/codec.ts';
 
 type Wanted = { filter?: Condition; projection?: Projection };
 
-// Without an item, or with one that the filter refuses: what was read is billed all the same.
+// Without `item` if there is none, or the filter refuses it: the read is billed all the same.
 export type ReadItem<T> = { item?: T; size: number };
 
-// One item by its key. A whole one goes straight into the caller's form; only a filter or a projection needs the
-// tagged one.
+// One item by its key. A whole item is decoded directly into the caller's form; only a filter or a projection needs
+// tagged values.
 export function readItem<T>(
   { store }: Context,
   key: Buffer,

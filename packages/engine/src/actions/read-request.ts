@@ -7,7 +7,7 @@ import { projectedNames } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { Page } from './page.ts';
 
-// What Query and Scan share: the index, what may be seen through it, where to continue, and the bill.
+// Shared by Query and Scan: the index, the visible attributes, where to continue, and the cost.
 
 type ReadInput = { IndexName?: string; Select?: string; ConsistentRead?: boolean };
 
@@ -24,10 +24,10 @@ export function findIndex(table: Table, { IndexName: name, ConsistentRead }: Rea
   return index;
 }
 
-// What an index shows of an item; `fetches` when the rest is read from the table.
+// What an index shows of an item; `fetches` if the rest is read from the table.
 export type Visibility = { visible?: Projection; fetches: boolean };
 
-// A global index shows only what it projects. A local one can fetch the rest, and does so when more is asked for.
+// A global index shows only what it projects. A local one fetches the rest from the table if it is requested.
 export function visibleThrough(
   table: Table,
   index: Index | undefined,

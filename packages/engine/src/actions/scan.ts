@@ -6,10 +6,10 @@ import type { Table } from '../storage/table.ts';
 import { type ScanInput, validateScan } from '../validation/scan.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { pageAnswer } from './answer.ts';
 import { type Page, type PageRequest, readPage, readSegment } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
 import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
+import { pageResponse } from './response.ts';
 
 export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   validateScan(input);
@@ -34,7 +34,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
     countOnly: input.Select === 'COUNT',
   };
   const answer = (page: Page<T>) =>
-    pageAnswer(input, page, view, () => pageUsage(index, input, visibility, page));
+    pageResponse(input, page, view, () => pageUsage(index, input, visibility, page));
   return owns
     ? readSegment(context, { ...request, owns }, view).then(answer)
     : answer(readPage(context, request, view));

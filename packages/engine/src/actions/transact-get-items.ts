@@ -1,6 +1,6 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
-import { reportRead } from '../heat.ts';
+import { reportRead } from '../partition-usage.ts';
 import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
 import { checkKey } from '../validation/keys.ts';

@@ -91,7 +91,7 @@ function planner(
   };
 }
 
-// Decides every write before the first one is made; throws the reasons if any is refused.
+// Decides every write before the first one is made; throws the cancellation reasons if any is refused.
 export function writeTogether(
   context: Context,
   tx: Parameters<typeof applyDecision>[1],
@@ -112,7 +112,7 @@ export function writeTogether(
   return decisions;
 }
 
-// A retry under the same client token only reads, and is billed for that.
+// A retry with the same client token only reads, and is billed for that.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 export function replayCapacity(
   context: Context,
@@ -130,7 +130,7 @@ export function replayCapacity(
   return capacityByTable(mode, usages);
 }
 
-// Worked out only for those who ask.
+// Computed only if it is requested.
 export function transactionCapacity(
   mode: CapacityMode,
   decisions: Decision[],

@@ -1,7 +1,7 @@
 import { type CancellationReason, DynamoError } from '../errors.ts';
 import { isEmptyKeyError } from '../validation/keys.ts';
 
-// A transaction tells its caller about every action: the code of what went wrong, or None.
+// A transaction reports on every action: the code of its error, or None.
 
 const codes: Record<string, string> = {
   ConditionalCheckFailedException: 'ConditionalCheckFailed',
@@ -12,7 +12,7 @@ const codes: Record<string, string> = {
 
 export type Attempt<T> = { value: T } | { error: DynamoError };
 
-// What goes wrong with one action is its reason; anything else ends the whole request.
+// An error of one action is its cancellation reason; any other error fails the whole request.
 export function attempt<T>(action: () => T): Attempt<T> {
   try {
     return { value: action() };

@@ -7,9 +7,9 @@ import { projectTouched } from '../expressions/update-application.ts';
 import { inEnvelope } from '../validation/envelope.ts';
 import { type UpdateItemInput, validateUpdateItem } from '../validation/update-item.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { capacityOf } from './answer.ts';
 import { guardIn } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
+import { capacityOf } from './response.ts';
 import { applyDecision, decide, type Outcome, planUpdate } from './write-plan.ts';
 
 export async function updateItem<T>(context: Context, input: UpdateItemInput, view: View<T>) {

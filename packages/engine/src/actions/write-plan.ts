@@ -6,8 +6,8 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import type { Path } from '../expressions/path.ts';
 import type { Update } from '../expressions/update.ts';
 import { applyUpdate } from '../expressions/update-application.ts';
-import { reportWrite } from '../heat.ts';
 import * as limits from '../limits.ts';
+import { reportWrite } from '../partition-usage.ts';
 import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
@@ -23,8 +23,8 @@ import {
 import type { Item } from '../values/attribute-value.ts';
 import { itemSize } from '../values/size.ts';
 
-// One item's write in two steps: `decide` reads and judges, `applyDecision` writes. A transaction takes the
-// first step for all its items before the second for any.
+// One item's write in two steps: `decide` reads and checks, `applyDecision` writes. A transaction does the first step
+// for all its items before the second for any.
 
 export type Outcome = { before?: Image; after?: Image; touched?: Path[] };
 export type Guard = { condition?: Condition; returnOnFailure?: 'ALL_OLD' | 'NONE' };
@@ -49,7 +49,7 @@ export function planDelete(table: Table, key: Item, guard: Guard): Plan {
   return { table, target: key, key: itemKey(table, key), guard, next: before => ({ before }) };
 }
 
-// Leaves the item as it is: the condition is the whole point.
+// Leaves the item unchanged: only the condition matters.
 export function planCheck(table: Table, key: Item, guard: Guard): Plan {
   checkKey(table, key);
   checkGuard(table, guard);

@@ -5,7 +5,7 @@ import { expiryOf, readImage } from '../storage/writer.ts';
 import { tokenOf } from '../token-sweeper.ts';
 import { attempt, type Check } from './findings.ts';
 
-// The other direction: every entry must have an item that asks for it.
+// The other direction: every entry must belong to an item.
 
 export function checkIndexEntry(check: Check, table: Table, index: Index, key: Buffer, base: Buffer): void {
   if (index.status === 'DELETING') return;

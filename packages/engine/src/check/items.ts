@@ -6,8 +6,7 @@ import type { Item } from '../values/attribute-value.ts';
 import { itemSize } from '../values/size.ts';
 import { attempt, type Check } from './findings.ts';
 
-// An item says where it must be found: under its own key, in every index whose keys it has, and in the TTL
-// index.
+// An item must be found under its own key, in every index whose keys it has, and in the TTL index.
 export function checkItem(check: Check, table: Table, key: Buffer, bytes: Buffer): void {
   const item = attempt(() => decodeItem(bytes));
   if (!item) {

@@ -3,7 +3,7 @@ import type { Index, Table } from '../storage/table.ts';
 import { listAllStreams } from '../streams/stream-lookup.ts';
 import { listGarbage } from '../tables/removal.ts';
 
-// Who the ids in the keys belong to.
+// The tables, indexes and streams that the ids in keys belong to.
 export function readKnownIds(context: Context) {
   const tables = new Map<number, Table>();
   const indexes = new Map<number, { table: Table; index: Index }>();

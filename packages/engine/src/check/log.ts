@@ -33,7 +33,7 @@ function contentProblem({ keys }: StreamEntry, bytes: Buffer): string | undefine
   );
   const key = images?.[0];
   if (!record?.event || !images || !key) return 'a change record cannot be read';
-  // Only the key schema matters here; the id may be any.
+  // Only the key schema matters here; any id will do.
   const table = { id: 0, keys };
   const itemAt = attempt(() => itemKey(table, key));
   if (!itemAt || images.some(image => image && !isKeyOf(table, image, itemAt))) {
@@ -49,7 +49,7 @@ function rememberNewest(check: Check, entry: StreamEntry, key: Buffer, bytes: Bu
   if (!known || logSequence(known) < logSequence(key)) check.newest.set(item, key);
 }
 
-// The last thing an enabled stream says of an item is what the item is.
+// The last record of an item in an enabled stream must match the stored item.
 export function checkNewestRecords({ newest, store, known, add }: Check): void {
   for (const [item, logKey] of newest) {
     const record = decodeChange(store.get(logKey, copyBytes)!);

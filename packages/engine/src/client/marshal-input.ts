@@ -13,7 +13,7 @@ type Convert = (value: unknown) => unknown;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-// Undefined for shapes without values in them. What is not of the shape's kind is left for validation to refuse.
+// Undefined for shapes that contain no values. A value of the wrong kind is left for validation to refuse.
 function compile(shape: Shape): Convert | undefined {
   switch (shape.kind) {
     case 'attributes':
@@ -35,7 +35,7 @@ function compile(shape: Shape): Convert | undefined {
   }
 }
 
-// What a put writes, as against keys.
+// Values of a put, as opposed to keys.
 function marshalWhole(value: unknown): unknown {
   if (!isObject(value)) return value;
   const item = marshalItem(value);

@@ -34,7 +34,7 @@ export function bindCondition(
   return bindConditionNode(kind, parseCondition(source, kind), scope);
 }
 
-// For trees that were parsed from another language.
+// For trees that were parsed from PartiQL.
 export function bindConditionNode(kind: ExpressionKind, node: ConditionNode, scope: Scope): Condition {
   const paths: Path[] = [];
   return { test: bindTest({ kind, scope, paths }, node), paths };

@@ -4,8 +4,8 @@ import type { ExpressionKind, PathNode } from './ast.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { isReserved } from './reserved-words.ts';
 
-// Where a parser stands. A `problem` is a fault of text that parses: DynamoDB reports syntax errors first and
-// ranks the rest, so parsing continues and the problem of the lowest rank is thrown at the end.
+// The state of a parser. A `problem` is a fault in text that parses: DynamoDB reports syntax errors first and ranks the
+// rest, so parsing continues and the problem of the lowest rank is thrown at the end.
 export type Cursor = {
   readonly kind: ExpressionKind;
   readonly source: string;
@@ -85,7 +85,7 @@ export function takeKeyword(cursor: Cursor, word: string): boolean {
   return true;
 }
 
-// DynamoDB shows the token it stumbled on with its neighbours, spaced as they were sent.
+// DynamoDB shows the unexpected token with its neighbours, spaced as in the request.
 export function syntaxError(cursor: Cursor): DynamoError {
   const { tokens, position, source, kind } = cursor;
   const token = tokens[position]!;
@@ -123,7 +123,7 @@ export function countOperator(cursor: Cursor): void {
   );
 }
 
-// Keeps a hostile text from exhausting the stack; every recursion of a parser passes here.
+// Keeps a hostile text from exhausting the stack; every recursion of a parser goes through here.
 export function nested<Node>(cursor: Cursor, parse: (cursor: Cursor) => Node): Node {
   if (++cursor.depth > limits.expressionNesting) {
     throw expressionError(

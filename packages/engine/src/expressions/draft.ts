@@ -39,7 +39,7 @@ export function removeAt(draft: Draft, path: Path): void {
   else if ((last as number) < holder.L.length) holder.L[last as number] = undefined;
 }
 
-// The list or map that holds the path's last element, made of copies from the top down.
+// The list or map that holds the path's last element. Copies everything on the way to it.
 function holderOf(draft: Draft, path: Path): Holder {
   let holder: Holder = { M: draft.item };
   for (let i = 1; i < path.length; i++) holder = own(draft, holder, path[i - 1]!, path[i]!);
@@ -74,7 +74,7 @@ function keep<Copy extends AttributeValue>(
   return copy;
 }
 
-// New elements follow the list in the order of their indexes, however far beyond its end those were.
+// New elements are appended in the order of their indexes, however far beyond the end those were.
 export function finishDraft(draft: Draft): Item {
   for (const [list, appended] of draft.lists) {
     let length = 0;

@@ -70,7 +70,7 @@ function sizeOf(value: AttributeValue | undefined): number | undefined {
   return 'BS' in value ? value.BS.length : undefined;
 }
 
-// What is missing equals nothing, not even something else that is missing, and has no order.
+// A missing value equals nothing, not even another missing one, and has no order.
 function compare(
   operator: Comparator,
   a: AttributeValue | undefined,

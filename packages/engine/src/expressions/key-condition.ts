@@ -10,15 +10,15 @@ import type { Scope } from './scope.ts';
 // One test of one attribute; `op` is undefined where a legacy operator has no place in an index.
 export type KeyTest = { op: RangeCondition['op'] | undefined; values: AttributeValue[] };
 
-// An expression is taken apart into its tests when it is checked; the legacy parameter comes apart already.
+// An expression is split into its tests when it is checked; the legacy parameter is split already.
 export type KeyCondition = { test: Test } | { tests: Map<string, KeyTest> };
 
 export function bindKeyCondition(source: string, scope: Scope): KeyCondition {
   return { test: bindCondition('KeyConditionExpression', source, scope).test };
 }
 
-// DynamoDB refuses a condition that no key could answer after it has read all the request's expressions and
-// before it looks for the table, so this is a step of its own.
+// DynamoDB refuses a condition that no key could satisfy after it has parsed all the request's expressions and before
+// it looks up the table, so this is a separate step.
 export function checkKeyCondition(condition: KeyCondition): Map<string, KeyTest> {
   const tests = 'tests' in condition ? condition.tests : new Map<string, KeyTest>();
   if ('test' in condition) collectTests(condition.test, tests);
@@ -26,7 +26,7 @@ export function checkKeyCondition(condition: KeyCondition): Map<string, KeyTest>
   return tests;
 }
 
-// Only the index tells whether more than two attributes can be asked for.
+// Whether more than two attributes can be queried depends on the index.
 export function checkConditionCount(count: number, most: number): void {
   if (count < 1 || count > most) throw validationError('Conditions can be of length 1 or 2 only');
 }

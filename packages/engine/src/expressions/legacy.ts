@@ -5,8 +5,8 @@ import type { Condition, Operand, Test } from './condition.ts';
 import type { KeyCondition, KeyTest } from './key-condition.ts';
 import type { Action, Update } from './update.ts';
 
-// The parameters that expressions replaced, turned into what expressions are turned into. Their arguments have
-// been validated: each operator has as many as it takes, of types it takes.
+// Converts the parameters that expressions replaced into the same trees. Their arguments are validated: each operator
+// has the right number, of the right types.
 type ConditionalOperator = 'AND' | 'OR';
 
 type ComparisonOperator =
@@ -110,7 +110,7 @@ function testOf(name: string, operator: ComparisonOperator, values: AttributeVal
   }
 }
 
-// Unlike NE, NOT_CONTAINS is false of an attribute that is missing.
+// Unlike NE, NOT_CONTAINS is false for a missing attribute.
 function notContains(operand: Operand, member: Operand): Test {
   const test: Test = { kind: 'not', test: { kind: 'contains', operand, member } };
   return { kind: 'and', tests: [{ kind: 'attribute_exists', operand }, test] };

@@ -8,8 +8,8 @@ const isNamePart = (code: number) => isLetter(code) || isDigit(code) || code ===
 
 const symbols = new Set(['(', ')', '[', ']', ',', '.', '=', '<', '>', '+', '-', '<=', '>=', '<>']);
 
-// A character that starts no token is a token of its own, so that the parser reports it in its place. That
-// includes `_`: a plain name starts with a letter.
+// A character that starts no token becomes a token, so that the parser reports it in its place. That includes `_`: a
+// plain name starts with a letter.
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;

@@ -1,9 +1,8 @@
 import type { ExpressionKind } from './ast.ts';
 
 // Services send the same expressions again and again. Two generations approximate least-recently-used without
-// bookkeeping on a hit: when the young one is full it becomes the old one, and what nobody asked for is gone.
-// Full is a matter of text, because the trees grow with it: a client that never repeats itself costs a few
-// megabytes.
+// bookkeeping on a hit: when the young one is full it becomes the old one, and unused entries are dropped. The limit
+// counts characters, because trees grow with the text: a client that never repeats itself costs a few megabytes.
 const generationCharacters = 256 * 1024;
 const entryCharacters = 64;
 

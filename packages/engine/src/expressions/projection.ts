@@ -60,7 +60,7 @@ function pick(branch: Branch, value: AttributeValue): AttributeValue | undefined
   return value;
 }
 
-// Nothing found is nothing returned: a projection never makes an empty map or list of its own.
+// If nothing is found, nothing is returned: a projection never creates an empty map or list.
 function pickNames({ names }: Branch, members: Item): Item | undefined {
   let picked: Item | undefined;
   if (!names) return picked;
@@ -74,7 +74,7 @@ function pickNames({ names }: Branch, members: Item): Item | undefined {
   return picked;
 }
 
-// The elements keep the order of the list, whatever the order of the paths, and close up.
+// The elements keep the order of the list, not of the paths, and move together.
 function pickIndexes(indexes: Map<number, Branch>, list: AttributeValue[]): AttributeValue[] | undefined {
   const picked: AttributeValue[] = [];
   for (const index of [...indexes.keys()].sort((a, b) => a - b)) {

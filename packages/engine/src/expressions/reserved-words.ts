@@ -1,4 +1,4 @@
-// Words that may not stand for an attribute in an expression, whatever their case.
+// Words that cannot be used as attribute names in an expression, in any case.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
 const words = `
   ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS

@@ -4,8 +4,8 @@ import type { ExpressionKind, PathNode } from './ast.ts';
 import { expressionError } from './cursor.ts';
 import type { Path } from './path.ts';
 
-// The placeholders of one request. Its expressions share them, and DynamoDB refuses a request that defines
-// one it does not use.
+// The placeholders of one request, shared by its expressions. DynamoDB refuses a request that defines a placeholder it
+// does not use.
 export type Scope = {
   readonly names: Record<string, string> | undefined;
   readonly values: Record<string, AttributeValue> | undefined;
@@ -53,7 +53,7 @@ export function resolveValue(scope: Scope, name: string, kind: ExpressionKind): 
   return value;
 }
 
-// A path without placeholders is the parsed one itself: nobody writes to either.
+// A path without placeholders is the parsed path itself: both are read-only.
 export function resolvePath(scope: Scope, { elements }: PathNode, kind: ExpressionKind): Path {
   if (!elements.some(isPlaceholder)) return elements;
   return elements.map(element => (isPlaceholder(element) ? resolveName(scope, element, kind) : element));

@@ -12,8 +12,8 @@ export type Updated = { item: Item; touched: Path[]; creates: boolean };
 
 type Change = { path: Path; value: AttributeValue | undefined };
 
-// Every value is read from the item as it was, and the item passed in is left as it was: what changes is
-// copied, what does not is shared. `isNew` says that the item is only a key so far.
+// Every value is read from the old item, and the item passed in stays unchanged: what changes is copied, the rest is
+// shared. `isNew` says that the item is only a key so far.
 export function applyUpdate(update: Update, item: Item, isNew = false): Updated {
   const changes = update.actions.map(action => changeOf(update, action, item));
   const draft = createDraft(item);
@@ -26,7 +26,7 @@ export function applyUpdate(update: Update, item: Item, isNew = false): Updated 
   return { item: finishDraft(draft), touched: update.targets, creates };
 }
 
-// What UPDATED_OLD and UPDATED_NEW return of an image.
+// What UPDATED_OLD and UPDATED_NEW return.
 export function projectTouched(touched: Path[], item: Item): Item | undefined {
   const image = project(createProjection(touched), item);
   for (const _ in image) return image;

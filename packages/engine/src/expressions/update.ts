@@ -17,8 +17,8 @@ export type Action =
   | { kind: 'remove'; path: Path }
   | { kind: 'add' | 'delete'; path: Path; value: AttributeValue };
 
-// `targets` are the paths written, `paths` those and the ones read. `mismatch` is what DynamoDB says when the
-// item holds another type than an action needs; the legacy parameters have their own words for it.
+// `targets` are the written paths, `paths` the written and read ones. `mismatch` is DynamoDB's message for an attribute
+// of the wrong type; the legacy parameters have another one.
 export type Update = { actions: Action[]; targets: Path[]; paths: Path[]; mismatch: string };
 
 const kind = 'UpdateExpression';
@@ -27,13 +27,13 @@ const mismatch = 'An operand in the update expression has an incorrect data type
 // UpdateItem without any update writes the bare key.
 export const emptyUpdate: Update = { actions: [], targets: [], paths: [], mismatch };
 
-// DynamoDB looks for a fault of one sort in the whole expression before it looks for the next sort: names,
-// values, paths in each other's way, operands of ADD and DELETE, functions.
+// DynamoDB checks the whole expression for one kind of fault before the next: names, values, overlapping paths,
+// operands of ADD and DELETE, functions.
 export function bindUpdate(source: string, scope: Scope): Update {
   return bindUpdateNode(parseUpdate(source, kind), scope);
 }
 
-// For trees that were parsed from another language.
+// For trees that were parsed from PartiQL.
 export function bindUpdateNode({ actions: nodes, names, values }: UpdateNode, scope: Scope): Update {
   for (const name of names) resolveName(scope, name, kind);
   for (const value of values) resolveValue(scope, value, kind);

@@ -19,7 +19,7 @@ type AnswerOptions = {
 
 const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<UnknownOperationException/>\n' };
 
-// From a request and its body to status, headers and body of the response.
+// Turns a request and its body into the status, headers and body of the response.
 export function createAnswers(executor: Executor, options: AnswerOptions) {
   const { region, allowOrigins, maxBodyBytes, log } = options;
   // AWS answers with the trailing space.

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body = Buffer | 'aborted' | 'too-large';
 
-// A client that is told "too large" while it still writes usually sees a broken pipe instead of the answer,
-// so what exceeds the limit is read and dropped, up to this many times the limit.
+// A client that gets "too large" while it still writes usually sees a broken pipe instead of the response, so data over
+// the limit is read and dropped, up to this many times the limit.
 const drainedLimits = 4;
 
 const empty = Buffer.alloc(0);
@@ -26,7 +26,7 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
       else if (chunks.length === 1) resolve(chunks[0]!);
       else resolve(chunks.length === 0 ? empty : Buffer.concat(chunks, bytes));
     });
-    // Both follow `end` on a healthy request, and come alone when the client went away.
+    // Both follow `end` on a healthy request, and come alone when the client has disconnected.
     request.on('error', () => resolve('aborted'));
     request.on('close', () => resolve('aborted'));
   });

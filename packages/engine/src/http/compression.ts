@@ -2,15 +2,14 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip, inflate, inflateRaw } from 'node:zlib';
 import { DynamoError } from '../errors.ts';
 
-// Bodies in gzip and deflate. Packing and unpacking happen on other threads, so that a large one does not delay other requests.
+// Bodies in gzip and deflate. Compression runs on other threads, so that a large body does not delay other requests.
 
 const unpackGzip = promisify(gunzip);
 const unpackDeflate = promisify(inflate);
 const unpackRaw = promisify(inflateRaw);
 const packGzip = promisify(gzip);
 
-// A body that is larger once it is unpacked is refused as if it had been sent so: a few kilobytes of zeros would
-// otherwise fill the memory.
+// The limit applies to the decompressed body: a few kilobytes of zeros would otherwise fill the memory.
 export async function unpackBody(
   body: Buffer,
   encoding: string | undefined,
@@ -22,7 +21,7 @@ export async function unpackBody(
   try {
     if (name === 'gzip' || name === 'x-gzip') return await unpackGzip(body, options);
     if (name === 'deflate') {
-      // The name means zlib's format; some clients send the bare one.
+      // `deflate` means zlib's format, but some clients send raw deflate.
       const isZlib = (body[0]! & 0x0f) === 8 && ((body[0]! << 8) | (body[1] ?? 0)) % 31 === 0;
       return await (isZlib ? unpackDeflate : unpackRaw)(body, options);
     }
@@ -38,7 +37,7 @@ export async function unpackBody(
   );
 }
 
-// Below this, packing costs more than it saves.
+// Below this, compression costs more than it saves.
 const packedBytes = 2048;
 
 export async function packBody(

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DynamoError } from '../errors.ts';
 
-// Web pages may call the door only from origins that were named when it was opened: signatures are not checked, and
-// any page that its owner visits could otherwise read and write every table.
+// Web pages may call the server only from the origins in its options: signatures are not checked, so any page that its
+// owner visits could otherwise read and write every table.
 
 export type Origins = readonly string[];
 
 const localName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-// A browser asks before a page may call another site. But a page whose own name was pointed at this machine calls its
-// own site: that name gives it away, and so does the Origin header that only browsers send. `*` does not let such a page in.
+// A browser asks before a page may call another site. But with DNS rebinding a page calls what looks like its own site:
+// its Host header shows that, and so does the Origin header that only browsers send. `*` does not allow such a page.
 export function refusePage({ origin, host }: IncomingHttpHeaders, origins: Origins): void {
   if (origin === undefined || localName.test(host ?? '') || origins.includes(origin)) return;
   throw new DynamoError('AccessDeniedException', 'Web pages may not call this address');
@@ -21,14 +21,14 @@ const allowedOrigin = ({ origin }: IncomingHttpHeaders, origins: Origins): strin
 const exposed =
   'x-amzn-RequestId,x-amzn-ErrorType,x-amz-request-id,x-amz-id-2,x-amzn-ErrorMessage,x-amz-crc32,Date';
 
-// What lets the page read the answer.
+// Headers that let the page read the response.
 export function pageHeaders(headers: IncomingHttpHeaders, origins: Origins): string[] {
   const origin = allowedOrigin(headers, origins);
   if (origin === undefined) return [];
   return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed, 'Vary', 'Origin'];
 }
 
-// The answer to the question before; undefined where a page may not call.
+// The response to a preflight request; undefined if the page may not call.
 export function preflightHeaders(headers: IncomingHttpHeaders, origins: Origins): string[] | undefined {
   const origin = allowedOrigin(headers, origins);
   if (origin === undefined) return undefined;
@@ -45,7 +45,7 @@ export function preflightHeaders(headers: IncomingHttpHeaders, origins: Origins)
   const method = headers['access-control-request-method'];
   if (asked) answer.push('Access-Control-Allow-Headers', asked);
   if (method) answer.push('Access-Control-Allow-Methods', method);
-  // Chromium asks this too where a page of the internet calls an address of a private network.
+  // Chromium also asks this if a page of the internet calls an address of a private network.
   if (headers['access-control-request-private-network'] === 'true')
     answer.push('Access-Control-Allow-Private-Network', 'true');
   return answer;

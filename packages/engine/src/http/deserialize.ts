@@ -8,8 +8,8 @@ import { inputShapes } from './shapes.ts';
 
 type Json = { [name: string]: unknown };
 
-// Parsed JSON becomes an operation's typed input: members are of their declared types, binary is decoded,
-// unknown members and nulls are gone. Nulls inside lists and maps stay, for the validators to name.
+// Converts parsed JSON to an operation's typed input: members have their declared types, binary is decoded, unknown
+// members and nulls are removed. Nulls inside lists and maps stay, for the validators to report.
 export function deserialize(operation: string, body: unknown): object {
   const shape = Object.hasOwn(inputShapes, operation)
     ? (inputShapes as { [name: string]: StructureShape })[operation]
@@ -67,7 +67,7 @@ const ranges = { integer: { bits: 31, name: 'int' }, long: { bits: 63, name: 'lo
 
 function readInteger(json: number, kind: 'integer' | 'long'): number {
   const { bits, name } = ranges[kind];
-  // JSON.parse makes Infinity of 1e999.
+  // JSON.parse reads 1e999 as Infinity.
   if (!(Math.abs(json) < 2 ** bits))
     throw serializationError(`Numeric value (${json}) out of range of ${name}`);
   return Math.trunc(json) + 0;
@@ -160,7 +160,7 @@ function readBinary(json: unknown): Uint8Array {
     );
   }
   const bytes = Buffer.from(json, 'base64');
-  // Node skips what is not base64; only text that survives the way back was.
+  // Node skips characters that are not base64, so the result is encoded again and compared.
   if (bytes.toString('base64') !== json) {
     throw serializationError('Invalid last non-pad Base64 character dectected');
   }

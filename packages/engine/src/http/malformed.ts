@@ -15,12 +15,12 @@ const refusals = new Map([
 ]);
 const unreadable = new DynamoError('SerializationException', 'The request is not well-formed HTTP');
 
-// Time for the refused client to read its answer before the socket goes.
+// Time for the client to read the error before the socket is closed.
 const lingerMs = 1_000;
 
-// What Node's parser could not read never becomes a request, so its answer goes straight to the socket.
+// A request that Node's parser cannot read has no request object, so the response is written to the socket.
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The parser complains again about every further chunk of a refused client.
+  // The parser reports every further chunk of a refused client again.
   if (socket.writableEnded) return;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -1,6 +1,6 @@
 import { inputShapes } from './shapes.ts';
 
-// DynamoDB Streams is a service of its own on AWS, with its own target and its own client.
+// On AWS, DynamoDB Streams is a separate service, with its own target and client.
 const streams = new Set(['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']);
 
 const operationsByTarget = new Map<string, string>(

@@ -7,7 +7,7 @@ export const json10 = 'application/x-amz-json-1.0';
 
 const mediaTypes = new Set([json10, 'application/x-amz-json-1.1', 'application/json']);
 
-// The media type without its parameters, or undefined where AWS would not know the protocol.
+// The media type without its parameters, or undefined if AWS would not know the protocol.
 export function readMediaType(header: string | undefined): string | undefined {
   if (header === undefined || mediaTypes.has(header)) return header ?? json10;
   const end = header.indexOf(';');
@@ -31,8 +31,8 @@ export function readOperation(target: string | string[] | undefined): string {
   return operation;
 }
 
-// Any well-formed signature is taken: the door has no secret keys to check one against. It insists on the
-// presence of one so that a client without credentials fails here as it would on AWS.
+// Any well-formed signature is accepted: the server has no secret keys to verify it with. It requires one, so that a
+// client without credentials fails here as it would on AWS.
 export function requireSignature(headers: IncomingHttpHeaders, url: string): void {
   const signedUrl = url.length > 1 && /[?&]X-Amz-Algorithm(=|&|$)/.test(url);
   if (headers.authorization && signedUrl)

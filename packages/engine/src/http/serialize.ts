@@ -1,7 +1,7 @@
 import { newItem } from '../values/attribute-value.ts';
 
-// An operation's output as JSON can hold it: binary becomes base64. What holds no binary is returned as it is,
-// so that most responses are walked and not copied.
+// An operation's output as JSON: binary becomes base64. Values without binary are returned as they are, so most
+// responses are not copied.
 export function serialize(output: object): object {
   return toJson(output) as object;
 }

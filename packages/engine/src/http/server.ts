@@ -16,7 +16,7 @@ export type HttpServerOptions = {
   host?: string;
   port?: number;
   region?: string;
-  // Origins whose pages may call; `*` for all. None unless told otherwise.
+  // Origins whose pages may call; `*` for all. Default: none.
   allowOrigins?: Origins;
   maxBodyBytes?: number;
   requestTimeoutMs?: number;
@@ -24,13 +24,13 @@ export type HttpServerOptions = {
   log?: ErrorLog;
 };
 
-/** A server of the DynamoDB protocol. Made with `createHttpServer`. */
+/** A server of the DynamoDB protocol. Created with `createHttpServer`. */
 export type HttpServer = {
   listen(): Promise<{ port: number; url: string }>;
   close(): Promise<void>;
 };
 
-// DynamoDB's limit for one request (BatchWriteItem: 16 MB); AWS answers 413 above it.
+// DynamoDB's limit for one request (BatchWriteItem: 16 MB); above it, AWS responds with 413.
 const requestBytes = 16 * 1024 * 1024;
 
 /**
@@ -44,8 +44,8 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
   const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;
   const answers = createAnswers(executor, { region, allowOrigins, maxBodyBytes, log });
 
-  // Every request counts twice: until its operation is done, and until its answer is sent or has nowhere
-  // to go. A client that left early must not let the engine close under its write.
+  // Every request counts twice: until its operation is done, and until its response is sent or the client is gone. A
+  // client that leaves early must not let the engine close during its write.
   let pending = 0;
   let whenIdle: (() => void) | undefined;
   const answering = new WeakMap<Duplex, number>();
@@ -62,7 +62,7 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
       // Longer than the clients' own idle limits, so that a client never writes into a closing socket.
       keepAliveTimeout: 75_000,
-      // Node answers this, and what the two listeners below take, in a form no AWS client understands.
+      // Node would respond to this, and to what the two listeners below handle, in a form no AWS client understands.
       requireHostHeader: false,
     },
     accept,

@@ -1,18 +1,5 @@
 import { batchGetItemShape } from '../validation/batch-get-item.ts';
 import { batchWriteItemShape } from '../validation/batch-write-item.ts';
-import {
-  backupArnShape,
-  createBackupShape,
-  exportArnShape,
-  exportTableShape,
-  globalTableShape,
-  importArnShape,
-  importTableShape,
-  listingShape,
-  replicaScalingShape,
-  restoreBackupShape,
-  restoreTimeShape,
-} from '../validation/copies.ts';
 import { createTableShape } from '../validation/create-table.ts';
 import { deleteItemShape } from '../validation/delete-item.ts';
 import { getItemShape } from '../validation/get-item.ts';
@@ -54,10 +41,23 @@ import { listTagsOfResourceShape, tagResourceShape, untagResourceShape } from '.
 import { describeTimeToLiveShape, updateTimeToLiveShape } from '../validation/time-to-live.ts';
 import { transactGetItemsShape } from '../validation/transact-get-items.ts';
 import { transactWriteItemsShape } from '../validation/transact-write-items.ts';
+import {
+  backupArnShape,
+  createBackupShape,
+  exportArnShape,
+  exportTableShape,
+  globalTableShape,
+  importArnShape,
+  importTableShape,
+  listingShape,
+  replicaScalingShape,
+  restoreBackupShape,
+  restoreTimeShape,
+} from '../validation/unsupported.ts';
 import { updateItemShape } from '../validation/update-item.ts';
 import { updateTableShape } from '../validation/update-table.ts';
 
-// The description each validator checks by is also the one its JSON is read by.
+// The shape that a validator checks is also used to read the JSON.
 export const inputShapes: { readonly [O in Operation]: StructureShape } = {
   BatchExecuteStatement: batchExecuteStatementShape,
   BatchGetItem: batchGetItemShape,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { JournalDamage, readRecord, recordHead } from './records.ts';
 import { type JournalPosition, journalFile, journalFolder, listFiles } from './writer.ts';
 
-/** A place in the journal of a store: everything up to `commit` is before it. */
+/** A position in the journal of a store, after the commit with the number `commit`. */
 export type JournalCursor = Pick<JournalPosition, 'history' | 'commit' | 'chain' | 'file' | 'offset'>;
 
 /** Some commits of a journal, as they are stored there. */
@@ -12,7 +12,7 @@ export type JournalChunk = {
   first: number;
   firstAt: number;
   lastAt: number;
-  // Where they end.
+  // The position after them.
   next: JournalCursor;
 };
 
@@ -26,8 +26,9 @@ export const journalStart = (history: string): JournalCursor => ({
 });
 
 /**
- * The next commits of the journal in the folder of a store, up to `end`: as many as fit into `mostBytes`, and at least
- * one. Undefined if there are none. Throws `JournalDamage` if they are not there or do not follow from what was read.
+ * Reads the next commits of the journal in the folder of a store, up to `end`: as many as fit into `mostBytes`, and at
+ * least one. Undefined if there are none. Throws `JournalDamage` if they are missing or do not follow from the last one
+ * read.
  */
 export async function readJournal(
   path: string,
@@ -105,7 +106,7 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
   return bytes.subarray(0, got);
 }
 
-/** Removes the files of a store's journal that hold nothing after the cursor. */
+/** Removes the files of a store's journal that contain nothing after the cursor. */
 export async function trimJournal(path: string, { history, file }: JournalCursor): Promise<void> {
   const folder = journalFolder(path);
   const kept = journalFile('', { history, file });

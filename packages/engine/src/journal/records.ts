@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 
 // The bytes of the journal. A commit is one record: everything that one LMDB transaction put and removed, as keys and
-// values of the file. Applied in order, whole records give the same store again, whatever the keys mean.
+// values of the file. Applying all records in order recreates the store.
 //
 //   record     length (4) | chain (4) | number (6) | time (8) | operations
 //   operation  length of the key (2) | length of the value (4), or FFFFFFFF for a removal | key | value
 //
-// A change record ends with the item that was put before it. Where a value ends like the last large one that was stored
-// whole, its length has the highest bit set and only the rest of it is stored: half of the bytes, for everybody who
-// handles them later.
+// A change record ends with the item that was put before it. If a value ends like the last large one that was stored
+// whole, its length has the highest bit set and only the rest of it is stored: half of the bytes to write, ship and
+// read.
 //
-// `chain` is the CRC of the record that begins with the CRC of the one before: one that is damaged, missing or of
+// `chain` is the CRC of the record, starting with the CRC of the one before: a record that is damaged, missing or from
 // another store breaks it.
 
 export type JournalRecord = { commit: number; at: number; chain: number; operations: Buffer };
@@ -23,13 +23,13 @@ const largeBytes = 128;
 const smallestBytes = 64 * 1024;
 const keptBytes = 1024 * 1024; // after a large commit
 
-// Operations of one transaction at a time, collected in a buffer that is used again.
+// The operations of one transaction, collected in a reused buffer.
 export function createRecordBuilder() {
   let bytes = Buffer.allocUnsafe(smallestBytes);
   let end = recordHead;
   let large = { start: 0, end: 0 }; // the last large value
 
-  // How much of a value has to be stored, before what repeats the last large one.
+  // How many bytes of a value must be stored before the part that repeats the last large one.
   function ownBytes(value: Uint8Array): number {
     const own = value.length - (large.end - large.start);
     if (large.end === 0 || own < 0) return value.length;
@@ -69,7 +69,7 @@ export function createRecordBuilder() {
       bytes.set(key, end + operationHead);
       end += operationHead + key.length;
     },
-    // Good until the next call of anything here.
+    // Valid until the next call of any function here.
     operations: (): Buffer => bytes.subarray(recordHead, end),
     seal(commit: number, at: number, previous: number): { record: Buffer; chain: number } {
       bytes.writeUInt32BE(end, 0);
@@ -82,7 +82,7 @@ export function createRecordBuilder() {
   };
 }
 
-// The record at `offset`. Undefined if it is not all there; an error if it does not follow the one before.
+// The record at `offset`. Undefined if it is incomplete; throws if it does not follow the one before.
 export function readRecord(
   bytes: Buffer,
   offset: number,
@@ -105,7 +105,7 @@ export function readRecord(
   };
 }
 
-/** Why the journal of a store cannot be read on: a commit that is damaged or missing. */
+/** The journal of a store cannot be read further: a commit is damaged or missing. */
 export class JournalDamage extends Error {
   override readonly name = 'JournalDamage';
 }

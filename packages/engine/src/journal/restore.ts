@@ -6,22 +6,22 @@ import { writePauseName } from '../storage/write-pause.ts';
 import { eachOperation, JournalDamage, readRecord, recordHead } from './records.ts';
 import { type JournalPosition, readPosition } from './writer.ts';
 
-/** A store that is being made again: first a snapshot, then the commits after it. */
+/** A store that is being restored: first a snapshot, then the commits after it. */
 export type Restoring = {
   /** Operations of a snapshot. */
   load(operations: Buffer): Promise<void>;
-  /** The snapshot is complete. Returns where the journal ended in it. */
+  /** The snapshot is complete. Returns the position of the journal in it. */
   loaded(): Promise<JournalPosition>;
   /**
-   * Commits of the journal, in order, up to a time. Those that the snapshot has already are passed over. Returns the last
-   * one applied, and whether a later one than `untilMs` was met.
+   * Applies commits of the journal, in order, up to a time. Commits that the snapshot contains are skipped. Returns the
+   * last one applied, and whether there was one later than `untilMs`.
    */
   apply(
     records: Buffer,
     first: number,
     untilMs: number,
   ): Promise<{ commit: number; at: number; isPast: boolean }>;
-  /** Makes it a store of its own, with no history, and closes it. */
+  /** Makes it an independent store without a history, and closes it. */
   finish(): Promise<void>;
   /** Closes it as it is. */
   abandon(): Promise<void>;
@@ -29,11 +29,11 @@ export type Restoring = {
 
 const bytesPerTransaction = 8 * 1024 * 1024;
 
-// Readers of streams outside of the store, such as a lake, may have seen changes after the moment that is restored.
-// Changes from now on have numbers above all of those, or such a reader would take them for what it has seen.
+// Stream readers outside the store, such as a lake, may have seen changes after the restored moment. New changes get
+// numbers above all of those, or such a reader would take them for changes it has seen.
 const sequenceStep = 2 ** 32;
 
-// What only the process that wrote it can continue with.
+// Facts that only the process that wrote them can use.
 const ownFacts = ['journal', 'sweeper', 'claims/backup', writePauseName];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {
@@ -42,12 +42,12 @@ function headOf(records: Buffer, offset: number): { length: number; commit: numb
   return { length, commit: records.readUIntBE(offset + 8, 6) };
 }
 
-/** Begins a new store in a folder that holds none. */
+/** Creates a new store in a folder that contains none. */
 export function restoreStore(path: string): Restoring {
   if (storeExists(path)) throw new StoreError(`${path} already holds a store: choose another folder`);
   const store = openStore(path);
   let end: { commit: number; at: number; chain: number } | undefined;
-  // Commits were small and many; here they need not be on the disk one by one.
+  // There are many small commits; here they need not reach the disk one by one.
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
 

@@ -4,19 +4,19 @@ import { createRecordBuilder } from './records.ts';
 import { type JournalPosition, journalKey, readPosition } from './writer.ts';
 
 /**
- * A copy of everything in a store, read piece by piece while writers continue. Each piece is read at a moment of its own, so
- * the copy is a store only together with the journal, from `from` to where it ends after the last piece. One read of
- * everything would need no journal, but LMDB reuses no page that was freed after a read began: in a store that is
- * written to, the file would grow by gigabytes in a minute.
+ * A copy of everything in a store, read piece by piece while writers continue. Each piece is read at a different
+ * moment, so the copy is consistent only together with the journal, from `from` to its end after the last piece. One
+ * read of everything would need no journal, but LMDB reuses no page that was freed after a read began: in a store under
+ * load, the file would grow by gigabytes in a minute.
  */
 export type Snapshot = {
-  // Where the journal ended before the first piece.
+  // The end of the journal before the first piece.
   from: JournalPosition | undefined;
-  // The next entries, about as many bytes as asked for; undefined at the end.
+  // The next entries, about as many bytes as requested; undefined at the end.
   read(mostBytes: number): { operations: Buffer; entries: number } | undefined;
 };
 
-// Keys are at most a few thousand bytes of these.
+// After every key.
 const pastAll = Buffer.from([0xff, 0xff]);
 
 export function takeSnapshot(store: Store): Snapshot {
@@ -32,7 +32,7 @@ export function takeSnapshot(store: Store): Snapshot {
     let last: Buffer | undefined;
     store.refresh();
     for (const { key, value } of store.range({ start, end: pastAll }, copyBytes)) {
-      // Commits are applied to the copy from where it begins, not from where the journal is by now.
+      // Commits are applied to the copy from its start, not from the journal's current position.
       builder.put(key, from && key.equals(journalKey) ? encodeJson(from) : value);
       entries++;
       last = key;

@@ -7,14 +7,14 @@ import { encodeJson, readMeta, type Store } from '../storage/store.ts';
 import { createRecordBuilder } from './records.ts';
 
 // The journal: every commit of the store, in files beside it, for a backup to ship. A record is written inside the
-// transaction it describes, and the same transaction says in LMDB where the journal ends. So a record counts when its
-// transaction does: one of a transaction that failed, or of a process killed in between, lies behind the end and is
-// written over. Files are not flushed; a machine that stops may lose records of commits that LMDB has. The chain of
+// transaction it describes, and the same transaction stores the end of the journal in LMDB. So a record counts if its
+// transaction does: a record of a transaction that failed, or of a process killed in between, lies after the end and is
+// overwritten. Files are not flushed; if the machine stops, records of commits that LMDB has may be lost. The chain of
 // checksums shows a reader that they are missing.
 
-/** Where the journal of a store ends. */
+/** The end of the journal of a store. */
 export type JournalPosition = {
-  // Names an unbroken sequence of commits. It starts over after a gap.
+  // Identifies an unbroken sequence of commits. After a gap, a new one starts.
   history: string;
   commit: number;
   // When that commit was made; never earlier than the one before.
@@ -22,10 +22,10 @@ export type JournalPosition = {
   chain: number;
   file: number;
   offset: number;
-  // LMDB's number of the transaction that wrote this: another version of the engine, which knows no journal, does not.
+  // LMDB's number of the transaction that wrote this. A version of the engine without a journal does not update it.
   txn: number;
   limitBytes: number;
-  // Why nothing is written to the journal any more, until a new history begins.
+  // Why the journal has stopped, until a new history starts.
   stopped?: string;
 };
 
@@ -45,7 +45,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   const folder = journalFolder(path);
   const builder = createRecordBuilder();
   let open: { history: string; file: number; handle: number } | undefined;
-  let isReplaced = false; // whether this transaction has itself changed where the journal is
+  let isReplaced = false; // whether this transaction has replaced the journal's position
   let last: JournalPosition | undefined; // as this process has saved it
 
   function handleOf(position: JournalPosition): number {
@@ -53,7 +53,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     if (open?.file === file && open.history === history) return open.handle;
     close();
     makeFolder(folder);
-    // Not for appending: what a failed transaction left behind the end is written over.
+    // Not opened for appending: what a failed transaction left after the end is overwritten.
     const name = journalFile(folder, position);
     open = { history, file, handle: openSync(name, position.offset === 0 ? 'w' : 'r+', fileMode) };
     return open.handle;
@@ -69,8 +69,8 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     last = position;
   }
 
-  // What one transaction writes, from its first operation on. Where the last one was of this process, it knows what that
-  // has saved.
+  // Collects what one transaction writes, from its first operation on. If this process made the last transaction, the
+  // saved position is known.
   function beginTx() {
     const begun = last && last.txn + 1 === store.txnId() ? last : readPosition(store);
     if (!begun || begun.stopped !== undefined) return undefined;
@@ -81,7 +81,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
 
   function finish(begun: JournalPosition): void {
     const position = isReplaced ? readPosition(store) : begun;
-    // Unless this transaction has begun another history, or ended this one.
+    // Unless this transaction has started or ended a history.
     if (builder.isEmpty() || position?.history !== begun.history) return;
     const txn = store.txnId();
     try {
@@ -109,14 +109,14 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
   function nextFile(full: JournalPosition): JournalPosition {
     if (journalBytes(folder) >= full.limitBytes)
       throw new Error(`the journal has grown to its limit of ${full.limitBytes} bytes`);
-    // Bytes that a failed transaction left past the end do not belong to the journal.
+    // Bytes that a failed transaction left after the end do not belong to the journal.
     ftruncateSync(handleOf(full), full.offset);
     return { ...full, file: full.file + 1, offset: 0 };
   }
 
   return {
     beginTx,
-    // Inside a transaction: everything after it is in the journal.
+    // Called inside a transaction: everything after it is in the journal.
     begin(limitBytes: number): JournalPosition {
       const at = now();
       const stamp = new Date(at).toISOString().replace(/[-:.]/g, '');
@@ -127,11 +127,11 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
       save(position);
       return position;
     },
-    // Inside a transaction, too.
+    // Also called inside a transaction.
     setLimit(limitBytes: number): void {
       const position = readPosition(store);
       if (!position) return;
-      // Numbers that are missing stay to be seen.
+      // A gap in the numbers must stay visible.
       const txn = store.txnId() === position.txn + 1 ? store.txnId() : position.txn;
       isReplaced = true;
       save({ ...position, txn, limitBytes });
@@ -141,7 +141,7 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
       last = undefined;
       store.remove(journalKey);
     },
-    // A transaction was not kept: another process may have got its number.
+    // A transaction was rolled back: another process may have got its number.
     forget(): void {
       last = undefined;
     },

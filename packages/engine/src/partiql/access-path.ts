@@ -24,8 +24,8 @@ import type { OrderTerm } from './ast.ts';
 import { mistypedKey } from './faults.ts';
 import { conjunctsOf, equalityOn, joined, rangeOn, valuesAllowed } from './key-tests.ts';
 
-// How the items are found: a stretch of each partition that the WHERE clause names, read one after the other,
-// or everything. What the stretches do not express is left to the filter.
+// How the items are found: a range of each partition that the WHERE clause names, read one after the other, or
+// everything. What the ranges do not express is left to the filter.
 export type AccessPath = {
   ranges: KeyRange[];
   reverse: boolean;
@@ -63,7 +63,7 @@ export function findAccessPath(
   };
 }
 
-// Every combination of values that the hash attributes can have; undefined if the clause leaves one of them open.
+// Every combination of values that the hash attributes can have; undefined if the clause does not restrict one of them.
 function hashesAllowed(keys: KeySchema, where: Test): AttributeValue[][] | undefined {
   let hashes: AttributeValue[][] = [[]];
   for (const { name } of hashAttributes(keys)) {
@@ -141,7 +141,7 @@ function checkHashes(keys: KeySchema, hashes: AttributeValue[][]): void {
   }
 }
 
-// DynamoDB reads a list of range keys one by one; here the filter does it, within the same limits.
+// DynamoDB reads a list of range keys one by one; here the filter applies them, within the same limits.
 function checkRangeLists({ range }: KeySchema, where: Test, hashes: number): void {
   if (!range) return;
   for (const test of conjunctsOf(where)) {
@@ -181,7 +181,7 @@ function checkOrder(
   }
 }
 
-// An order by the hash key alone turns the range key around in DynamoDB, whichever way it asks for.
+// In DynamoDB, an order by the hash key alone reverses the range key, for ASC and DESC.
 function isReverse(keys: KeySchema, order: OrderTerm[]): boolean {
   if (order.length === 0) return false;
   const isRange = (name: string) => rangeAttributes(keys).some(attribute => attribute.name === name);

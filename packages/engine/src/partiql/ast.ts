@@ -2,8 +2,8 @@ import type { ActionNode, ConditionNode, ValueNode } from '../expressions/ast.ts
 import type { Path } from '../expressions/path.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
 
-// Conditions and updates are the trees that the expression parsers make, so one binder and one evaluator serve
-// both languages. Names, literals and `?` become placeholders in them: `#0`, `:l0`, `:p0`.
+// Conditions and updates are the trees of the expression parsers, so one binder and one evaluator serve both languages.
+// Names, literals and `?` become placeholders in them: `#0`, `:l0`, `:p0`.
 export type Source = { table: string; index?: string };
 export type Column = { name: string; path: Path };
 export type OrderTerm = { name: string; descending: boolean };

@@ -6,7 +6,7 @@ import type { Parsed } from './ast.ts';
 import { malformed, rangeOf } from './faults.ts';
 import { type Token, tokenize } from './lexer.ts';
 
-// Where the parser stands, and the placeholders it has handed out.
+// The state of the parser, and the placeholders it has assigned.
 export type Cursor = Omit<Parsed, 'statement'> & {
   readonly source: string;
   readonly tokens: Token[];
@@ -62,7 +62,7 @@ export function expectSymbol(cursor: Cursor, text: string): void {
   if (!takeSymbol(cursor, text)) throw unexpected(cursor);
 }
 
-// Contextual words (OLD, MODIFIED) are recognised where they are asked for, and are names elsewhere.
+// Contextual words (OLD, MODIFIED) are recognised where the grammar expects them, and are names elsewhere.
 export function isWord(cursor: Cursor, word: string): boolean {
   const token = current(cursor);
   return token.type === 'word' && token.text.toUpperCase() === word;
@@ -90,7 +90,7 @@ export function unexpected(cursor: Cursor) {
 
 export const leftover = () => malformed('Unexpected token after expression');
 
-// Keeps a hostile text from exhausting the stack; every recursion of the parser passes here.
+// Keeps a hostile text from exhausting the stack; every recursion of the parser goes through here.
 export function nested<Node>(cursor: Cursor, parse: (cursor: Cursor) => Node): Node {
   if (++cursor.depth > limits.expressionNesting) {
     throw malformed(`The expression has too many nesting levels; nesting levels: ${cursor.depth}`);

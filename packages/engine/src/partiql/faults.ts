@@ -1,6 +1,6 @@
 import { DynamoError, validationError } from '../errors.ts';
 
-// What DynamoDB says of a statement it cannot read. Some faults come without a reason after the colon.
+// DynamoDB's errors for a statement that does not parse. Some have no reason after the colon.
 export const malformed = (reason = ''): DynamoError =>
   validationError(`Statement wasn't well formed, can't be processed: ${reason}`);
 
@@ -9,7 +9,7 @@ export const keyMismatch = 'The provided key element does not match the schema';
 export const mistypedKey = (name: string): string =>
   `Key attribute's data type should match its data type in table's schema: Key ${name}`;
 
-// Where a token stands, as DynamoDB points at it: line, column and length.
+// The position of a token, as DynamoDB reports it: line, column and length.
 export function rangeOf(source: string, { start, end }: { start: number; end: number }): string {
   const lines = source.slice(0, start).split('\n');
   return `at ${lines.length}:${lines[lines.length - 1]!.length + 1}:${end - start}`;

@@ -70,7 +70,7 @@ function checked<Value extends AttributeValue>(value: Value): Value {
   return value;
 }
 
-// Any number of signs may stand before the digits, apart from each other: `--` starts a comment.
+// Any number of signs may precede the digits, with spaces between them: `--` starts a comment.
 function parseSigned(cursor: Cursor, within: string): string {
   let negative = false;
   for (;;) {
@@ -82,7 +82,7 @@ function parseSigned(cursor: Cursor, within: string): string {
 }
 
 function numberOf({ text }: Token, negative: boolean, within: string): string {
-  // DynamoDB cannot even hold the scale of such a number.
+  // DynamoDB cannot hold the scale of such a number.
   if (/[eE][+-]?\d{10,}$/.test(text)) throw malformed();
   try {
     return parseNumber(negative ? `-${text}` : text);
@@ -107,7 +107,7 @@ function parseMap(cursor: Cursor, within: string, depth: number): AttributeValue
   return { M };
 }
 
-// A member's name is a string, and the attribute that INSERT gives an item too.
+// The name of a member is a string, and so is the name of an attribute in INSERT.
 export function parseMember(cursor: Cursor): string {
   if (current(cursor).type !== 'string') throw unexpected(cursor);
   const name = take(cursor).text;

@@ -5,12 +5,12 @@ import type { Table } from '../storage/table.ts';
 import { makeImage } from '../storage/writer.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
-// Where a page ended: in which of the statement's reads, and after which item of it.
+// Where a page ended: in which of the statement's reads, and after which item.
 export type Position = { read: number; after?: Item };
 
 type Request = { Statement: string; Parameters?: AttributeValue[] | undefined };
 
-// A token goes with one statement, its parameters and its table; the digest tells any other, and any change.
+// A token is valid for one statement, its parameters and its table; the digest detects any other, and any change.
 const digestBytes = 16;
 
 export function encodeToken(table: Table, request: Request, { read, after }: Position): string {

@@ -110,8 +110,8 @@ function isHidden(table: Table, index: Index | undefined): (path: Path) => boole
   return names ? ([name]) => !names.has(name as string) : () => false;
 }
 
-// An index read by its key refuses to filter on what the index lacks; a scan of it just finds nothing there.
-// Of a clause that is an OR, DynamoDB does not ask that of every branch.
+// An index that is queried by its key refuses to filter on attributes that it lacks; a scan of it just finds nothing.
+// For a clause that is an OR, DynamoDB does not check every branch.
 function checkFilter(table: Table, index: Index, { test, paths }: Condition): void {
   if (test.kind === 'or') return;
   const missing = new Set(paths.filter(isHidden(table, index)).map(([name]) => name));
@@ -121,7 +121,7 @@ function checkFilter(table: Table, index: Index, { test, paths }: Condition): vo
   );
 }
 
-// Columns take the place of the item they come from.
+// Columns replace the item they come from.
 export function columnView<T>(view: View<T>, columns: Column[] | undefined): View<T> {
   if (!columns) return view;
   const present = (item: Item) => view.present(pickColumns(columns, item));

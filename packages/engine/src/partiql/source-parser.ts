@@ -12,7 +12,7 @@ import {
   unexpected,
 } from './cursor.ts';
 
-// "table" or "table"."index". Whether the index may be there is for the statement to say.
+// "table" or "table"."index". The statement decides whether an index is allowed.
 export function parseSource(cursor: Cursor): Source {
   const names = [parseName(cursor)];
   while (takeSymbol(cursor, '.')) names.push(parseName(cursor));

@@ -63,7 +63,7 @@ function parseColumns(cursor: Cursor): Column[] | undefined {
   return columns;
 }
 
-// A path's column is called after its last name: `a.b` is b, `a.b[0]` is b[0].
+// A path's column is named after its last element: `a.b` is b, `a.b[0]` is b[0].
 function columnName(path: Path): string {
   let name = '';
   for (const step of path) name = typeof step === 'number' ? `${name}[${step}]` : step;

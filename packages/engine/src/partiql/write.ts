@@ -14,7 +14,7 @@ import { joined, pinKey } from './key-tests.ts';
 export type Target = { plan: Plan; key: Item };
 type ReturnOnFailure = Guard['returnOnFailure'];
 
-// What is said of a WHERE clause that does not name one item. A transaction says the same of every fault.
+// Errors for a WHERE clause that does not name one item. A transaction uses the same one for every fault.
 export type KeyFaults = {
   incomplete: string;
   mistyped(name: string): string;
@@ -52,7 +52,7 @@ export function planWrite(
   }
 }
 
-// The paths are those of the whole clause: the key's own are never nested, so nothing is checked twice.
+// The paths are those of the whole clause: key paths are never nested, so nothing is checked twice.
 const conditionOf = (write: BoundUpdate | BoundDelete | BoundExists, test: Test | undefined) =>
   test && ({ test, paths: write.where?.paths ?? [] } satisfies Condition);
 
@@ -91,7 +91,7 @@ const isThere = (table: Table, kind: 'attribute_exists' | 'attribute_not_exists'
 const ifExists = (table: Table, rest: Test[]): Test | undefined =>
   joined([isThere(table, 'attribute_exists'), ...rest]);
 
-// DELETE of an item that is not there succeeds, whatever else the clause asks for.
+// DELETE of a missing item succeeds, whatever the rest of the clause says.
 function unlessMissing(table: Table, rest: Test[]): Test | undefined {
   const test = joined(rest);
   return test && { kind: 'or', tests: [isThere(table, 'attribute_not_exists'), test] };

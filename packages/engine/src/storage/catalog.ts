@@ -36,7 +36,7 @@ export function createCatalog(store: Store) {
     return tables.get(name) ?? findAgain(name);
   }
 
-  // Before a table is called missing: another process may have created it a moment ago.
+  // Before a table is reported missing: another process may have created it a moment ago.
   function findAgain(name: string): Table | undefined {
     store.refresh();
     refresh();
@@ -76,7 +76,7 @@ export function createCatalog(store: Store) {
     forget();
   }
 
-  // After a rollback too: the version in memory may be one that the file never got.
+  // Also after a rollback: the version in memory may never have reached the file.
   function forget(): void {
     version = -1;
   }

@@ -1,6 +1,6 @@
 import type { Actor } from './writer.ts';
 
-// A change record at rest: event, actor, time, then the keys and images as they are stored with the item.
+// A stored change record: event, actor, time, then the keys and images as they are stored with the item.
 
 export type ChangeEvent = 'INSERT' | 'MODIFY' | 'REMOVE';
 export type ChangeRecord = {

@@ -1,9 +1,9 @@
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 import { type NativeItem, nativeNumber, plainBytes, setOwn } from '../values/marshal.ts';
 
-// An item at rest: one byte of flags, its DynamoDB size, then JSON. What JSON can say is said plainly, so that
-// reading an ordinary item back as JavaScript values is a single JSON.parse; the rest carries a tag, an object
-// with one member whose name begins with U+0001.
+// A stored item: one byte of flags, its DynamoDB size, then JSON. Values that JSON can express are stored as JSON, so
+// that an ordinary item is read back with a single JSON.parse; other values have a tag, an object with one member whose
+// name begins with U+0001.
 //
 //   { "pk": "a", "n": 12.5, "big": { "\u0001N": "12345678901234567890" }, "tags": { "\u0001SS": ["x"] } }
 
@@ -96,8 +96,8 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
 
 export type Gathering<T> = { add(bytes: Buffer, end: number): void; finish(): T[] };
 
-// Many items as JavaScript values. Their texts are joined and parsed at once, which for a page of twenty takes
-// about three quarters of the time that parsing them one by one does.
+// Decodes many items as JavaScript values. Their texts are joined and parsed at once, which for a page of twenty takes
+// about three quarters of the time of parsing them one by one.
 export function gatherNative(): Gathering<NativeItem> {
   let text = '';
   let count = 0;

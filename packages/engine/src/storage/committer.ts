@@ -3,9 +3,9 @@ import type { JournalWriter } from '../journal/writer.ts';
 import { metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
 
-// Group commit. Work that arrives while a transaction is being flushed waits and shares the next one: under
-// load one flush acknowledges many writes, alone a write does not wait for company. A piece of work decides
-// first and writes afterwards; what it throws before its first write is its own answer and affects no other write.
+// Group commit. Work that arrives while a transaction is being flushed waits and shares the next one: under load one
+// flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes
+// afterwards; an error it throws before its first write rejects only its own caller.
 
 export type Tx = {
   put(key: Buffer, value: Buffer): void;
@@ -26,7 +26,7 @@ type Job = {
   isExempt: boolean; // from the refusal of a transaction
 };
 
-// Bound how long one transaction keeps this thread and other processes waiting, and how much memory it takes.
+// Limits how long one transaction blocks this thread and other processes, and how much memory it takes.
 const jobsPerTransaction = 512;
 const bytesPerTransaction = 8 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ const decodeSizes = (bytes: Buffer): Size => ({ items: bytes.readDoubleBE(0), by
 export const readSize = (store: Store, id: number): Size =>
   store.get(sizeKey(id), decodeSizes) ?? { items: 0, bytes: 0 };
 
-// The newest sequence number given out.
+// The newest sequence number assigned.
 export const readSequence = (store: Store): number => store.get(sequenceKey, decodeSequence) ?? 0;
 
 export const saveSequence = (store: Store, sequence: number): void =>
@@ -68,11 +68,12 @@ export function createCommitter(
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // Lets requests from callers just answered, or read from a socket in this turn, join the batch.
+      // Lets requests from callers that just got a response, or that were read from a socket in this turn, join the
+      // batch.
       await new Promise(setImmediate);
       await commitBatch();
     }
-    // In the same turn as the look at the queue, or work that arrives in between would wait for nobody.
+    // In the same turn as the check of the queue, or work that arrives in between would wait for ever.
     running = undefined;
   }
 
@@ -91,10 +92,10 @@ export function createCommitter(
         tx.finish();
       });
     } catch (error) {
-      // Nothing of this transaction was kept, so nobody in it may be told otherwise.
+      // The transaction was rolled back, so none of its callers may get a success.
       listener.aborted();
       const failure = error instanceof DynamoError ? error : internalError(storeFailure(error));
-      // A transaction that could not even begin fails everyone who waits for one.
+      // If the transaction could not even begin, everything in the queue fails.
       for (const job of batch.length > 0 ? batch : queue.splice(0)) job.reject(failure);
       return;
     }

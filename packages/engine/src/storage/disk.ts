@@ -15,9 +15,9 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileMode, StoreError, storeExists, storeFile } from './file.ts';
 
-// LMDB maps its lock file and touches pages that may not be on the disk yet; where the disk is full, or has no
-// room for the first pages of a new store, that ends the process. So the file is written out before LMDB sees
-// it: under another name, because a faster process may be using the real one already.
+// LMDB maps its lock file and touches pages that may not be on the disk yet; if the disk is full, that ends the
+// process. So the file is written before LMDB opens it: under another name, because a faster process may already be
+// using the real one.
 const lockBytes = 36 * 1024; // 510 readers
 const firstPagesBytes = 64 * 1024;
 
@@ -31,7 +31,7 @@ export function makeLockFile(folder: string): void {
     if (!existsSync(lock)) linkSync(draft, lock);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // Lost a race; or a file system without links, where LMDB makes its own.
+    // Lost a race, or the file system has no links and LMDB creates the file.
     if (code === 'EEXIST' || code === 'EPERM' || code === 'ENOTSUP') return;
     throw new StoreError(`cannot open the store in ${folder}: ${message}`);
   } finally {
@@ -39,13 +39,13 @@ export function makeLockFile(folder: string): void {
   }
 }
 
-// LMDB would make its files readable to others, and the folder may be open to everybody. A file that an earlier version
-// left readable is closed when its owner opens the store.
+// LMDB would make its files readable to others, and the folder may be open to all users. A file that an earlier version
+// left readable is restricted when its owner opens the store.
 export function keepToOwner(folder: string): void {
   const file = storeFile(folder);
   if (!existsSync(file)) {
     try {
-      closeSync(openSync(file, 'wx', fileMode)); // LMDB begins a store in an empty file
+      closeSync(openSync(file, 'wx', fileMode)); // LMDB creates a store in an empty file
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new StoreError(`cannot open the store in ${folder}: ${(error as Error).message}`);
@@ -58,18 +58,18 @@ export function keepToOwner(folder: string): void {
   }
 }
 
-// LMDB calls a full disk an input/output error; this says which it was.
+// LMDB reports a full disk as an input/output error; this names the cause.
 export function freeSpace(path: string): string {
   const { bavail, bsize } = statfsSync(path);
   return `${bavail * bsize} bytes free on its disk`;
 }
 
-// A file that has its name only when all of it is on the disk. Nobody but its owner may read it: the folder may have
-// been there before, and be open to everybody.
+// A file that gets its name when all of it is on the disk. Only its owner may read it: the folder may have existed
+// before, and be open to all users.
 export async function writeWhole(file: string, write: (draft: string) => Promise<unknown>): Promise<void> {
   const draft = `${file}-draft`;
   try {
-    // Of somebody who was stopped in the middle.
+    // Left by a process that was stopped in the middle.
     await rm(draft, { force: true });
     await write(draft);
     const written = await open(draft, 'r+');
@@ -85,9 +85,9 @@ export async function writeWhole(file: string, write: (draft: string) => Promise
   }
 }
 
-// A new file is only found after a power failure if its folder is on the disk as well.
+// After a power failure, a new file is found only if its folder is on the disk as well.
 export function syncFolder(folder: string): void {
-  // Windows has no such thing.
+  // Not possible on Windows.
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
   try {

@@ -10,11 +10,11 @@ export const storeFile = (folder: string): string => join(folder, 'stak.mdb');
 
 export const storeExists = (folder: string): boolean => existsSync(storeFile(folder));
 
-// What is in a store is its owner's business, and so is a copy of it.
+// A store, and a copy of it, is private to its owner.
 const folderMode = 0o700;
 export const fileMode = 0o600;
 
-// Node's own recursive mkdir never returns where a parent exists but refuses children (/proc).
+// Node's recursive mkdir never returns if a parent exists but refuses children (/proc).
 export function makeFolder(folder: string): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new StoreError(`${folder} is not a folder`);
@@ -29,8 +29,8 @@ export function makeFolder(folder: string): void {
   }
 }
 
-// LMDB maps whatever it is given and trusts it, so a file that is not a store, or not all of it, must be found
-// out before. Its first two pages each describe the tree; they are written in turn.
+// LMDB maps any file it is given and trusts it, so a file that is not a store, or incomplete, must be detected before.
+// Its first two pages each describe the tree; they are written alternately.
 const metaBytes = 160;
 const magic = 0xbeefc0de;
 const layout = { magic: 24, pageSize: 48, lastPage: 144 };
@@ -45,7 +45,7 @@ export function checkStoreFile(folder: string): void {
     const pageSize = first.readUInt32LE(layout.pageSize);
     const second = readMeta(file, pageSize);
     if (!isMeta(first) || !isMeta(second)) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
-    // Looked at last: another process may be adding to the file.
+    // Read last: another process may be extending the file.
     const { size } = fstatSync(file);
     if ([first, second].every(meta => lastPage(meta) * pageSize >= size)) {
       throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
@@ -55,7 +55,7 @@ export function checkStoreFile(folder: string): void {
   }
 }
 
-// For writing too: LMDB would, and does not survive being refused.
+// Opened for writing, as LMDB does: LMDB crashes if that is refused.
 function openFile(folder: string): number {
   try {
     return openSync(storeFile(folder), 'r+');

@@ -2,8 +2,8 @@ import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// A store that is forgotten at the end. LMDB needs a file to map: in memory-backed storage where there is some,
-// and enough of it. A container may have 64 MB, and a store that fills it would take the process with it.
+// A temporary store. LMDB needs a file to map: in memory-backed storage if there is enough of it. A container may have
+// 64 MB, and a store that fills it would crash the process.
 const enoughBytes = 256 * 1024 * 1024;
 const memoryBacked = '/dev/shm';
 
@@ -18,8 +18,8 @@ function hasRoom(folder: string): boolean {
   return bavail * bsize >= enoughBytes;
 }
 
-// A file without a name is gone with the process that has it open, however that ends. Windows lets nobody remove
-// a file in use: there LMDB does it, when the store is closed.
+// A file without a name disappears with the process that has it open, however that ends. Windows does not allow
+// removing a file in use: there LMDB removes it when the store is closed.
 export function leaveNoName(file: string): void {
   if (process.platform === 'win32') return;
   for (const name of [file, `${file}-lock`]) rmSync(name, { force: true });

@@ -4,12 +4,12 @@ import type { NativeItem } from '../values/marshal.ts';
 import { byteLength, numberSize } from '../values/size.ts';
 import { encodeText, taggedBytes } from './codec.ts';
 
-// Most items of JavaScript callers are stored as the JSON of what they gave. Those are checked, measured and encoded
-// here, in one pass over the plain values. Everything else, and everything that is wrong, takes the long way, which
-// knows every type and every complaint.
+// Most items of JavaScript callers are stored as the JSON of what they passed. Those are checked, measured and encoded
+// here, in one pass over the plain values. Everything else, and every error, takes the slow path, which handles all
+// types and error messages.
 
 const notPlain = -1;
-const longName = 1000; // characters; a longer one takes the long way, which counts its bytes
+const longName = 1000; // characters; a longer one takes the slow path, which counts its bytes
 
 export function encodePlain(item: NativeItem): Encoded | undefined {
   if (!isPlainObject(item)) return undefined;
@@ -29,7 +29,7 @@ export function encodePlain(item: NativeItem): Encoded | undefined {
   return { size, bytes: encodeText(text, size, binary.length > 0) };
 }
 
-// Others may have a `toJSON` of their own.
+// Other objects may have their own `toJSON`.
 function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -55,7 +55,7 @@ function plainSize(value: unknown, depth: number): number {
   }
 }
 
-// As `isPlain` of the codec has it: a double that reads back as the same text, and is not a BigInt for callers.
+// Like `isPlain` in the codec: a double that reads back as the same text, and is not a BigInt for callers.
 function plainNumberSize(value: number): number {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return notPlain;
   const text = String(value);

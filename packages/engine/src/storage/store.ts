@@ -17,11 +17,11 @@ export type RangeOptions = KeyRange & { reverse?: boolean };
 export type Store = ReturnType<typeof openStore>;
 
 export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subarray(0, end));
-// For callers who want only the key.
+// For callers that need only the key.
 const nothing: Decode<true> = () => true;
 
-// When a commit may keep this thread waiting: an average over about ten, in which one hiccup counts little, and
-// which a few hundred commits elsewhere bring back to be tried again.
+// When a commit may block this thread: a moving average over about ten commits, in which one slow commit counts little,
+// and which recovers after a few hundred commits elsewhere.
 const usualPatienceMs = 3;
 const sampleWeight = 0.1;
 const longestSampleMs = 20;
@@ -30,11 +30,12 @@ const forgetting = 0.99;
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
 
-// Transactions of this process that LMDB's own thread has begun, by file. It holds the lock of the file until this thread
-// has done their work. Were this thread to wait for that lock, for another store of the same file, it would for ever.
+// Transactions of this process that LMDB's own thread has begun, by file. It holds the lock of the file until this
+// thread has done their work. If this thread waited for that lock, for another store of the same file, it would
+// deadlock.
 const elsewhere = new Map<string, Set<Promise<unknown>>>();
 
-// To be awaited, again and again until there are none, by those who are about to take the lock on this thread.
+// Callers that are about to take the lock on this thread must await this repeatedly, until it returns undefined.
 function othersOn(file: string): Promise<unknown> | undefined {
   const running = elsewhere.get(file);
   return running && Promise.allSettled(running);
@@ -47,8 +48,8 @@ export const othersIn = (path: string): Promise<unknown> | undefined => othersOn
 
 export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
-  // The decoder of the read under way. Reads are synchronous, so one slot is enough, and values are decoded
-  // from LMDB's shared buffer without being copied first.
+  // The decoder of the current read. Reads are synchronous, so one slot is enough, and values are decoded from LMDB's
+  // shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
   let broken: StoreError | undefined;
   const file = inMemory ? memoryFile() : fileOf(path);
@@ -57,7 +58,7 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
   });
 
-  // LMDB copies out the key of every entry it passes, through this method.
+  // LMDB copies the key of every entry it passes through this method.
   let wantsKeys = true;
   const ranges = db as unknown as {
     readKey(bytes: Uint8Array, start: number, end: number): Buffer | undefined;
@@ -79,7 +80,7 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
       )
       [Symbol.iterator]();
 
-  // Iterators live within one turn of the event loop: callers finish them or break.
+  // Iterators are used within one turn of the event loop: callers finish them or break.
   function* range<T>(options: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
     const entries = iterate(options);
     try {
@@ -94,7 +95,7 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // The same without a generator and without the keys, for Query and Scan: continues while `visit` says true.
+  // The same without a generator and without the keys, for Query and Scan: continues while `visit` returns true.
   function each<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): void {
     wantsKeys = false;
     const entries = iterate(options);
@@ -110,8 +111,8 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, or the disk refuses
-  // the pages, nothing is kept.
+  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, or the disk fails, the
+  // transaction is rolled back.
   async function commit(work: () => void): Promise<void> {
     if (broken) throw broken;
     let isDecided = false;
@@ -134,9 +135,9 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // A transaction on LMDB's own thread changes threads four times, which takes longer than a fast disk needs for
-  // the flush. So this thread does it all, unless it has lately had to wait too long for the disk, or for another
-  // process to finish: then it would keep everybody else waiting too.
+  // A transaction on LMDB's own thread switches threads four times, which takes longer than the flush of a fast disk.
+  // So this thread does everything, unless it recently had to wait too long for the disk or for another process: that
+  // would block all other work.
   let waitedMs = 0;
 
   function commitHere(work: () => void): void {
@@ -185,9 +186,9 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
     put: (key: Buffer, value: Buffer): void => void db.put(key, value),
     remove: (key: Buffer): void => void db.remove(key),
-    // Of the write transaction under way. Each one that changes something has the next number.
+    // The number of the current write transaction. Each one that changes something has the next number.
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
-    // The next read starts from the newest commit, another process's included.
+    // The next read starts from the newest commit, including those of other processes.
     refresh: () => db.resetReadTxn(),
     backup: (folder: string) => writeWhole(storeFile(folder), draft => db.backup(draft, true)),
     stats: () => db.getStats() as LmdbStats,
@@ -231,9 +232,9 @@ function openDatabase(
     const db = open<unknown, Buffer>({
       path: file,
       ...(inMemory && { noSync: true, deleteOnClose: true }),
-      // A transaction is flushed before anyone can see it, so that one whose flush failed never happened.
+      // A transaction is flushed before it becomes visible, so one whose flush failed never happened.
       overlappingSync: false,
-      // Otherwise each transaction has a second promise, which nobody holds and which is rejected when it fails.
+      // Otherwise each transaction has a second promise without handlers, which is rejected when it fails.
       eventTurnBatching: false,
       pageSize,
       keyEncoding: 'binary',
@@ -260,7 +261,7 @@ export function readMeta<T>(store: Pick<Store, 'get'>, name: string): T | undefi
   return store.get(metaKey(name), decodeJson) as T | undefined;
 }
 
-// A new file gets our version; a file of another version is not touched.
+// A new file gets our version; a file of another version is left unchanged.
 export async function claimFormat(store: Store): Promise<void> {
   const found = readMeta<number>(store, 'format');
   if (found === undefined) {

@@ -1,6 +1,6 @@
 import type { KeyType } from '../values/attribute-value.ts';
 
-// What the store remembers of a table. Kept as JSON in the file, so every field is plain data.
+// The stored description of a table. It is JSON in the file, so every field is plain data.
 export type KeyAttribute = { name: string; type: KeyType };
 // A global index can have up to four attributes in each part of its key; those past the first are in `more`.
 export type KeySchema = {
@@ -9,7 +9,7 @@ export type KeySchema = {
   more?: { hash: KeyAttribute[]; range: KeyAttribute[] };
 };
 export type Projection = { type: 'ALL' | 'KEYS_ONLY' } | { type: 'INCLUDE'; attributes: string[] };
-// `decreases` counts those of the day of `decreasedAt`.
+// `decreases` counts the decreases on the day of `decreasedAt`.
 export type Throughput = {
   read: number;
   write: number;
@@ -51,7 +51,7 @@ export type Stream = {
 
 export type TimeToLive = { attribute: string; status: 'ENABLING' | 'ENABLED' | 'DISABLING' };
 
-// Settings that are kept for those who ask for them; the engine does nothing by them.
+// Settings that are stored for tools that read them; the engine does not act on them.
 export type ResourcePolicy = { text: string; revision: string };
 export type Insights = { enabled: boolean; mode: string; changedAt: number };
 export type KinesisDestination = { arn: string; precision?: string };
@@ -75,9 +75,9 @@ export type Table = {
   streams: Stream[];
   tags: Record<string, string>;
   recovery?: { since: number; days: number };
-  // By what they are for: `table`, or `stream/` and its label.
+  // By resource: `table`, or `stream/` and its label.
   policies?: Record<string, ResourcePolicy>;
-  // By index; the table's own have an empty name.
+  // By index; the table's own has an empty name.
   insights?: Record<string, Insights>;
   kinesis?: KinesisDestination[];
 };

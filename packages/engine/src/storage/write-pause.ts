@@ -26,8 +26,8 @@ export function createWritePause(store: Store, now: () => number) {
       const pause = find();
       return pause && !isOver(pause) ? pause : undefined;
     },
-    // Why this transaction must not write. A pause that is over is removed by the first transaction after it: only so can
-    // the one who started it tell that nobody has written since.
+    // Why this transaction must not write. A pause that has expired is removed by the first transaction after it, so
+    // the process that started it can tell that none has written since.
     refusal(tx: Tx): DynamoError | undefined {
       const pause = find();
       if (!pause) return undefined;

@@ -8,8 +8,8 @@ import { indexKey, logKey, partitionHash, ttlKey } from './keys.ts';
 import { copyBytes, type Store } from './store.ts';
 import { attributesOfKey, type Index, type Stream, type Table } from './table.ts';
 
-// One item's change, and everything that follows from it: index entries, the TTL entry, the change record and
-// the counts. Called inside a write transaction, after every condition has been decided.
+// One item's change, and everything that follows from it: index entries, the TTL entry, the change record and the
+// counts. Called inside a write transaction, after every condition has been checked.
 
 export type Image = { item: Item; bytes: Buffer; size: number };
 export type Actor = 'user' | 'ttl';
@@ -55,7 +55,7 @@ function writeIndex(tx: Tx, table: Table, index: Index, key: Buffer, before?: Im
   tx.addSize(index.id, (newKey ? 1 : 0) - (oldKey ? 1 : 0), newSize - oldSize);
 }
 
-// While an index is being filled, an item may not have got its entry yet, and must not be counted off.
+// While an index is being built, an item may have no entry yet, and must not be subtracted from the counts.
 function entryOf(tx: Tx, index: Index, image: Image, key: Buffer): Buffer | undefined {
   const entry = indexKey(index, image.item, key);
   return entry && index.status === 'CREATING' && !tx.has(entry) ? undefined : entry;
@@ -73,7 +73,7 @@ export function projectedSize(table: Table, index: Index, image: Pick<Image, 'it
 
 const namesOfIndexes = new WeakMap<Index, Set<string>>();
 
-// The attributes an index carries; undefined for all of them.
+// The attributes that an index contains; undefined for all.
 export function projectedNames(table: Table, index: Index): Set<string> | undefined {
   if (index.projection.type === 'ALL') return undefined;
   const known = namesOfIndexes.get(index);

@@ -4,8 +4,8 @@ import type { Stream } from '../storage/table.ts';
 import { shardRange } from './records.ts';
 import { findStream } from './stream-lookup.ts';
 
-// Wakes the readers of streams. A commit of this process wakes them at once, and so does another process that says
-// that it has committed something. In case that was not heard, a slow poll runs while somebody waits.
+// Wakes the readers of streams: at once after a commit of this process, and when another process reports a commit. In
+// case a report is lost, a slow poll runs while readers wait.
 
 // `signal` ends every wait: the store is about to close.
 export type HubOptions = { pollMs(): number; signal?: AbortSignal };
@@ -35,7 +35,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     check();
   }
 
-  // For commits of other processes. What several of them say in one turn of the event loop needs one look.
+  // For commits of other processes. Reports in the same turn of the event loop need one look.
   let isLooking = false;
   function look(): void {
     if (isLooking || waiters.size === 0) return;
@@ -46,7 +46,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     });
   }
 
-  // The log's newest sequence. Taken before reading and given to `waitForChange` afterwards, it closes the gap
+  // The newest sequence of the log. Taken before a read and passed to `waitForChange` afterwards, it closes the gap
   // between the two.
   const position = (): number => readSequence(context.store);
 
@@ -55,7 +55,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
   function waitForChange(target: string, signal?: AbortSignal, from?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       for (const over of [signal, closing]) if (over?.aborted) return reject(over.reason);
-      // Another process may have rung before this one waited.
+      // Another process may have reported a commit before this one waited.
       context.store.refresh();
       const since = from ?? position();
       if (hasChanged(context, target, since)) return resolve();

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { streamIteratorMs } from '../limits.ts';
 
-// A shard iterator says everything about itself: which stream and shard, the next sequence to read, and when it
-// was made. Nothing is remembered here, so iterators survive a restart and work in every process.
+// A shard iterator contains its whole state: stream and shard, the next sequence to read, and when it was created. So
+// iterators survive a restart and work in every process.
 export type ShardIterator = { streamArn: string; shardId: number; position: number; createdAt: number };
 
 export function formatIterator({ streamArn, shardId, position, createdAt }: ShardIterator): string {

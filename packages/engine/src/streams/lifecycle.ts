@@ -41,7 +41,7 @@ export function closeStream(stream: Stream, sequence: number, closedAt: number):
   return { ...stream, enabled: false, shards };
 }
 
-// When the table goes, its streams stay.
+// When the table is deleted, its streams stay.
 export function keepStreamsOf(tx: Tx, table: Table, now: number): void {
   if (table.streams.length === 0) return;
   const sequence = tx.nextSequence();
@@ -54,8 +54,8 @@ export function keepStreamsOf(tx: Tx, table: Table, now: number): void {
   }
 }
 
-// Closes every open shard of the table's stream and opens a child for each. A child takes its parent's place in
-// the order of open shards, so the changes of one item go from a shard to its child and nowhere else.
+// Closes every open shard of the table's stream and opens a child for each. A child takes its parent's position among
+// the open shards, so the changes of one item move from a shard to its child and to no other.
 export function rollShards(context: Context, tableName: string): Promise<void> {
   return context.submit((tx: Tx) => {
     const table = knownTable(context, tableName);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Shard, Stream } from '../storage/table.ts';
 
-// How numbers of the change log look outside: sequence numbers have at least 21 digits and sort as text too;
-// shard ids have AWS's shape.
+// External forms of numbers in the change log: sequence numbers have at least 21 digits and also sort as text; shard
+// ids look like AWS's.
 
 const sequenceDigits = 20;
 

@@ -3,17 +3,17 @@ import type { StreamRecord } from './records.ts';
 
 export type Entry = { sequence: number; record: StreamRecord; size: number };
 
-// The beginning of a page, and where to continue in the log unless it is full.
+// The start of a page, and where to continue in the log unless it is full.
 type Beginning = { records: StreamRecord[]; bytes: number; position: number; isFull: boolean };
 
 export type Recent = {
   page(position: number, limit: number): Beginning;
-  // What was found in the log from a position on, without a gap.
+  // The records in the log from a position on, without a gap.
   remember(position: number, found: readonly Entry[]): void;
 };
 
-// The last records of a shard, each with its images decoded once for all readers. A log only grows at its end, so what
-// was read of it stays true. Records are shared: nobody changes them.
+// The last records of a shard, each with its images decoded once for all readers. A log only grows at its end, so
+// cached records stay valid. Records are shared and must not be changed.
 export function createRecent(): Recent {
   let entries: Entry[] = [];
   let from = 0; // every record of the shard from here on, up to the last one of `entries`, is in it
@@ -64,7 +64,7 @@ export function createRecent(): Recent {
   };
 }
 
-// The first one at or after a position.
+// The first record at or after a position.
 function findFirst(entries: readonly Entry[], position: number): number {
   let low = 0;
   let high = entries.length;

@@ -9,9 +9,9 @@ import type { Item } from '../values/attribute-value.ts';
 import { sequenceText } from './names.ts';
 import { createRecent, type Entry, type Recent } from './recent-records.ts';
 
-// The change log as the Streams API shows it.
+// The change log as the Streams API returns it.
 
-// A reader in this process gets the sizes of images without decoding them. AWS has no such field, so nobody else sees it.
+// Gives a reader in this process the sizes of images without decoding them. AWS has no such field, so it is a symbol.
 const imageBytes = Symbol.for('stak.image-bytes');
 
 export type StreamRecord = {
@@ -32,7 +32,7 @@ export type StreamRecord = {
   userIdentity?: { Type: 'Service'; PrincipalId: 'dynamodb.amazonaws.com' };
 };
 
-// Sequences fit in six bytes; the largest is never given out.
+// Sequences fit in six bytes; the largest is never assigned.
 const lastSequence = 2 ** 48 - 1;
 
 export const shardRange = (streamId: number, shardId: number, from = 0): KeyRange => ({
@@ -42,8 +42,8 @@ export const shardRange = (streamId: number, shardId: number, from = 0): KeyRang
 
 export type Page = { records: StreamRecord[]; position: number; exhausted: boolean };
 
-// Reads from `position` on, and says where to continue and whether there was more. Most readers of a shard have read nearly
-// all of it: what one of them has read from the log, the others get from memory.
+// Reads from `position` on, and returns where to continue and whether there was more. Most readers of a shard are near
+// its end: what one of them has read from the log, the others get from memory.
 export function readRecords(
   context: Context,
   stream: Stream,
@@ -131,7 +131,7 @@ function presentRecord(
   };
 }
 
-// Most readers want the images of some entities only, and tell them by their keys.
+// Most readers need the images of some entities only, and choose them by their keys.
 function showImage(target: object, name: 'NewImage' | 'OldImage', bytes: Buffer): void {
   let item: Item | undefined;
   Object.defineProperty(target, name, {
@@ -145,7 +145,7 @@ const sequenceDigits = 12; // six bytes
 const idDigits = 32;
 const idStarts = new WeakMap<Stream, string>();
 
-// The same record has the same id however often it is read: consumers tell repetitions by it.
+// The same record always has the same id: consumers recognise repetitions by it.
 function eventId(stream: Stream, sequence: number): string {
   let start = idStarts.get(stream);
   if (start === undefined) {

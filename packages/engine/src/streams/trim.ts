@@ -16,8 +16,8 @@ import {
 import { shardRange } from './records.ts';
 import { listAllStreams } from './stream-lookup.ts';
 
-// Records live for a day. The newest sequence removed from a shard is remembered, to tell a reader who asks for
-// it that it is gone.
+// Records are kept for a day. The newest sequence removed from a shard is stored, to report it to a reader that asks
+// for older records.
 
 const trimmedName = (streamId: number, shardId: number): string => `trimmed/${streamId}/${shardId}`;
 
@@ -47,7 +47,7 @@ export async function trimLog(context: Context): Promise<number> {
 async function trimShard(context: Context, stream: Stream, shard: Shard, horizon: number): Promise<number> {
   const { store } = context;
   let removed = 0;
-  // Looking costs nothing; a transaction is begun only when there is something to remove.
+  // Checking costs nothing; a transaction is started only if there is something to remove.
   while (oldKeys(store, stream.id, shard.id, horizon, 1).length > 0) {
     removed += await context.submit(tx => {
       const keys = oldKeys(store, stream.id, shard.id, horizon, keysPerTransaction);
@@ -70,7 +70,7 @@ function oldKeys(store: Store, streamId: number, shardId: number, horizon: numbe
   return keys;
 }
 
-// A closed shard stays for a day too, even when empty: its readers learn from it where to continue.
+// A closed shard also stays for a day, even when empty: its readers learn from it where to continue.
 function isOver(store: Store, stream: Stream, shard: Shard, horizon: number): boolean {
   if (shard.closedAt === undefined || shard.closedAt >= horizon) return false;
   for (const _ of store.keys(shardRange(stream.id, shard.id))) return false;

@@ -21,7 +21,7 @@ const decodeSized = (bytes: Buffer, end: number): Sized => ({
   size: decodeSize(bytes),
 });
 
-// What one walk does: `current` gives the table while the work is still wanted.
+// One walk over a table: `current` returns the table while the work is still needed.
 type Fill = {
   current(): Table | undefined;
   add(tx: Tx, table: Table, key: Buffer, entry: Sized): void;

@@ -8,7 +8,7 @@ import type {
   ThroughputInput,
 } from '../validation/table-members.ts';
 
-// From what a request says of a table to what the store remembers of it. The request has been validated.
+// From the request that defines a table to its stored description. The request has been validated.
 
 type Origin = { newId: () => number; uuid: string; now: number };
 

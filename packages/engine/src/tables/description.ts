@@ -23,7 +23,7 @@ const dayMs = 24 * 60 * 60_000;
 export function describe(context: Context, table: Table, status: TableStatus = 'ACTIVE') {
   const { items, bytes } = readSize(context.store, table.id);
   const locals = table.indexes.filter(index => index.kind === 'local');
-  // DynamoDB leaves them out of the answer to DeleteTable.
+  // DynamoDB omits them from the response of DeleteTable.
   const globals = status === 'DELETING' ? [] : table.indexes.filter(index => index.kind === 'global');
   return {
     AttributeDefinitions: attributeDefinitions(table),
@@ -133,7 +133,7 @@ type StreamsDescription = {
   LatestStreamArn?: string;
 };
 
-// The label of a disabled stream stays; the specification tells whether there is a stream now.
+// The label of a disabled stream stays; the specification tells whether a stream is enabled now.
 function describeStreams(context: Context, table: Table): StreamsDescription {
   const stream = table.streams.at(-1);
   if (!stream) return {};

@@ -4,16 +4,16 @@ import { head, metaKey, prefixRange, sizeKey, space } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
 import type { Table } from '../storage/table.ts';
 
-// Removing many records: a few at a time, each time in a transaction of its own, so that writers hardly wait.
-// What is to be done stands in the file; after a crash it is simply taken up again.
+// Removes many records: a few per transaction, so that writers hardly wait. The remaining work is stored in the file,
+// so it is resumed after a crash.
 
 export const keysPerTransaction = 512;
 
 const noBytes = Buffer.alloc(0);
 const garbagePrefix = metaKey('garbage/');
 
-// `finish` runs in the transaction that removes the last key, so nothing can slip in between. `wanted` is asked
-// in every transaction: another process may have finished the work.
+// `finish` runs in the transaction that removes the last key, so nothing can be added in between. `wanted` is called in
+// every transaction: another process may have finished the work.
 async function removeAll(
   context: Context,
   prefix: Buffer,
@@ -46,7 +46,7 @@ function firstKeys(store: Store, prefix: Buffer): Buffer[] {
 export function discardTable(tx: Tx, table: Table): void {
   discard(tx, head(space.item, table.id));
   discard(tx, head(space.ttl, table.id));
-  // The counts as well: this very transaction may still add to them when it ends.
+  // The counts as well: this transaction may still add to them when it ends.
   discard(tx, sizeKey(table.id));
   for (const index of table.indexes) {
     discard(tx, head(space.index, index.id));

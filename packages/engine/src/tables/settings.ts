@@ -4,7 +4,7 @@ import type { ThroughputInput } from '../validation/table-members.ts';
 import type { UpdateTableInput } from '../validation/update-table.ts';
 import { encryptionOf, onDemandOf } from './definition.ts';
 
-// What UpdateTable changes of a table besides its indexes and streams.
+// Applies the changes of UpdateTable other than indexes and streams.
 export function updateSettings(table: Table, input: UpdateTableInput, now: number): Table {
   const billing = input.BillingMode ?? table.billing;
   const becomesOnDemand = billing === 'PAY_PER_REQUEST' && table.billing === 'PROVISIONED';

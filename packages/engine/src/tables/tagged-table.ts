@@ -3,7 +3,7 @@ import { DynamoError } from '../errors.ts';
 import type { Table } from '../storage/table.ts';
 import { parseArn } from './arns.ts';
 
-// Tags go by ARN. DynamoDB does not tell whether another account has such a table.
+// Tags are addressed by ARN. DynamoDB does not reveal whether another account has the table.
 export function taggedTable(context: Context, operation: string, arn: string): Table {
   const { accountId, tableName } = parseArn(arn)!;
   if (accountId !== context.accountId) {

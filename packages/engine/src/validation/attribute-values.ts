@@ -25,13 +25,13 @@ const shortName = attributeNameBytes / 4; // no character takes more than four b
 const text = string();
 const texts = list(text);
 
-// A value that came through any door, or from a caller without types: anything may stand in any place.
+// A value from HTTP, or from a caller without types: it may contain anything.
 type Untrusted = { [type: string]: unknown } | null | undefined;
 
 export const nestingError = () => validationError(tooDeep);
 
-// Checks a value, makes its numbers canonical and sorts its sets in place, in one pass. A value with several
-// types gets the complaint about a broken one first, as DynamoDB does.
+// Checks a value, makes its numbers canonical and sorts its sets in place, in one pass. If a value has several types,
+// DynamoDB reports an invalid one first.
 export function validateValue(value: AttributeValue, depth = 1): void {
   if (depth > limits.nestingDepth) throw nestingError();
   const untrusted = value as Untrusted;
@@ -84,7 +84,7 @@ export function validateValue(value: AttributeValue, depth = 1): void {
 }
 
 export function validateAttributes(item: Item, depth = 1): void {
-  if (item[encoded]) return; // nothing is encoded that is not valid
+  if (item[encoded]) return; // only valid items are encoded
   for (const name in item) {
     checkAttributeName(name);
     validateValue(item[name] as AttributeValue, depth);

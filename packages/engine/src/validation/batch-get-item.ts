@@ -39,7 +39,7 @@ export function validateBatchGetItem(input: BatchGetItemInput): void {
     }
     count += keys;
   }
-  // One table's expression does not go with another's older parameter either.
+  // One table's expression cannot be combined with another's legacy parameter either.
   checkExpressionMix(
     Object.assign({}, ...Object.values(tables)),
     ['ProjectionExpression'],

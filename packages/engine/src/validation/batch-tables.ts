@@ -3,13 +3,13 @@ import { constraintError } from './constraints.ts';
 import { echo } from './echo.ts';
 import { nameInArn } from './table-name.ts';
 
-// A Buffer has turned itself into numbers by the time its value gets here.
+// JSON.stringify has already converted a Buffer to numbers when its value gets here.
 function binaryAsText(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const given = this[name];
   return given instanceof Uint8Array ? Buffer.from(given).toString('base64') : value;
 }
 
-// A caller in the same process may pass what JSON cannot hold.
+// A caller in the same process may pass values that JSON cannot express.
 function textOf(tables: object): string {
   try {
     return JSON.stringify(tables, binaryAsText);

@@ -37,7 +37,7 @@ function checkStructure(shape: StructureShape, input: unknown, parent: string, e
       // Null means absent. Code after the validators only has to handle undefined.
       Reflect.set(record, member.name, undefined);
     }
-    // The table's name stands first, and a bad one is reported alone.
+    // The table's name comes first, and an invalid one is reported alone.
     if (errors.length > 0 && parent === '' && member.name === 'TableName') return;
   }
 }
@@ -169,7 +169,7 @@ function checkRange(
 }
 
 function checkPattern(pattern: RegExp, value: string, parent: string, label: string, errors: string[]): void {
-  // An empty name is only too short.
+  // An empty name is only reported as too short.
   if (value === '' || pattern.test(value)) return;
   const source = pattern.source.slice(1, -1);
   errors.push(violation(value, parent + label, `Member must satisfy regular expression pattern: ${source}`));

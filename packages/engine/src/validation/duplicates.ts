@@ -2,10 +2,10 @@ import { validationError } from '../errors.ts';
 import type { Table } from '../storage/table.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
-// Text that is equal for equal keys. Numbers are canonical by now, so their text will do.
+// Text that is equal for equal keys. Numbers are canonical here, so their text can be compared.
 function keyIdentity({ keys: { hash, range } }: Table, item: Item): string {
   const first = valueIdentity(item[hash.name] as AttributeValue);
-  // The length keeps `a` + `bc` apart from `ab` + `c`.
+  // The length distinguishes `a` + `bc` from `ab` + `c`.
   return range ? `${first.length}:${first}${valueIdentity(item[range.name] as AttributeValue)}` : first;
 }
 
@@ -20,12 +20,12 @@ function valueIdentity(value: AttributeValue): string {
 
 export type Target = { table: Table; key: Item };
 
-// BatchGetItem and BatchWriteItem. Keys are checked by now; an item will do for its key.
+// BatchGetItem and BatchWriteItem. Keys have been checked; a whole item can be passed for its key.
 export function checkBatchDuplicates(targets: Iterable<Target>): void {
   if (hasDuplicates(targets)) throw validationError('Provided list of item keys contains duplicates');
 }
 
-// A table can stand in a batch by its name and by its ARN.
+// A batch can name a table by its name and by its ARN.
 export function checkBatchAliases(targets: Target[], names: number): void {
   if (names > 1 && new Set(targets.map(({ table }) => table.id)).size < names) checkBatchDuplicates(targets);
 }

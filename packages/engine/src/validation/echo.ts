@@ -1,5 +1,5 @@
-// What a message repeats of the request. DynamoDB prints all of it, as Java prints its objects; we stop after
-// this many characters, since a request may hold megabytes.
+// The part of the request that a message repeats. DynamoDB prints all of it, as Java prints its objects; we stop after
+// this many characters, since a request may be megabytes long.
 const maxEchoLength = 4096;
 const maxEchoDepth = 40;
 

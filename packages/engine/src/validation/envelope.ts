@@ -4,9 +4,9 @@ const prefix = '1 validation error detected: ';
 
 export const enveloped = (message: string): DynamoError => validationError(prefix + message);
 
-// PutItem and UpdateItem announce what is wrong with the request itself, where every other operation just says
-// it: mixed parameters, sets, NULL, values nested too deep, expressions that do not parse. What only the table or the stored item can
-// tell, sizes, and names or values left unused stay as they are.
+// PutItem and UpdateItem put a prefix before errors of the request itself, where every other operation has none: mixed
+// parameters, sets, NULL, values nested too deep, expressions that do not parse. Errors that depend on the table or the
+// stored item, sizes, and unused names or values have no prefix.
 const announced =
   /^(One or more parameter values were invalid: |Input collection |ExpressionAttributeValues (can only|contains invalid value: (One|Input))|Can not use both |Nesting Levels have exceeded |Invalid (Update|Condition)Expression: (?!The expression can not be empty))/;
 

@@ -45,7 +45,7 @@ function refuseBoth(
   const mixed = older.filter(
     name =>
       parameters[name] != null &&
-      // A filter expression may stand beside the older form of the key condition.
+      // A filter expression may be combined with the legacy form of the key condition.
       (name !== 'KeyConditions' || parameters.KeyConditionExpression != null),
   );
   if (mixed.length === 0) return;
@@ -56,8 +56,7 @@ function refuseBoth(
   );
 }
 
-// Names and values come before the expressions themselves, which are parsed elsewhere; here one only may not
-// be empty.
+// Names and values are checked before the expressions, which are parsed elsewhere; here they must only not be empty.
 export function checkExpressionReferences(input: object, expressions: readonly Expression[]): void {
   const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input as References;
   if (names != null) {
@@ -103,7 +102,7 @@ function checkReferenceValue(value: AttributeValue, name: string): void {
     validateValue(value);
   } catch (error) {
     if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error;
-    // These two are not attributed to a value.
+    // These two messages do not name a value.
     if (error.message.endsWith(falseNull) || error.message === tooDeep) throw error;
     throw validationError(
       `ExpressionAttributeValues contains invalid value: ${error.message} for key ${name}`,

@@ -34,7 +34,7 @@ function checkKeyPart(key: Item, attribute: KeyAttribute, isHash: boolean): void
   checkKeyValue(value, attribute, isHash);
 }
 
-// What a read compares a key with has to fit a key too.
+// A value that a read compares with a key must itself fit a key.
 export function checkKeyBounds({ hash, range }: KeyBounds): void {
   if (sizeOfAll(hash) > limits.hashKeyBytes) throw oversizedKey(true);
   const sizes = range.map(test =>
@@ -110,13 +110,13 @@ function refuseEmpty({ name, type }: KeyAttribute, value: AttributeValue): void 
   if (keySize(value) === 0) throw emptyKey(`${emptyValue(type)} Key: ${name}`);
 }
 
-// Inside TransactWriteItems an empty key refuses the whole request, while any other mismatch is the action's
-// own cancellation reason.
+// Inside TransactWriteItems an empty key rejects the whole request, while any other mismatch is the cancellation reason
+// of the action.
 export const isEmptyKeyError = (error: unknown): boolean =>
   error instanceof DynamoError && error.message.startsWith(emptyPrefix);
 
-// An item may lack an index's keys, but may not hold them in a form the index cannot. Of several indexes, the
-// first by name is reported.
+// An item may lack an index's keys, but must not have values that the index cannot hold. Of several indexes, the first
+// by name is reported.
 function checkIndexKeys(table: Table, item: Item): void {
   refuseFirstMisfit(table, item, undefined, ({ attribute, index, isHash, value }) => {
     if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
@@ -184,7 +184,7 @@ function findMisfit(
   return { attribute, index, isHash, value };
 }
 
-// Of several attributes each has to fit, and together they have to fit the part of the key they are in.
+// Each of several attributes must fit, and together they must fit their part of the key.
 function findComposedMisfit(item: Item, before: Item | undefined, index: Index): Misfit | undefined {
   for (const isHash of [true, false]) {
     const attributes = isHash ? hashAttributes(index.keys) : rangeAttributes(index.keys);

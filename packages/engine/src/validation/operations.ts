@@ -1,18 +1,5 @@
 import { validateBatchGetItem } from './batch-get-item.ts';
 import { validateBatchWriteItem } from './batch-write-item.ts';
-import {
-  validateBackupArn,
-  validateCreateBackup,
-  validateExportArn,
-  validateExportTable,
-  validateGlobalTable,
-  validateImportArn,
-  validateImportTable,
-  validateListing,
-  validateReplicaScaling,
-  validateRestoreBackup,
-  validateRestoreTime,
-} from './copies.ts';
 import { validateCreateTable } from './create-table.ts';
 import { validateDeleteItem } from './delete-item.ts';
 import { validateGetItem } from './get-item.ts';
@@ -46,11 +33,23 @@ import { validateListTagsOfResource, validateTagResource, validateUntagResource 
 import { validateDescribeTimeToLive, validateUpdateTimeToLive } from './time-to-live.ts';
 import { validateTransactGetItems } from './transact-get-items.ts';
 import { validateTransactWriteItems } from './transact-write-items.ts';
+import {
+  validateBackupArn,
+  validateCreateBackup,
+  validateExportArn,
+  validateExportTable,
+  validateGlobalTable,
+  validateImportArn,
+  validateImportTable,
+  validateListing,
+  validateReplicaScaling,
+  validateRestoreBackup,
+  validateRestoreTime,
+} from './unsupported.ts';
 import { validateUpdateItem } from './update-item.ts';
 import { validateUpdateTable } from './update-table.ts';
 
-// Every operation's validator takes whatever a caller sends: it either throws a DynamoError or vouches for the
-// type it declares.
+// Every validator takes any input: it either throws a DynamoError or guarantees the type it declares.
 export const validators = {
   BatchExecuteStatement: validateBatchExecuteStatement,
   BatchGetItem: validateBatchGetItem,

@@ -33,7 +33,7 @@ export function checkSelect(input: ReadInput, missingProjection: (message: strin
   }
 }
 
-// Of the complaints about values, those about numbers and duplicates come as they are.
+// Of the errors about values, those about numbers and duplicates have no prefix.
 const bare = /contains duplicates|number set|numeric value|significant digits|number with magnitude/;
 
 export function validateStartKey(key: Item | undefined): void {

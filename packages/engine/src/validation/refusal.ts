@@ -2,7 +2,7 @@ import { DynamoError } from '../errors.ts';
 import { deserialize } from '../http/deserialize.ts';
 import { type Operation, validators } from './operations.ts';
 
-// For the tests beside: a request as it comes over the wire, and what DynamoDB answers.
+// For the tests: a request as it arrives over the wire, and DynamoDB's response.
 export type Refusal = [title: string, operation: Operation, body: object, message: string | undefined];
 
 export function refusal(operation: Operation, body: unknown): string | undefined {

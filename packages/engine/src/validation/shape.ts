@@ -1,8 +1,8 @@
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
-// A request described as data: what each member is, and the constraints DynamoDB reports together before it
-// looks at anything else. The HTTP door reads JSON by it, the validators check by it, the input types follow
-// from it. Members stand in the order in which DynamoDB reports them, the table's name first.
+// A request described as data: the type of each member, and the constraints that DynamoDB reports together before
+// anything else. The HTTP server reads JSON with it, the validators check it, and the input types are derived from it.
+// Members are in the order in which DynamoDB reports them, the table's name first.
 type Presence = { required?: true };
 
 export type StringShape<T extends string = string> = Presence & {
@@ -76,7 +76,7 @@ export const required = <S extends Shape>(shape: S): S & { required: true } => (
 // Messages name members in Java's case: `TableName` is `tableName`.
 const toLabel = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-// What a shape describes: with tagged values, as on the wire, unless told what stands in their place.
+// The TypeScript type of a shape. Values are tagged, as on the wire, unless another type is given.
 export type TypeOf<S, Value = AttributeValue, Attributes = Item> =
   S extends StringShape<infer T>
     ? T

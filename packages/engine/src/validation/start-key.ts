@@ -5,7 +5,7 @@ import { checkKey } from './keys.ts';
 
 const invalidStart = 'The provided starting key is invalid';
 
-// ExclusiveStartKey names a place in what is read: the table's key, and with an index the index's key too.
+// ExclusiveStartKey is a position in what is read: the table's key, and with an index also the index's key.
 export function checkStartKey(table: Table, index: Index | undefined, key: Item): void {
   const expected = new Map<string, KeyAttribute>();
   for (const { keys } of index ? [table, index] : [table]) {

@@ -79,7 +79,7 @@ export function validateDeleteResourcePolicy(input: DeleteResourcePolicyInput): 
   checkResourceArn(input.ResourceArn);
 }
 
-// The document is kept, not enforced: signatures are not checked either.
+// The document is stored, not enforced: signatures are not checked either.
 export function checkPolicy(policy: string): void {
   if (Buffer.byteLength(policy) > policyBytes) {
     throw invalid(`Maximum policy size of ${policyBytes} bytes exceeded`);

@@ -12,7 +12,7 @@ const keyElement = structure('KeySchemaElement', {
   KeyType: required(oneOf('HASH', 'RANGE')),
 });
 const keySchema = required(list(keyElement, 1, 2));
-// Several attributes can make up each part of its key; how many is not said by the shape.
+// Each part of its key can have several attributes; the shape does not limit their number.
 const globalKeySchema = required(list(keyElement, 1));
 
 const projection = required(

@@ -3,12 +3,11 @@ import { required, string } from './shape.ts';
 
 const pattern = /^[a-zA-Z0-9_.-]+$/;
 
-// The data plane takes any name that could exist and lets the lookup fail; CreateTable insists on three
-// characters.
+// The data plane accepts any valid name and lets the lookup fail; CreateTable requires three characters.
 export const tableName = required(string({ min: 1, max: 255, pattern }));
 export const newTableName = required(string({ min: 3, max: 255, pattern }));
 export const indexName = string({ min: 3, max: 255, pattern });
-// The control plane checks the length in words of its own, below.
+// The control plane checks the length with its own message, below.
 export const knownTableName = required(string({ pattern }));
 
 export function checkTableNamePresence(input: unknown): void {
@@ -31,7 +30,7 @@ export function nameInArn(name: string): string {
   return /^arn:[^:]+:dynamodb:[^:]*:\d*:table\/([a-zA-Z0-9_.-]+)$/.exec(name)?.[1] ?? name;
 }
 
-// Replaces an ARN by the name, so that nothing behind the validators meets an ARN.
+// Replaces an ARN by the name, so that code after the validators never sees an ARN.
 export function resolveTableArn(input: unknown): void {
   const holder = input as { TableName?: unknown } | null | undefined;
   if (typeof holder?.TableName === 'string') holder.TableName = nameInArn(holder.TableName);

@@ -2,7 +2,7 @@ import { checkConstraints } from './constraints.ts';
 import { integer, string, structure, type TypeOf } from './shape.ts';
 import { checkTableNameLength, knownTableName, resolveTableArn } from './table-name.ts';
 
-// The operations that name a table and little else, or nothing at all.
+// Operations that take a table's name and little else, or nothing at all.
 const named = structure('TableInput', { TableName: knownTableName });
 export const describeTableShape = named;
 export const deleteTableShape = named;

@@ -18,7 +18,7 @@ export const listTagsOfResourceShape = structure('ListTagsOfResourceInput', {
   NextToken: string(),
 });
 
-// Their validators take what the shapes allow; past them, ResourceArn and the list are there.
+// The validators accept what the shapes allow; after them, ResourceArn and the list are set.
 export type TagResourceInput = { ResourceArn: string; Tags: Tag[] };
 export type UntagResourceInput = { ResourceArn: string; TagKeys: string[] };
 export type ListTagsOfResourceInput = { ResourceArn: string; NextToken?: string };

@@ -51,7 +51,7 @@ export const transactWriteItemsShape = structure('TransactWriteItemsInput', {
 export type TransactWriteItemsInput = TypeOf<typeof transactWriteItemsShape>;
 export type TransactWriteItem = TypeOf<typeof transactWriteItem>;
 
-// `bind` reads an action's expressions: DynamoDB is done with one action before it looks at the next.
+// `bind` parses an action's expressions: DynamoDB finishes one action before it checks the next.
 export function validateTransactWriteItems(
   input: TransactWriteItemsInput,
   bind?: (item: TransactWriteItem) => void,

@@ -1,7 +1,7 @@
 import { validationError } from '../errors.ts';
 import { transactionBytes } from '../limits.ts';
 
-// Of what a transaction writes, or of what it finds.
+// The size of what a transaction writes, or of what it finds.
 export function checkTransactionSize(bytes: number): void {
   if (bytes <= transactionBytes) return;
   throw validationError(

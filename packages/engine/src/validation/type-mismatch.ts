@@ -8,8 +8,8 @@ const uncastable =
   '(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base ' +
   "of loader 'bootstrap')";
 
-// DynamoDB's parser words the same mistake differently for a member of a structure (a field) and for an
-// element of a list or a map.
+// DynamoDB's parser has different messages for the same mistake in a member of a structure (a field) and in an element
+// of a list or a map.
 export type Site = 'field' | 'element';
 export type Expected = Shape | { kind: 'binary' };
 

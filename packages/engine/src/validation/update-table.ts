@@ -74,7 +74,7 @@ export function validateUpdateTable(input: UpdateTableInput): void {
   if (updates) checkIndexUpdates(updates);
 }
 
-// Some changes have to be made one by one.
+// Some changes must be made one by one.
 function checkAlone(input: UpdateTableInput): void {
   const { AttributeDefinitions: _, TableName: __, ...changes } = input;
   const asked = Object.entries(changes).filter(([, change]) => change != null).length;
@@ -116,7 +116,7 @@ function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
   }
 }
 
-// What only the table can tell: the billing mode it is in, and the attributes it already defines.
+// Checks that need the table: its billing mode, and the attributes it already defines.
 export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
   const billing = input.BillingMode ?? table.billing;
   if (billing === 'PAY_PER_REQUEST' && input.ProvisionedThroughput) refuseThroughput();
@@ -165,7 +165,7 @@ function checkThroughputChanges(
   );
 }
 
-// A key attribute that is defined again has to have the type that it has.
+// A key attribute that is defined again must keep its type.
 function checkDefinitions(table: Table, definitions: AttributeDefinitionsInput): void {
   checkDefinedOnce(definitions);
   const types = new Map(

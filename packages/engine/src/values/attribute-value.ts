@@ -1,6 +1,6 @@
 /**
- * The wire's tagged values, with binary already decoded. Everything inside the engine speaks this form; only the
- * doors translate (base64 on HTTP, plain JavaScript values in the client).
+ * Tagged values as on the wire, with binary already decoded. The engine uses this form everywhere; only its interfaces
+ * convert (base64 over HTTP, plain JavaScript values in the client).
  */
 export type AttributeValue =
   | { S: string }
@@ -16,7 +16,7 @@ export type AttributeValue =
 
 export type AttributeType = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'M' | 'L' | 'SS' | 'NS' | 'BS';
 export type KeyType = 'S' | 'N' | 'B';
-/** An item that came in plain values is measured and encoded where it comes in, in the same pass that checks it. */
+/** An item passed as plain values is measured and encoded in the same pass that checks it. */
 export type Item = { [name: string]: AttributeValue; [encoded]?: Encoded };
 export type Encoded = { size: number; bytes: Buffer };
 export const encoded: unique symbol = Symbol('encoded');

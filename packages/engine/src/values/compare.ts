@@ -16,7 +16,7 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// Moves the surrogates above every other code unit, where the code points they stand for belong.
+// Moves the surrogates above every other code unit, where their code points belong.
 function byCodePoint(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
@@ -24,7 +24,7 @@ function byCodePoint(unit: number): number {
 
 export const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(a, b);
 
-// Both values carry the same key type; others have no order.
+// Both values have the same key type; other types have no order.
 export function compareScalars(a: AttributeValue, b: AttributeValue): number {
   if ('S' in a && 'S' in b) return compareStrings(a.S, b.S);
   if ('N' in a && 'N' in b) return compareNumbers(a.N, b.N);

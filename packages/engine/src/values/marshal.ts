@@ -3,7 +3,7 @@ import { nestingDepth } from '../limits.ts';
 import { type AttributeValue, type Item, newItem } from './attribute-value.ts';
 import { parseNumber } from './number.ts';
 
-// Plain JavaScript values, as the AWS document client takes and gives them.
+// Plain JavaScript values, as the AWS document client takes and returns them.
 type NativeValue =
   | string
   | number
@@ -143,12 +143,12 @@ function unmarshalValue(value: AttributeValue): NativeValue {
   return new Set(value.BS.map(plainBytes));
 }
 
-// Callers get the type the SDK gives, never Node's subclass of it.
+// Callers get the type that the SDK returns, never Node's subclass of it.
 export const plainBytes = (bytes: Uint8Array): Uint8Array =>
   bytes instanceof Buffer ? Uint8Array.from(bytes) : bytes;
 
-// As the document client without wrapNumbers: integers beyond a double's exact range become BigInt, decimals
-// are rounded to the nearest double.
+// Like the document client without wrapNumbers: integers beyond a double's exact range become BigInt, decimals are
+// rounded to the nearest double.
 export function nativeNumber(canonical: string): number | bigint {
   const number = Number(canonical);
   if (Number.isSafeInteger(number) || Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number;

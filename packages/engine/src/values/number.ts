@@ -26,7 +26,7 @@ export function parseNumber(text: string): string {
   return formatDecimal(trim(sign === '-', whole + fraction, whole.length + Number(exponent)));
 }
 
-// The common case costs no parsing: up to 15 digits, no leading zero, no sign games.
+// The common case needs no parsing: up to 15 digits, no leading zero, no sign.
 function isPlainInteger(text: string): boolean {
   const start = text.charCodeAt(0) === 45 ? 1 : 0;
   const length = text.length - start;

@@ -2,7 +2,7 @@ import { checkConstraints } from './constraints.ts';
 import { integer, required, type StructureShape, string, structure, type TypeOf } from './shape.ts';
 import { resolveTableArn, tableName } from './table-name.ts';
 
-// Backups, restores, exports, imports and global tables: only what is needed to refuse them by the right name.
+// Backups, restores, exports, imports and global tables: only what is needed to refuse them with the right error.
 
 const arn = required(string({ min: 37, max: 1024 }));
 

@@ -5,8 +5,8 @@ import type { Image } from './storage/writer.ts';
 import type { AttributeValue, Item } from './values/attribute-value.ts';
 
 /**
- * Units that one call takes from one partition. DynamoDB throttles by partition, so a design is as fast as its
- * hottest one. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+ * Units that one call consumes of one partition. DynamoDB throttles by partition, so a design is as fast as its hottest
+ * one. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
  */
 export type PartitionUsage = {
   table: string;

@@ -4,7 +4,7 @@ import type { Page } from './page.ts';
 
 type CapacityInput = { TableName: string; ReturnConsumedCapacity?: CapacityMode };
 
-// Capacity is worked out only for those who ask.
+// Capacity is computed only if it is requested.
 export function capacityOf(
   { TableName, ReturnConsumedCapacity: mode }: CapacityInput,
   usage: () => Usage,
@@ -15,8 +15,8 @@ export function capacityOf(
 
 type PageInput = CapacityInput & { Select?: string };
 
-// How Query and Scan answer.
-export const pageAnswer = <T>(input: PageInput, page: Page<T>, view: View<T>, usage: () => Usage) => ({
+// The response of Query and Scan.
+export const pageResponse = <T>(input: PageInput, page: Page<T>, view: View<T>, usage: () => Usage) => ({
   Count: page.count,
   ScannedCount: page.scanned,
   ...(input.Select !== 'COUNT' && { Items: page.items }),

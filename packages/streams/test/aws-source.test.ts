@@ -19,7 +19,7 @@ import {
   writeNotes,
 } from './stream-fixture.ts';
 
-// The same consumer through the AWS SDK and the engine's HTTP door: nobody wakes it, so it polls.
+// The same consumer through the AWS SDK and the engine's HTTP server: it gets no wake-ups, so it polls.
 
 let house: House;
 let server: HttpServer;
