@@ -4,8 +4,8 @@ import type { RequestRecord } from './serving.ts';
 
 const probes = new Set(['GET /healthz', 'GET /readyz', 'GET /metrics']); // several times a minute, forever
 
-// One line for each request, for `observe`. The route stands for the address, whose parts and query may be
-// secrets; tokens and bodies are not even in the record.
+// Writes one line for each request, for `observe`. It logs the route instead of the URL, whose path and query may
+// contain secrets; tokens and bodies are not even in the record.
 export function accessLog(log: Logger): (record: RequestRecord) => void {
   return ({ requestId, method, route, status, code, durationMs, principal, address }) => {
     const level = probes.has(route) ? 'debug' : 'info';

@@ -23,8 +23,8 @@ import type { RouteSpec } from './route.ts';
 export type RateLimits = {
   store: RateLimitStore;
   perPrincipal?: RatePolicy;
-  perAddress?: RatePolicy; // for callers without a principal, and for tokens that were refused
-  perWebhookAddress?: RatePolicy; // for what providers send, who have few addresses for all their customers
+  perAddress?: RatePolicy; // for callers without a principal, and for refused tokens
+  perWebhookAddress?: RatePolicy; // for requests of providers, who have few addresses for all their customers
 };
 
 export type Gate = { authenticate: Authenticate; rateLimits?: RateLimits };
@@ -48,7 +48,7 @@ const perWebhookAddress: RatePolicy = {
   by: 'address',
 };
 
-// Who is calling, if the route asks: a principal of the right kind with enough scope, or a problem.
+// The caller, if the route requires one: a principal of the right kind with sufficient scope, or a problem.
 export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: Gate): MaybePromise<void> {
   const header = c.req.header('authorization');
   const token = bearerToken(header);
@@ -64,7 +64,7 @@ export function authenticateCaller(c: Context<ApiEnv>, route: RouteSpec, gate: G
   );
 }
 
-// Guessing costs the address, but never a caller behind the same address who has a good token.
+// Guessing is charged to the address, but never to a caller with a valid token at the same address.
 export async function refuseCaller(
   c: Context<ApiEnv>,
   { rateLimits }: Gate,
@@ -79,8 +79,8 @@ export function admitPrincipal(c: Context<ApiEnv>, principal: Principal, route: 
   c.set('principal', principal);
 }
 
-// Counts the request against its caller and against the route's own limit, if it has one. The headers tell of the
-// limit that is nearer.
+// Counts the request against its caller and against the limit of the route, if it has one. The headers show the limit
+// that is closer to being used up.
 export function countRequest(
   c: Context<ApiEnv>,
   route: RouteSpec,
@@ -93,7 +93,7 @@ export function countRequest(
   const general = generalPolicy(c, route, rateLimits);
   return whenKnown(takeGeneral(c, rateLimits, general), counted => {
     c.set('rateHeaders', rateHeaders(general, counted));
-    // Whom a provider's request is from is known when it is proven.
+    // The sender of a provider's request is known after its signature is verified.
     if (!own || isAfterProof(route, own)) return;
     return whenKnown(take(c, rateLimits, own, id), countedByRoute => {
       if (counted.remaining < countedByRoute.remaining) return;
@@ -102,7 +102,7 @@ export function countRequest(
   });
 }
 
-// Against the limit of what was proven. A stranger can neither use it up nor escape it.
+// Counts against the limit of the verified subject. Unverified senders can neither use it up nor escape it.
 export function countProven(
   c: Context<ApiEnv>,
   route: RouteSpec,
@@ -127,8 +127,8 @@ function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLim
     : (rateLimits.perAddress ?? perAddress);
 }
 
-// Somebody who has signed in is refused for what they did themselves, and not for what the keys of their account did:
-// one that was stolen must not keep them from revoking it. What they do counts for the keys all the same.
+// A person who has signed in is limited by their own requests only, not by those of the account's keys: a stolen key
+// must not keep them from revoking it. Their requests still count for the keys.
 function takeGeneral(c: Context<ApiEnv>, rateLimits: RateLimits, policy: RatePolicy): MaybePromise<Verdict> {
   const principal = c.get('principal') as Principal | undefined;
   const isSignedIn = principal?.kind === 'account' && principal.via === 'session';
@@ -153,7 +153,7 @@ const count = (c: Context<ApiEnv>, { store }: RateLimits, policy: RatePolicy, wh
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
   if (by === 'address') return addressKey(c.get('address'));
-  // As they are read, not as they are spelled: a path has many spellings.
+  // Decoded parameters rather than the path, because a path can be spelled in many ways.
   const called = JSON.stringify(c.req.param());
   if (by === 'path') return called;
   return c.get('principal')?.kind === 'provider' ? `${callerKey(c)} ${called}` : callerKey(c);

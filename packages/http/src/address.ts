@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-// Who is at the other end. Each proxy we run appends the address it saw to X-Forwarded-For, so the caller's is
-// that many entries from the right; everything further left was written by the caller.
+// The caller's address. Each of our proxies appends the address it saw to X-Forwarded-For, so the caller's is that many
+// entries from the right; everything further left was written by the caller.
 export function clientAddress(
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
@@ -20,7 +20,7 @@ function plainAddress(address: string | undefined): string | undefined {
   return isIPv6(address) ? address : undefined;
 }
 
-// A subscriber of IPv6 has 2^64 addresses: limits count the network, not the address.
+// An IPv6 subscriber has 2^64 addresses, so limits count the network, not the address.
 export function addressKey(address: string | undefined): string {
   if (address === undefined || !isIPv6(address)) return address ?? 'unknown';
   const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::');

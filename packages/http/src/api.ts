@@ -29,7 +29,7 @@ import { createStreamCount } from './stream-count.ts';
 import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
 
 export type ApiSettings = Gate & {
-  describe?: (document: ApiDocument) => ApiDocument; // adds what routes do not say themselves
+  describe?: (document: ApiDocument) => ApiDocument; // adds to the document what routes do not contain
   info: ApiInfo;
   endpoints: readonly AnyEndpoint[]; // of every service: `[...accounts.api, ...tenants.api]`
   errors?: readonly Pick<ErrorCatalogue, 'statuses'>[];
@@ -37,7 +37,7 @@ export type ApiSettings = Gate & {
   log: Logger;
   ids?: Ids;
   idempotency?: IdempotencyStore;
-  isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
+  isHttps?: boolean; // whether browsers reach us over https, here or at a proxy
   inFlight?: InFlightLimits;
   trustedProxyHops?: number; // how many proxies of ours append to X-Forwarded-For
   corsOrigins?: readonly string[]; // exact origins, like https://app.example
@@ -53,11 +53,11 @@ export type Api = {
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   inFlight: Pick<InFlight, 'usage'>;
-  drain(): void; // /readyz says no from now on, so that proxies send nothing more; everything else continues
-  stop(): void; // ends what would continue forever: event streams
+  drain(): void; // /readyz fails from now on, so that proxies send no more requests; everything else continues
+  stop(): void; // ends what would otherwise continue for ever: event streams
 };
 
-// Lets code outside observe an API. The tests use it to check every answer against the document.
+// Lets other code observe an API. The tests use it to check every response against the document.
 const created = channel('stak:http:api');
 
 export function createApi(settings: ApiSettings): Api {
@@ -71,7 +71,7 @@ export function createApi(settings: ApiSettings): Api {
   const describeIn = (described: OpenAPIHono<ApiEnv>) =>
     describe(described.getOpenAPI31Document({ openapi: '3.1.0', info }));
   const document = () => describeIn(app);
-  // Route by route: the whole takes a second, and anybody may ask for it while others are served.
+  // Built route by route: the whole takes a second, and any caller may request it while others are served.
   const documentInParts = async (): Promise<ApiDocument> => {
     const parts: ApiDocument[] = [];
     for (const one of endpoints) {
@@ -150,7 +150,7 @@ const exposedHeaders = [
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'Retry-After',
-  'WWW-Authenticate', // where an app begins that has no token
+  'WWW-Authenticate', // tells an app without a token where to start
   'X-Request-Id',
 ];
 
@@ -175,7 +175,7 @@ function allowOrigins(origins: readonly string[]) {
     exposeHeaders: exposedHeaders,
     maxAge: limits.corsMaxAgeS,
   });
-  // An OPTIONS that names no method is not a preflight: a route for any method may handle it.
+  // An OPTIONS request without a method is not a preflight: a route for any method may handle it.
   return (c: Context<ApiEnv>, next: Next) =>
     c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') === undefined
       ? next()

@@ -6,14 +6,14 @@ import { refuse } from './errors.ts';
 import type { Flight } from './in-flight.ts';
 import * as limits from './limits.ts';
 
-const closing = { Connection: 'close' }; // what is left of the body is not worth reading
+const closing = { Connection: 'close' }; // the rest of the body is not read
 
 const tooLarge = (mostBytes: number) =>
   refuse('http.body_too_large', `The body is larger than ${mostBytes} bytes.`, { headers: closing });
 const tooSlow = () => refuse('http.body_too_slow', 'The body took too long.', { headers: closing });
 const brokenOff = (cause?: unknown) => refuse('http.body_refused', 'The body broke off.', {}, cause);
 
-// On the wire a body is announced by one of two headers. A request that came by no wire just has one.
+// Over HTTP, one of two headers announces a body. A request made in process just has one.
 export function hasBody(c: Context<ApiEnv>): boolean {
   const length = c.req.header('content-length');
   if (length !== undefined) return length !== '0';
@@ -23,7 +23,7 @@ export function hasBody(c: Context<ApiEnv>): boolean {
 
 type Reading = { mostBytes: number; mostMs: number; clock: Clock; flight?: Flight };
 
-// The whole body, or a problem as soon as it is too long, too slow, or more than there is memory for.
+// Returns the whole body, or a problem as soon as it is too long, too slow, or exceeds the available memory.
 export async function readBody(
   c: Context<ApiEnv>,
   { mostBytes, mostMs, clock, flight }: Reading,
@@ -32,7 +32,7 @@ export async function readBody(
   if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
   if (!hasBody(c)) return new Uint8Array();
   const buffer = createBuffer(mostBytes, flight);
-  // A Request has no body for GET and HEAD, whatever came over the wire: the wire itself is read.
+  // A Request has no body for GET and HEAD, even if one was sent, so the socket is read.
   const { incoming } = c.env ?? {};
   const reading = incoming ? readIncoming(incoming, buffer) : readStream(c.req.raw.body, buffer);
   flight?.reading(reading.stop);
@@ -48,12 +48,12 @@ export async function readBody(
   }
 }
 
-// `stop` gives up, with the reason that `whole` is rejected with; afterwards it does nothing.
+// `stop` ends the read and rejects `whole` with the reason; later calls do nothing.
 type BodyReading = { whole: Promise<Uint8Array>; stop(reason: unknown): void };
 
 type Buffered = { add(chunk: Uint8Array): void; all(): Uint8Array };
 
-// One growing buffer rather than a list of chunks: a body that comes byte by byte would cost a hundred times its size.
+// One growing buffer rather than a list of chunks: a body sent byte by byte would cost a hundred times its size.
 function createBuffer(mostBytes: number, flight: Flight | undefined): Buffered {
   let bytes: Uint8Array = new Uint8Array();
   let size = 0;
@@ -62,7 +62,7 @@ function createBuffer(mostBytes: number, flight: Flight | undefined): Buffered {
       const needed = size + chunk.length;
       if (needed > mostBytes) throw tooLarge(mostBytes);
       if (needed > bytes.length) {
-        const isFirst = size === 0; // mostly the only one as well: it is taken as it is
+        const isFirst = size === 0; // usually the only chunk, so it is used without a copy
         const capacity = isFirst
           ? chunk.length
           : Math.min(mostBytes, Math.max(needed, limits.bodyBufferBytes, bytes.length * 2));
@@ -100,7 +100,7 @@ function readIncoming(incoming: IncomingMessage, buffer: Buffered): BodyReading 
       leave();
       reject(error ?? brokenOff());
     };
-    // A sender may hang up when all of it has arrived and before anybody has looked.
+    // A sender may disconnect after the whole body has arrived and before it is read.
     const close = () => {
       if (!incoming.complete) return fail(incoming.errored);
       for (let rest = incoming.read(); rest !== null; rest = incoming.read()) take(rest as Buffer);

@@ -5,15 +5,15 @@ import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
 import type { RevocationWatch } from './revocations.ts';
 import type { StreamCount } from './stream-count.ts';
 
-// What every handler may reach, besides its validated input.
+// Available to every handler, in addition to its validated input.
 export type ServerContext = {
   clock: Clock;
   log: Logger;
-  draining: AbortSignal; // aborted when the server is about to stop, but still answers
+  draining: AbortSignal; // aborted when the server is about to stop, but still responds
   stopping: AbortSignal;
   streams: StreamCount;
-  revocations?: RevocationWatch; // none: a stream is looked at again with every heartbeat only
-  authenticate: Authenticate; // for what outlasts its request: a caller may be revoked meanwhile
+  revocations?: RevocationWatch; // without it, a stream is checked at every heartbeat only
+  authenticate: Authenticate; // for streams, which outlast their request: a caller may be revoked in the meantime
 };
 
 type ApiVariables<A extends Auth> = {
@@ -21,17 +21,17 @@ type ApiVariables<A extends Auth> = {
   principal: PrincipalOf<A>;
   address: string | undefined;
   routeId: string;
-  body: Uint8Array; // as it was sent: signatures are made over these bytes
-  flight: Flight | undefined; // what the request holds; none for probes
+  body: Uint8Array; // the exact bytes: signatures are computed over them
+  flight: Flight | undefined; // the resources that the request holds; none for probes
   // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
   idempotencyKey: string | undefined;
   rateHeaders: Readonly<Record<string, string>> | undefined;
-  problemCode: string | undefined; // of the answer, if it is a problem
+  problemCode: string | undefined; // of the response, if it is a problem
   server: ServerContext;
 };
 
-// A request that no Node server received, as in `app.request()` or Lambda, brings its address itself, and the resource
-// that it was made for, if that is another one than the API.
+// A request that no Node server received, as in `app.request()` or Lambda, provides its own address, and the resource
+// that it was made for if that is not the API.
 type ApiBindings = Partial<HttpBindings> & { remoteAddress?: string; resource?: string };
 
 export type ApiEnv<A extends Auth = Auth> = { Bindings: ApiBindings; Variables: ApiVariables<A> };

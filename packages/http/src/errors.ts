@@ -1,6 +1,6 @@
 import { defineErrors } from '@stak/kit';
 
-// What the conventions themselves refuse. Services bring catalogues of their own.
+// Errors of the HTTP layer. Services have their own catalogues.
 export const httpErrors = defineErrors({
   'http.json_invalid': 400,
   'http.request_invalid': 400,
@@ -28,7 +28,7 @@ export const httpErrors = defineErrors({
 
 export type HttpErrorCode = keyof typeof httpErrors.statuses;
 
-// One bad field: where it is, as a JSON Pointer in a URI fragment, and what is wrong with it.
+// One invalid field: its location, as a JSON Pointer in a URI fragment, and what is wrong with it.
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -36,7 +36,7 @@ export type FieldError = {
   detail: string;
 };
 
-// What an error's details may carry for the response. A service's error may use them too.
+// Details of an error that become part of the response. Errors of services may use them too.
 export type ProblemDetails = {
   errors?: readonly FieldError[];
   retryAfterS?: number;

@@ -3,7 +3,7 @@ import { refuse } from './errors.ts';
 
 const versionTag = /^"v([0-9a-z]+)"$/;
 
-// A strong tag of a version that changes with every edit.
+// A strong tag for a version that changes with every edit.
 export const etagOf = (version: number | string): string => `"v${version}"`;
 
 const lost = () => refuse('http.version_mismatch', 'It was changed since you read it.');
@@ -25,7 +25,7 @@ export function expectedVersion(c: Context): string | undefined {
 
 export const versionMismatch = lost;
 
-// Whether the caller has it already. This comparison is the weak one.
+// Whether the caller has the current version. This is the weak comparison.
 export function isUnchanged(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true;
   const plain = (tag: string) => tag.replace(/^W\//, '');

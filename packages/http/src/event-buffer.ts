@@ -1,6 +1,6 @@
 import { formatEvent, type ServerEvent } from './event-text.ts';
 
-// The client reads it in the last event, named `end`.
+// The reason that a client gets in the last event, named `end`.
 export type EndReason =
   | 'done'
   | 'slow_consumer'
@@ -12,7 +12,7 @@ export type EndReason =
 
 export type EventBuffer = {
   readonly stream: ReadableStream<Uint8Array>;
-  readonly signal: AbortSignal; // aborted with the reason when the stream has ended or nobody reads it any more
+  readonly signal: AbortSignal; // aborted with the reason when the stream has ended or is no longer read
   send(event: ServerEvent): void;
   comment(text: string): void;
   retryAfter(ms: number): void;
@@ -22,8 +22,8 @@ export type EventBuffer = {
 
 const encoder = new TextEncoder();
 
-// What one consumer has not read yet. It never grows past its size by more than one event: the next one ends
-// the stream instead. Clients of another protocol know no `end` event: for them the stream just ends.
+// Events that one consumer has not read yet. It never exceeds its size by more than one event: the next one ends the
+// stream instead. Clients of another protocol do not know the `end` event: for them the stream just ends.
 export function createEventBuffer(mostBytes: number, { namesEnd = true } = {}): EventBuffer {
   const over = new AbortController();
   const waiting: (() => void)[] = [];

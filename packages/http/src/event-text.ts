@@ -1,7 +1,7 @@
 import { eventIdChars } from './limits.ts';
 
 export type ServerEvent = {
-  id?: string; // where a client that comes back continues
+  id?: string; // where a client that reconnects continues
   event?: string; // its kind; `message` if absent
   data: unknown; // text as it is, anything else as JSON
 };

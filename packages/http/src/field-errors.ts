@@ -5,7 +5,7 @@ import * as limits from './limits.ts';
 type Location = FieldError['in'];
 type Issue = ZodError['issues'][number];
 
-// RFC 6901 in a URI fragment: `/` and `~` are spelled out, then whatever a URI cannot hold is escaped.
+// RFC 6901 in a URI fragment: `/` and `~` are escaped, then everything that a URI cannot contain.
 export function pointerTo(path: readonly PropertyKey[]): string {
   return ['#', ...path.map(part => escapePart(String(part).slice(0, limits.fieldNameChars)))].join('/');
 }
@@ -28,8 +28,8 @@ function describe(issue: Issue, location: Location): FieldError[] {
   return [{ in: location, pointer: pointerTo(issue.path), code: issue.code, detail: wordsOf(issue) }];
 }
 
-// What to do, for those who filled in a form: Zod's own words are for those who wrote the schema. Words that a schema
-// brings itself stay.
+// Messages for people who fill in a form: Zod's messages are for people who wrote the schema. Messages of the schema
+// itself are kept.
 function wordsOf(issue: Issue): string {
   if (!/^(?:Invalid|Too small|Too big)\b/.test(issue.message)) return issue.message;
   switch (issue.code) {

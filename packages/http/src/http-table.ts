@@ -1,8 +1,8 @@
 import { defineKeys, defineTable, entity } from '@stak/table';
 import { z } from 'zod';
 
-// What the processes that serve one API share. Times are milliseconds, but for `expires_at`, which DynamoDB wants
-// in seconds.
+// State shared by the processes that serve one API. Times are in milliseconds, except `expires_at`, which DynamoDB
+// requires in seconds.
 const httpKeys = defineKeys({
   name: 'stak-http',
   description:

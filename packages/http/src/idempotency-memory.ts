@@ -15,7 +15,7 @@ export function createMemoryIdempotency({
   const records = new Map<string, Record>();
 
   const attemptOf = (claim: Claim, mine: Record): Attempt => ({
-    // A record that was taken over is in the map no more: nobody sees what is written to it.
+    // A record that was taken over is no longer in the map, so writes to it have no effect.
     async finish(response) {
       mine.response = response;
       mine.untilMs = clock.now() + claim.ttlMs;

@@ -5,22 +5,22 @@ import type { Attempt, Begun, Claim, IdempotencyStore } from './idempotency.ts';
 import * as limits from './limits.ts';
 
 type KeyedRequest = ItemOf<typeof keyedRequest>;
-// An answer may hold a secret that is shown once: at rest it is sealed.
+// A response may contain a secret that is shown once, so it is stored encrypted.
 export type AnswerSealer = Pick<Sealer, 'seal' | 'open'>;
 
 const sealLocation = (key: string): string => `stak-http keyed request ${key}`;
 
-// Keys that any number of processes share. To begin is one conditional write: if it is refused, what stands in
-// the way comes back with the refusal, so that a replay costs no read. To finish is one more.
+// Keys shared by any number of processes. `begin` is one conditional write: if it is refused, the refusal contains the
+// existing record, so a replay costs no read. `finish` is one more write.
 export function createTableIdempotency(deps: {
   store: Store;
   clock: Clock;
   sealer: AnswerSealer;
-  owners?: Owners; // which of those that handle requests are gone; without it an attempt blocks its key for its lease
+  owners?: Owners; // tells which processes are gone; without it, an attempt blocks its key until its lease ends
 }): IdempotencyStore {
   const { store, clock, sealer, owners = unknownOwners(createIds({ clock })) } = deps;
 
-  // Takes the key if nobody has it, or from the attempt of a dead process.
+  // Takes the key if it is free, or from the attempt of a dead process.
   async function begin(claim: Claim, deadAttempt?: string): Promise<Begun> {
     const { key, fingerprint } = claim;
     const attempt = owners.next();
@@ -67,14 +67,14 @@ function attemptOf({ store, clock, sealer }: Deps, { key, ttlMs }: Claim, attemp
 
 const toPair = ([name, value]: readonly [string, string]): [string, string] => [name, value];
 
-// Who holds the key instead of us. Any other error is one.
+// The record of another attempt that holds the key. Any other error is thrown.
 function inTheWay(error: unknown): KeyedRequest | undefined {
   if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
   return (error.details as { current?: KeyedRequest }).current;
 }
 
 function describeHolder(holder: KeyedRequest | undefined, fingerprint: string, sealer: AnswerSealer): Begun {
-  if (holder === undefined) return { kind: 'in_flight' }; // it was released just now
+  if (holder === undefined) return { kind: 'in_flight' }; // it was just released
   if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };
   const { key, status, headers = [], body } = holder;
   if (status === undefined || body === undefined) return { kind: 'in_flight' };
@@ -82,5 +82,5 @@ function describeHolder(holder: KeyedRequest | undefined, fingerprint: string, s
   return { kind: 'replay', response: { status, headers, body: new Uint8Array(opened) } };
 }
 
-// Rounded up and given grace: `until` decides, and an attempt that is a little late may still finish.
+// Rounded up and extended: `until` decides, and an attempt that is a little late may still finish.
 const expiryOf = (untilMs: number): number => Math.ceil((untilMs + limits.idempotencyGraceMs) / 1000);

@@ -12,12 +12,12 @@ export type StoredResponse = {
 
 export type Claim = {
   readonly key: string;
-  readonly fingerprint: string; // of the request; another one under the same key is a mistake
-  readonly ttlMs: number; // for the response, once there is one
-  readonly leaseMs: number; // for the attempt: one that died without a word blocks its key no longer
+  readonly fingerprint: string; // of the request; another request with the same key is an error
+  readonly ttlMs: number; // how long to keep the response
+  readonly leaseMs: number; // how long an attempt that has died may block its key
 };
 
-// An attempt whose lease has run out and whose key was taken over changes nothing by either.
+// If the lease has expired and the key was taken over, neither function changes anything.
 export type Attempt = {
   finish(response: StoredResponse): Promise<void>;
   abandon(): Promise<void>;
@@ -29,8 +29,7 @@ export type Begun =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in_flight' };
 
-// Of any number of `begin`s with one key, one starts. The suite in test/idempotency-store-suite.ts is the
-// contract.
+// Of several calls of `begin` with one key, one starts. The suite in test/idempotency-store-suite.ts is the contract.
 export type IdempotencyStore = { begin(claim: Claim): Promise<Begun> };
 
 const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyChars}}$`);
@@ -44,15 +43,15 @@ export function checkKey(key: string): void {
   });
 }
 
-// Hashed with its parts' lengths: no caller can spell a key that lands on another caller's.
+// Hashed with the lengths of its parts, so that no caller can choose a key that equals another caller's.
 export function hashParts(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
   return hash.digest('base64url');
 }
 
-// Runs the handler once for each key, and keeps its last word. A server error may be tried again, and so may what
-// says itself when to try again: a quota, something busy.
+// Runs the handler once for each key, and stores its final response. A server error can be retried, and so can a
+// response with its own Retry-After: a quota, or something busy.
 export async function runOnce(
   store: IdempotencyStore,
   claim: Claim,
@@ -90,17 +89,17 @@ export async function runOnce(
   return new Response(orNull(body), response);
 }
 
-// The change has happened: a store that fails now must not turn the answer into an error.
+// The change has been made: a failing store must not turn the response into an error.
 const settle = (work: Promise<void>, log: Logger): Promise<void> =>
   work.catch((error: unknown) => log.error({ err: error }, 'an idempotency record was not settled'));
 
-// What belongs to the resource is kept; cookies, waiting times and the like were for the first caller only.
+// Stores what belongs to the resource; cookies, delays and the like were for the first caller only.
 function storable(response: Response, body: Uint8Array): StoredResponse {
   const headers = [...response.headers].filter(([name]) => keptHeaders.has(name));
   return { status: response.status, headers, body };
 }
 
-// The change was made: a retry must not make it twice, even though we can no longer return the answer.
+// The change was made: a retry must not make it again, although the response can no longer be returned.
 function notKept(requestId: string): StoredResponse {
   const code = 'http.answer_not_kept';
   const detail = 'The request succeeded, but its response was too large to store. Read the resource instead.';

@@ -4,7 +4,7 @@ import { type Claim, checkKey, hashParts, type IdempotencyStore, runOnce } from 
 import * as limits from './limits.ts';
 import { principalKey } from './principal.ts';
 
-// A request with an Idempotency-Key: answered by the handler, or as it was answered before.
+// Handles a request with an Idempotency-Key, or returns the stored response.
 export async function runKeyed(
   c: Context<ApiEnv>,
   key: string,
@@ -18,7 +18,7 @@ export async function runKeyed(
   return runOnce(store, claim, { log, requestId: c.get('requestId') }, () => answer(c));
 }
 
-// The key is the caller's and the route's; whatever else makes up the request has to stay the same.
+// The key belongs to the caller and the route; the rest of the request must stay the same.
 function claimOf(c: Context<ApiEnv>, key: string): Claim {
   const { pathname, search } = new URL(c.req.url);
   return {

@@ -1,8 +1,8 @@
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
-// What requests hold while they are served, by the address they come from: how many there are, and how much memory
-// their bodies take. No rate limits either, because a request that never ends is one request.
+// What requests hold while they are served, by address: their number, and the memory of their bodies. Rate limits do
+// not cover this, because a request that never ends is one request.
 export type InFlight = {
   // Counts a request, or refuses it.
   enter(address: string): Flight;
@@ -10,11 +10,12 @@ export type InFlight = {
 };
 
 export type Flight = {
-  // Memory for the body, or a refusal. `onCut` is called if somebody else needs it more before the body is complete.
+  // Reserves memory for the body, or refuses. `onCut` is called if the memory is needed for others before the body is
+  // complete.
   take(bytes: number): void;
   reading(onCut: (error: Error) => void): void;
   complete(): void;
-  freeBody(): void; // it is no longer needed, although the request continues
+  freeBody(): void; // the body is no longer needed, although the request continues
   leave(): void;
 };
 
@@ -47,7 +48,7 @@ export function createInFlight({
     return holder;
   };
 
-  // The address that holds the most bytes gives way: its largest body that is still being sent is cut off.
+  // The address that holds the most bytes loses its largest body that is still being sent.
   const makeRoom = (holder: Holder, bytes: number): void => {
     while (used + bytes > bodyBytes) {
       let largest = holder;

@@ -20,11 +20,11 @@ const paths: Record<Target, FieldError['in']> = {
 
 const jsonType = /^application\/(?:[a-z0-9.-]+\+)?json *(?:; *charset="?utf-8"? *)?$/i;
 
-// Most requests that read send nothing to be checked.
+// Most requests that only read have no input to validate.
 export const takesInput = (c: Context<ApiEnv>, { request }: RouteSpec): boolean =>
   request !== undefined || (c.req.method !== 'GET' && c.req.method !== 'HEAD');
 
-// Reads and checks what a route takes. Every bad field is named at once, wherever it is.
+// Reads and validates the input of a route. Reports all invalid fields at once, in every location.
 export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<void> {
   const schema = jsonSchemaOf(route);
   if (schema) checkType(c);
@@ -52,7 +52,7 @@ function check(c: Context, schema: ZodType, target: Target, value: unknown, erro
   else errors.push(...fieldErrorsOf(result.error, paths[target]));
 }
 
-// Schemas that look closer have named it already.
+// Schemas that check this have reported it already.
 function checkUnicode(bytes: Uint8Array, body: unknown, errors: FieldError[]): void {
   const path = findHalfCharacter(bytes, body);
   if (path)
@@ -68,7 +68,7 @@ function checkType(c: Context<ApiEnv>): void {
 }
 
 function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promise<Uint8Array> {
-  // A compressed body would have to be expanded before its size is known. A raw one is handed on as it is.
+  // The size of a compressed body is unknown before it is expanded. A raw body is passed on as it is.
   const encoding = isRaw ? undefined : c.req.header('content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw refuse('http.media_type_refused', 'The body must not be compressed.', {
@@ -82,13 +82,13 @@ function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promis
   });
 }
 
-// No body is not the same as an empty one: the schema says whether it may be absent.
+// A missing body is not an empty one: the schema decides whether it may be absent.
 function parsedBody(c: Context<ApiEnv>, route: RouteSpec): unknown {
   const bytes = c.get('body');
   return bytes.length === 0 ? undefined : parseJson(bytes, route.limits?.jsonDepth ?? limits.jsonDepth);
 }
 
-// A name that is given twice arrives as an array, which no schema for one value takes.
+// A parameter that is given twice becomes an array, which no schema for a single value accepts.
 function queryOf(c: Context): Record<string, string | string[]> {
   const entries = Object.entries(c.req.queries());
   return Object.fromEntries(
@@ -96,7 +96,7 @@ function queryOf(c: Context): Record<string, string | string[]> {
   );
 }
 
-// Only the headers a route asks for: clients and proxies add others.
+// Only the headers that a route declares: clients and proxies add others.
 function headersOf(c: Context, names: readonly string[]): Record<string, string | undefined> {
   return Object.fromEntries(names.map(name => [name, c.req.header(name)]));
 }

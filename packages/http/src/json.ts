@@ -18,7 +18,7 @@ export function parseJson(bytes: Uint8Array, mostDepth: number): unknown {
   } catch (error) {
     throw invalid('The body is not JSON.', error);
   }
-  // Escapes can spell any name, so a text without the name and without escapes is the only one to skip.
+  // Escapes can spell any name, so only a text without the name and without escapes can skip the check.
   if (text.includes('__proto__') || text.includes('\\u')) checkNames(value);
   return value;
 }
@@ -39,14 +39,15 @@ function checkDepth(text: string, most: number): void {
   }
 }
 
-// JSON.parse makes `__proto__` an ordinary property, and the first assignment that copies it a prototype.
+// JSON.parse makes `__proto__` an ordinary property, but copying it by assignment sets the prototype.
 function checkNames(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Object.hasOwn(value, '__proto__')) throw invalid('No field may be named "__proto__".');
   for (const inner of Object.values(value)) checkNames(inner);
 }
 
-// An escape can spell half a character, which no store takes: where the first one is, in a text or in a name.
+// An escape can spell half a surrogate pair, which no store accepts. Returns the path of the first one, in a value or a
+// name.
 export function findHalfCharacter(bytes: Uint8Array, value: unknown): readonly string[] | undefined {
   const hasEscapes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('\\u');
   return hasEscapes ? pathToHalf(value) : undefined;

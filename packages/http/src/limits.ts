@@ -1,25 +1,25 @@
-// Everything a stranger can make this layer hold, read or wait for, and why it stops where it stops.
+// The limits of what a caller can make this layer hold, read or wait for, each with its reason.
 
 export const bodyBytes = 256 * 1024; // below DynamoDB's 400 KB item, with room for what we add to it
-export const bodyMs = 15_000; // a body that takes longer is a trickle, not a slow network
-export const bodyBufferBytes = 16 * 1024; // what a body that comes in pieces begins with, and doubles
+export const bodyMs = 15_000; // a slower body is an attack, not a slow network
+export const bodyBufferBytes = 16 * 1024; // the initial buffer of a body that arrives in pieces; it doubles
 export const bodyBytesAtOnce = 64 * 1024 * 1024; // of all bodies in flight: 250 of the usual limit
-export const bodyShareOfOne = 0.5; // of that for one address; others always find room
-export const requestsPerAddressAtOnce = 2_000; // a proxy we were not told of brings everybody's
-export const idleAddresses = 10_000; // remembered although nothing of them is in flight
+export const bodyShareOfOne = 0.5; // of that for one address, so that others always find room
+export const requestsPerAddressAtOnce = 2_000; // a proxy that is not configured carries the requests of all callers
+export const idleAddresses = 10_000; // kept although they have no requests in flight
 export const jsonDepth = 32; // no document of ours nests this deep; recursion over it stays far from the stack's end
-export const fieldErrors = 20; // nobody corrects more at once, and an answer must not outgrow its request
+export const fieldErrors = 20; // more cannot be corrected at once, and a response must not be larger than its request
 export const fieldNameChars = 100; // an unknown field's name comes from the caller
 
 export const requestIdChars = 100; // enough for a UUID, a ULID or a trace id with a prefix
 export const tokenChars = 8192; // a JWT with a few claims has 1 KB; Node allows 16 KB for all headers
-export const eventIdChars = 256; // Last-Event-ID is an id of ours
+export const eventIdChars = 256; // Last-Event-ID is one of our ids
 
 export const idempotencyKeyChars = 255; // what Stripe and the IETF draft's examples allow
 export const idempotencyTtlMs = 24 * 60 * 60 * 1000; // a client that retries after a day has to look first
-export const idempotencyLeaseMs = 60_000; // longer than any handler may run; a crash blocks a key this long where nobody can tell
+export const idempotencyLeaseMs = 60_000; // longer than any handler may run; without `owners`, a crash blocks a key this long
 export const idempotencyRetryS = 1; // most requests in flight are over by then
-export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, clocks being what they are
+export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, because clocks differ
 export const idempotencyBodyBytes = 280 * 1024; // a created thing of bodyBytes fits; sealed, it is one item of 400 KB
 export const idempotencyEntries = 10_000; // of the in-memory store
 
@@ -28,37 +28,37 @@ export const pageItemsMost = 100; // a page of 4 KB items stays under DynamoDB's
 export const cursorChars = 4096; // a sealed key of 2 KB, in base64
 
 export const rateKeys = 100_000; // about 10 MB of in-memory counters; the least recently used one is dropped
-export const sharedRateKeys = 10_000; // remembered to save a retry; one that is forgotten costs a second write
-export const sharedRateAttempts = 20; // each lost one is a request that was counted elsewhere: a low limit ends first
+export const sharedRateKeys = 10_000; // kept to save a retry; a forgotten one costs a second write
+export const sharedRateAttempts = 20; // each conflict is a request that was counted elsewhere: a low limit is reached first
 export const windowMs = 60_000;
 export const requestsPerPrincipal = 600; // a window: ten a second, kept up
-export const requestsPerAddress = 300; // a window, without a principal or with a refused one
-// A window, for what providers send without a token. They have few addresses and thousands of customers: 5,000 a second
-// is more than a core takes.
+export const requestsPerAddress = 300; // per window, without a principal or with a refused token
+// Per window, for requests of providers without a token. They have few addresses and thousands of customers: 5,000 per
+// second is more than a core can handle.
 export const webhooksPerAddress = 300_000;
 
 export const sseBufferBytes = 256 * 1024; // for one consumer; one that is further behind reads the list instead
 export const revocationPollMs = 500; // one read for all open streams of a process: a revoked one ends within a second
 export const revocationSlotMs = 5_000; // longer than clocks differ
-export const revocationRecheckMs = 3_000; // a notice goes ahead of its write: how long that may take
+export const revocationRecheckMs = 3_000; // a notice is written before its revocation: how long that may take
 export const revocationRechecks = 200; // at a time
-export const sseHeartbeatMs = 15_000; // proxies close what is silent for 30 to 60 seconds
-export const sseLifetimeMs = 15 * 60_000; // a revoked caller is gone by then; the client resumes where it was
-export const sseRetryMs = 2_000; // what EventSource waits before it comes back
+export const sseHeartbeatMs = 15_000; // proxies close connections that are silent for 30 to 60 seconds
+export const sseLifetimeMs = 15 * 60_000; // a revoked caller is disconnected by then; the client resumes where it was
+export const sseRetryMs = 2_000; // how long EventSource waits before it reconnects
 export const streamsPerCaller = 20; // a browser with a few tabs; HTTP/1.1 allows it six anyway
-export const sseGraceMs = 5_000; // for a consumer that was cut off to read why
+export const sseGraceMs = 5_000; // time for a disconnected consumer to read the reason
 
 export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it
 export const headersMs = 10_000;
-export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem is answered first
-export const checkMs = 1_000; // how often Node looks for connections past these
-export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, which then never meets a closing socket
+export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem response comes first
+export const checkMs = 1_000; // how often Node checks for connections past these limits
+export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, so that it never uses a closing socket
 export const connections = 10_000;
-export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
+export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after the signal
 export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
 export const unavailableRetryS = 1; // after a 503 that says nothing else
 
 export const corsMaxAgeS = 600; // Chromium remembers a preflight no longer than two hours, Firefox a day
 export const hstsMaxAgeS = 365 * 24 * 60 * 60;
-export const rateTellMs = 50; // how late the other processes of a machine hear what was let through
-export const rateKeysTold = 5_000; // callers in that time, about 100 bytes each; what is more counts here only
+export const rateShareMs = 50; // how late the other processes of a machine learn what was counted
+export const rateKeysShared = 5_000; // callers in that time, about 100 bytes each; more count in this process only

@@ -4,7 +4,7 @@ import { type Principal, principalKey } from './principal.ts';
 
 export type PageRequest = { limit: number; cursor?: string; caller: string };
 
-// A list over the wire: its cursor is bound to the caller.
+// A page of a list as a response. Its cursor is bound to the caller.
 export async function answerPage<Item, Shown>(
   principal: Principal,
   { limit, cursor }: { limit: number; cursor?: string },

@@ -22,28 +22,28 @@ export type ListenSettings = {
   signal?: AbortSignal; // when it is aborted the server drains
   clock: Clock;
   log: Logger;
-  // How long it continues as before while /readyz says no, before it closes: until proxies have noticed.
+  // How long to continue while /readyz fails, before it closes: until proxies have noticed.
   lameDuckMs?: number;
   drainMs?: number;
   headersMs?: number;
   requestMs?: number;
   checkMs?: number;
-  // Undefined behind a proxy of ours: all its connections are from one address.
+  // Undefined behind our own proxy: all its connections have one address.
   connectionsPerAddress?: number;
 };
 
 export type Listening = {
   host: string;
   port: number;
-  // Says at /readyz that it is about to stop. After `lameDuckMs` takes no more connections, lets requests in flight
-  // finish, ends event streams; after `drainMs` hangs up. At once: without the first of these waits.
+  // Makes /readyz fail. After `lameDuckMs` it stops accepting connections, lets requests in flight finish and ends
+  // event streams; after `drainMs` it disconnects. With `isAtOnce`, without the first wait.
   close(options?: { isAtOnce?: boolean }): Promise<void>;
   closed: Promise<void>;
 };
 
-// What each open connection is busy with, the last of it if requests are pipelined. Entries come and go with
+// The response in progress on each open connection, the last one if requests are pipelined. Entries come and go with
 // connections, not with requests: a Set that gains and loses one for each request is rebuilt all the time, and the
-// tables V8 discards keep what they held from being collected early.
+// tables V8 discards keep their contents from being collected early.
 type Answering = Map<Socket, ServerResponse | undefined>;
 
 export async function listen(api: Listenable, settings: ListenSettings): Promise<Listening> {
@@ -51,7 +51,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   const ids = createIds({ clock });
   const answering: Answering = new Map();
   const answer = getRequestListener(api.app.fetch, {
-    // The app answers for its own errors: what gets here is an address or a host that makes no request.
+    // The app handles its own errors: what arrives here is an invalid URL or host.
     errorHandler: error => {
       const requestId = ids.next('req');
       const code = error instanceof RequestError ? 'http.request_invalid' : 'http.internal';
@@ -67,7 +67,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     {
       ServerResponse: OutgoingAnswer,
       maxHeaderSize: limits.headerBytes,
-      requireHostHeader: false, // Node's own answer is not problem+json; the listener's is
+      requireHostHeader: false, // Node's own response is not problem+json; the listener's is
       headersTimeout: settings.headersMs ?? limits.headersMs,
       requestTimeout: settings.requestMs ?? limits.requestMs,
       connectionsCheckingInterval: settings.checkMs ?? limits.checkMs,
@@ -76,10 +76,11 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     (request, response) => {
       const { socket } = request;
       if (!answering.has(socket)) return; // refused, and about to be closed
-      // HTTP/1.0 knows no Host, and many health checks speak it. No name of this machine: that would be trusted more.
+      // HTTP/1.0 has no Host header, and many health checks use it. Not a name of this machine, which would be trusted
+      // more.
       if (request.httpVersion === '1.0') request.headers.host ??= 'unknown.invalid';
       answering.set(socket, response);
-      // A connection that ends with its answer is one less on which a request could meet our end.
+      // A connection that closes with its response cannot receive another request while we stop.
       if (draining) response.shouldKeepAlive = false;
       response.once('close', () => {
         if (answering.get(socket) === response) answering.set(socket, undefined);
@@ -141,9 +142,9 @@ async function drain(
   { clock, log, drainMs }: { clock: Clock; log: Logger; drainMs: number },
 ): Promise<void> {
   const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
-  // A connection that is kept alive would outlast the answer it is busy with.
+  // A keep-alive connection would outlast its current response.
   for (const [socket, response] of answering) {
-    // Browsers connect ahead of time. Node takes a connection for idle only after its first request.
+    // Browsers connect in advance. Node considers a connection idle only after its first request.
     if (!response && socket.bytesRead === 0) socket.destroy();
     if (!response) continue;
     if (!response.headersSent) response.setHeader('Connection', 'close');
@@ -181,7 +182,7 @@ const codesOfNode: Readonly<Record<string, HttpErrorCode>> = {
 
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-// An address that is too long is bad input like any other, such as a cursor with something pasted into it.
+// A URL that is too long is invalid input, for example a cursor with something pasted into it.
 function codeOf({ code = '', rawPacket }: ClientError): HttpErrorCode {
   if (
     code === 'HPE_HEADER_OVERFLOW' &&
@@ -196,7 +197,7 @@ function codeOf({ code = '', rawPacket }: ClientError): HttpErrorCode {
 
 const startsRequest = /^[A-Z]{3,8} \//;
 
-// What Node refuses before it is a request has no response object: the answer is written by hand.
+// What Node refuses before it becomes a request has no response object, so the response is written to the socket.
 function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string): void {
   const problem = describe(code, requestId);
   const body = JSON.stringify(problem);
@@ -212,11 +213,11 @@ function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string
       '',
       body,
     ].join('\r\n'),
-    () => socket.destroy(), // without reading what comes
+    () => socket.destroy(), // without reading further input
   );
 }
 
-// Says of a new connection whether its address has as many as it may.
+// Returns whether the address of a new connection has reached its limit.
 function countConnections(most: number): (socket: Socket) => boolean {
   const counts = new Map<string, number>();
   return socket => {

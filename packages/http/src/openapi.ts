@@ -40,7 +40,7 @@ const securityOf: Record<RouteSpec['auth'], readonly (keyof typeof schemes)[]> =
   user: ['account', 'endUser'],
 };
 
-/** Documents of a few routes each as one of all of them. */
+/** Joins documents of a few routes each into one. */
 export function joinDocuments(parts: readonly ApiDocument[]): ApiDocument {
   const whole = {
     ...parts[0]!,
@@ -78,7 +78,7 @@ function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
   const responses: RouteConfig['responses'] = {};
   for (const [status, response] of Object.entries(route.responses)) {
     const { required: _, ...rest } = response as typeof response & { required?: true };
-    responses[status] = rest; // `json()` is for bodies too, and only those can be required
+    responses[status] = rest; // `json()` is also for request bodies, and only those can be required
   }
   if (route.method === 'get' && responses[200] && !isStream(route))
     responses[304] ??= { description: 'Not changed since the ETag in `If-None-Match`' };
@@ -88,7 +88,7 @@ function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
       content: { [problemType]: { schema: problemSchema } },
     };
   return {
-    // The document has no word for any method, and a client that has to choose one posts.
+    // OpenAPI cannot express any method, so POST stands for it.
     method: route.method === 'any' ? 'post' : route.method,
     path,
     operationId: route.operationId ?? operationIdOf(route),
@@ -142,7 +142,7 @@ const isStream = ({ responses }: RouteSpec): true | undefined =>
   Object.hasOwn((responses[200] as { content?: object } | undefined)?.content ?? {}, 'text/event-stream') ||
   undefined;
 
-// Most of what can go wrong follows from what a route says about itself.
+// Most errors follow from the definition of a route.
 function problemsOf(route: RouteSpec, statuses: Statuses): Map<number, string[]> {
   const { request, auth } = route;
   const hasCaller = auth !== 'public';

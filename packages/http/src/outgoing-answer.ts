@@ -2,8 +2,8 @@ import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } fro
 
 type Given = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-// Takes the headers that every answer has as one list, and writes them together with those of the answer itself, which
-// win. Set one by one they would cost twice as much, and they are the larger part of what this layer does.
+// Takes the headers that every response has as one list, and writes them together with the response's own, which win.
+// Setting them one by one would cost twice as much, and they are the larger part of this layer's work.
 export class OutgoingAnswer extends ServerResponse {
   #common: readonly string[] = [];
 

@@ -6,7 +6,7 @@ import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import { principalKey } from './principal.ts';
 
-// `packages/table` has cursors of this shape: sealed, and of no use to another caller or for another list.
+// `packages/table` has cursors of this shape: sealed, and bound to one caller and one list.
 export type CursorCodec<Position> = {
   seal(position: Position, bound: readonly unknown[]): string;
   open(cursor: string, bound: readonly unknown[]): Position;
@@ -35,7 +35,7 @@ export const pageOf = <S extends ZodType>(schema: S) =>
 
 export type Page<T> = { data: T[]; next_cursor: string | null };
 
-// A page as `packages/table` reads it, as it goes over the wire.
+// A page of `packages/table` in the form of a response.
 export const toPage = <T>({ items, cursor }: { items: T[]; cursor?: string }): Page<T> => ({
   data: items,
   next_cursor: cursor ?? null,

@@ -2,11 +2,11 @@ import type { MaybePromise } from '@stak/kit';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
-// Each scope holds the ones before it.
+// Each scope includes the ones before it.
 const scopes = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-// What a route asks of an end user: a service, and what may be done in it. They hold nothing but themselves.
+// The scope that a route requires of an end user: a service, and an action in it. They do not include each other.
 export type EndUserScope = `${string}:${string}`;
 
 export type Needs = {
@@ -22,32 +22,33 @@ export type AccountPrincipal = {
   readonly accountId: string;
   readonly scope: Scope;
   readonly via: 'session' | 'api_key' | 'app';
-  readonly credentialId: string; // of the session, the key or the app, for the audit trail
-  // The person: who has signed in, made the key, or let the app in. An account is an organisation, and may have several.
+  readonly credentialId: string; // the id of the session, the key or the app, for the audit trail
+  // The person who signed in, created the key, or authorised the app. An account is an organisation, and may have
+  // several.
   readonly userId?: string;
-  readonly role?: string; // of the person who has signed in, in the account
-  readonly tenants?: readonly string[]; // of a key that is good for these alone
+  readonly role?: string; // the role of the person who signed in, in the account
+  readonly tenants?: readonly string[]; // of a key that is restricted to these tenants
 };
 
 export type EndUserPrincipal = {
   readonly kind: 'endUser';
   readonly tenantId: string;
   readonly userId: string;
-  // Names separated by spaces, as in the token: `inbox:read inbox:write`. Tokens of before scopes had a service hold
-  // one of an account's words instead, and are good for every service until they expire.
+  // Names separated by spaces, as in the token: `inbox:read inbox:write`. Tokens from before scopes had a service
+  // contain an account scope instead, and are valid for every service until they expire.
   readonly scope: string;
 };
 
 export type ProviderPrincipal = {
   readonly kind: 'provider';
   readonly provider: string;
-  readonly subject: string; // what the signature was made for: a source, a channel
+  readonly subject: string; // the subject of the signature: a source, a channel
 };
 
 export type Principal = AccountPrincipal | EndUserPrincipal | ProviderPrincipal;
 
-// Whom a route is for. `session` is an account that signed in: a key cannot make or revoke keys. `person` is for what
-// people who have signed in do to themselves, whatever they may do in the account. `user` is an account or an end user.
+// The callers of a route. `session` is an account that signed in: a key cannot create or revoke keys. `person` is for
+// actions on one's own login, which do not depend on the role in the account. `user` is an account or an end user.
 export type Auth = 'public' | 'account' | 'session' | 'person' | 'endUser' | 'user' | 'provider';
 
 type SignedIn = AccountPrincipal & { readonly via: 'session'; readonly userId: string };
@@ -66,16 +67,16 @@ export type AuthRequest = {
   token: string;
   requestId: string;
   address: string | undefined;
-  fresh?: boolean; // nothing that was read a moment ago will do
-  resource?: string; // what is called, for tokens that are good for one resource only
+  fresh?: boolean; // ignores caches
+  resource?: string; // the resource that is called, for tokens that are valid for one resource only
 };
 
-// Undefined for a token that is unknown, expired or revoked. An AppError for one that is known and refused.
+// Undefined for an unknown, expired or revoked token. Throws an AppError for a known one that is refused.
 export type Authenticate = (request: AuthRequest) => MaybePromise<Principal | undefined>;
 
 const bearerShape = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
-// Two Authorization headers arrive joined by a comma, which no token contains: neither is taken.
+// Two Authorization headers arrive joined by a comma, which no token contains, so neither is accepted.
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length > limits.tokenChars) return undefined;
   return bearerShape.exec(authorization)?.[1];
@@ -103,7 +104,7 @@ export function checkPrincipal(principal: Principal, needs: Needs): void {
   });
 }
 
-/** Whether a caller may call a route at all. What they may call it for is the service's to say. */
+/** Whether a caller may call a route at all. The service decides which resources they may access. */
 export const isPermitted = (principal: Principal, needs: Needs): boolean =>
   needs.auth === 'public' || refusalOf(principal, needs) === undefined;
 
@@ -111,7 +112,7 @@ function refusalOf(principal: Principal, needs: Needs): Refusal | undefined {
   if (!isFor(principal, needs.auth)) return { code: 'http.principal_refused', missing: describe(principal) };
   const scope = missingScope(principal, needs);
   if (scope !== undefined) return { code: 'http.scope_missing', missing: scope };
-  // A principal that says nothing of a role has none.
+  // A principal without a role has no role's rights.
   const hasRole = needs.role === undefined || (principal.kind === 'account' && principal.role === needs.role);
   return hasRole ? undefined : { code: 'http.role_missing', missing: needs.role! };
 }
@@ -139,12 +140,12 @@ function describe(principal: Principal): string {
   return principal.kind === 'endUser' ? 'an end user' : 'a provider';
 }
 
-// One text for each caller: limits, idempotency keys and cursors are bound to it. Two parts are spelled as JSON,
-// because an end user's id is the tenant's and may hold any separator.
+// One text for each caller: limits, idempotency keys and cursors are bound to it. Two parts are written as JSON,
+// because the tenant chooses the id of an end user, which may contain any separator.
 export function principalKey(principal: Principal): string {
   if (principal.kind === 'account') {
     const { accountId, userId = accountId, via } = principal;
-    // One member's answers must not be returned to another.
+    // Responses to one member must not be replayed to another.
     return via !== 'api_key' && userId !== accountId
       ? `account ${accountId} by ${userId}`
       : `account ${accountId}`;
@@ -153,7 +154,7 @@ export function principalKey(principal: Principal): string {
   return JSON.stringify(['provider', principal.provider, principal.subject]);
 }
 
-// A resource that is missing and one that is somebody else's end in the same error.
+// A missing resource and one of another account give the same error.
 export function assertOwned<T>(
   resource: T | undefined,
   isOwned: (resource: T) => boolean,
@@ -163,6 +164,6 @@ export function assertOwned<T>(
   return resource;
 }
 
-// Whether one scope holds another.
+// Whether one scope includes another.
 export const holdsScope = (held: Scope, needed: Scope): boolean =>
   scopes.indexOf(held) >= scopes.indexOf(needed);

@@ -46,8 +46,8 @@ export function joinCatalogues(catalogues: readonly Pick<ErrorCatalogue, 'status
 
 const opaque = 'Something went wrong on our side. If it happens again, tell us the request id.';
 
-// Whatever was thrown, as an answer. Only errors of a catalogue speak for themselves; of the rest, and of
-// everything a catalogue calls a 500, the caller learns nothing but the request id.
+// Converts any error to a response. Only errors of a catalogue are shown; for others, and for everything that a
+// catalogue maps to 500, the caller gets only the request id.
 export function describeError(error: unknown, requestId: string, statuses: Statuses): Answer {
   if (error instanceof AppError) {
     const status = statuses.get(error.code);
@@ -62,17 +62,17 @@ const unavailable = (cause: unknown) =>
 
 function describeAppError(error: AppError, status: number, requestId: string): Answer {
   const problem = problemOf(status, error.code, error.message, requestId);
-  // What passes is worth another try, and a caller should not have to guess when.
+  // A temporary error can be retried, and callers should not have to guess when.
   const headers: Record<string, string> = status === 503 ? { 'Retry-After': String(unavailableRetryS) } : {};
   if (!isRecord(error.details)) return { problem, headers, isBug: false };
   const { errors, retryAfterS, ...details } = error.details as ProblemDetails;
-  // Only this layer's errors set headers: the details of others may hold anything under that name.
+  // Only errors of this layer set headers: the details of others may contain anything under that name.
   if (httpErrors.includes(error)) {
     Object.assign(headers, details.headers);
     delete details.headers;
   }
   if (Array.isArray(errors)) problem.errors = errors as FieldError[];
-  // What the table layer tells of a refused write holds the whole item that stood in its way.
+  // The details of a refused write in the table layer contain the whole stored item.
   const isForCallers = status < 500 && !error.code.startsWith('table.');
   if (isForCallers && Object.keys(details).length > 0) problem.details = details;
   if (retryAfterS !== undefined) headers['Retry-After'] = String(retryAfterS);

@@ -5,15 +5,15 @@ import { type Bucket, judge, type RatePolicy, type Verdict } from './rate-limit.
 // Synchronous, so that serving a request does not have to await a promise.
 export type MemoryRateLimits = {
   take(key: string, policy: RatePolicy, nowMs: number): Verdict;
-  // What others let through, which is counted and not judged.
+  // Counts requests that other processes allowed, without checking the limit.
   add(key: string, policy: RateShape, count: number, nowMs: number): void;
   size(): number;
 };
 
 type RateShape = Pick<RatePolicy, 'limit' | 'windowMs'>;
 
-// Limits for one process. The least recently used caller is forgotten when there are too many: it was the one
-// most likely to have a full bucket again.
+// Limits for one process. When there are too many callers, the least recently used one is dropped: it is the one most
+// likely to have a full bucket again.
 export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLimits {
   const buckets = createRecentMap<string, Bucket>(mostKeys);
   return {
@@ -27,7 +27,7 @@ export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLi
       const bucket = buckets.get(key);
       const refilled = bucket ? Math.max(0, nowMs - bucket.atMs) * limit : 0;
       const used = Math.max(0, (bucket?.used ?? 0) - refilled) + count * windowMs;
-      // What was too much is waited for, up to one window more.
+      // An excess delays the caller by up to one more window.
       buckets.set(key, {
         used: Math.min(used, 2 * limit * windowMs),
         atMs: Math.max(nowMs, bucket?.atMs ?? 0),
@@ -38,9 +38,8 @@ export function createMemoryRateLimits(mostKeys = limits.rateKeys): MemoryRateLi
 
 type Taken = [key: string, limit: number, windowMs: number, count: number];
 
-// Limits of several processes on one machine: each tells the others a few times a second what it let through. So a
-// caller gets no more than the limit and what the others let through until they hear of it, by whichever connections
-// their requests come.
+// Limits of several processes on one machine: each reports to the others a few times a second what it allowed. So over
+// all connections, a caller gets at most the limit and what others allow until they are notified.
 export function shareRateLimits(
   own: MemoryRateLimits,
   { peers, clock, topic }: { peers: Pick<Peers, 'send' | 'onMessage'>; clock: Clock; topic: string },
@@ -61,10 +60,10 @@ export function shareRateLimits(
       const verdict = own.take(key, policy, nowMs);
       if (!verdict.isAllowed) return verdict;
       const known = taken.get(key);
-      // The first one since they were told.
-      if (taken.size === 0) setTimeout(tell, limits.rateTellMs).unref();
+      // The first request since the last report.
+      if (taken.size === 0) setTimeout(tell, limits.rateShareMs).unref();
       if (known) known[3] += 1;
-      else if (taken.size < limits.rateKeysTold) taken.set(key, [key, policy.limit, policy.windowMs, 1]);
+      else if (taken.size < limits.rateKeysShared) taken.set(key, [key, policy.limit, policy.windowMs, 1]);
       return verdict;
     },
   };

@@ -7,8 +7,8 @@ import * as limits from './limits.ts';
 import { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
 import { createMemoryRateLimits } from './rate-limit-memory.ts';
 
-// Policies that say `shared` are counted in the table, exactly, over all processes; the rest in this process
-// alone. docs/adr/0014-limits-shared-where-it-matters.md says why.
+// Policies with `shared` are counted in the table, exactly, over all processes; the others in this process alone.
+// docs/adr/0014-limits-shared-where-it-matters.md says why.
 export function createTableRateLimits({
   store,
   others = createMemoryRateLimits(),
@@ -23,8 +23,8 @@ export function createTableRateLimits({
   };
 }
 
-// A bucket is compared and swapped: the write says which bucket it judged by, and if that is no longer there, the
-// refusal brings the one that is. What was last seen is remembered, so that the first guess is mostly right.
+// A bucket is changed by compare-and-swap: the write is conditional on the bucket that was read, and a refusal returns
+// the current one. The last known bucket is kept, so that the first attempt usually succeeds.
 function createSharedBuckets(store: Store): RateLimitStore {
   const seen = createRecentMap<string, Bucket | undefined>(limits.sharedRateKeys);
   const last = new Map<string, Promise<unknown>>();
@@ -34,7 +34,7 @@ function createSharedBuckets(store: Store): RateLimitStore {
       const bucket = seen.get(counted);
       // Another process's clock may be a little ahead: going back to ours would refill the bucket twice.
       const verdict = judge(bucket, policy, Math.max(nowMs, bucket?.atMs ?? 0));
-      // Others can only have taken more, so a refusal needs no second opinion and costs no write.
+      // Others can only have taken more, so a refusal is final and costs no write.
       if (!verdict.isAllowed) return verdict;
       const swapped = await swap(store, counted, bucket, verdict);
       seen.set(counted, swapped.bucket);

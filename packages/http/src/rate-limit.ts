@@ -1,15 +1,15 @@
 import type { MaybePromise } from '@stak/kit';
 import { refuse } from './errors.ts';
 
-// `limit` requests in `windowMs`, all at once or spread: a bucket that fills at an even pace.
+// `limit` requests in `windowMs`, all at once or spread: a bucket that fills at a constant rate.
 export type RatePolicy = {
   readonly name: string;
   readonly limit: number;
   readonly windowMs: number;
-  // Whom it counts: the principal if there is one, else the address. `path` counts what is called, which the caller
-  // chooses: only for what other limits bound as well. A provider's principal is counted when it is proven.
+  // What it counts by: the principal if there is one, else the address. `path` counts by what is called, which the
+  // caller chooses, so use it only together with other limits. A provider's principal is counted after verification.
   readonly by?: 'principal' | 'address' | 'path';
-  // Counted over all processes where the store can, at the price of a write: for what guards a password, say.
+  // Counted over all processes if the store supports it, at the cost of a write: for example, to guard a password.
   readonly shared?: true;
 };
 
@@ -17,15 +17,15 @@ export type Verdict = {
   readonly isAllowed: boolean;
   readonly remaining: number;
   readonly retryMs: number; // until one more is allowed; 0 if it is
-  readonly resetMs: number; // until all of them are
+  readonly resetMs: number; // until all of them are allowed
 };
 
 export type RateLimitStore = {
   take(key: string, policy: RatePolicy, nowMs: number): MaybePromise<Verdict>;
 };
 
-// A leaky bucket: what a caller has used up, in milliseconds times `limit`, when it was last looked at. So
-// counted, all of it is whole numbers, and a full bucket never holds one request too few.
+// A leaky bucket: what a caller has used, in milliseconds times `limit`, at the time of the last request. In these
+// units everything is a whole number, and a full bucket never holds one request too few.
 export type Bucket = { readonly used: number; readonly atMs: number };
 
 export function judge(
@@ -34,7 +34,7 @@ export function judge(
   nowMs: number,
 ): Verdict & { bucket: Bucket } {
   const size = limit * windowMs;
-  // A clock that steps back refills nothing, and no bucket is emptier than empty.
+  // A clock that steps back refills nothing, and a bucket cannot be emptier than empty.
   const refilled = bucket ? Math.max(0, nowMs - bucket.atMs) * limit : 0;
   const used = Math.max(0, (bucket?.used ?? 0) - refilled);
   const wanted = used + windowMs;

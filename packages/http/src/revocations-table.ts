@@ -5,8 +5,8 @@ import { revocationSlot } from './http-table.ts';
 import * as limits from './limits.ts';
 import { type Revocations, subjectOf } from './revocations.ts';
 
-// Notices of one span of time are one item: a process reads the span it is in and its neighbours, because clocks differ
-// by a second or two.
+// Notices of one time slot are one item: a process reads the current slot and its neighbours, because clocks differ by
+// a second or two.
 export function createTableRevocations({ store, clock }: { store: Store; clock: Clock }): Revocations {
   const slotAt = (ms: number): number => Math.floor(ms / limits.revocationSlotMs);
   return {

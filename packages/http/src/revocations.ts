@@ -2,15 +2,15 @@ import type { Clock, Logger } from '@stak/kit';
 import * as limits from './limits.ts';
 import type { Principal } from './principal.ts';
 
-// Whose streams have to be looked at again, because something that let them in is about to be revoked.
+// The subjects whose streams must be checked again, because a credential is about to be revoked.
 export type Revoked =
-  | { account: string } // its sessions and keys, and what it follows as the owner of a tenant
+  | { account: string } // its sessions and keys, and its streams as the owner of a tenant
   | { tenant: string; user?: string }; // all end users of a tenant, or one
 
 type RevocationNotice = { id: string; subject: string };
 
-// Notices that every process sees. A notice is written before the write that revokes: a process killed in between
-// has revoked nothing, and nothing is revoked without its notice.
+// Notices that every process sees. A notice is written before the revocation: a process killed in between has revoked
+// nothing, and nothing is revoked without a notice.
 export type Revocations = {
   announce(...revoked: Revoked[]): Promise<void>;
   recent(): Promise<readonly RevocationNotice[]>;
@@ -40,8 +40,8 @@ export type RevocationWatch = {
 type Watched = { subjects: readonly string[]; recheck: () => Promise<void> };
 type Settings = { recent: Revocations['recent']; clock: Clock; log: Logger; stopping: AbortSignal };
 
-// One read of the notices for all streams of this process, while there are any. Only those that a notice names are
-// looked at again: for a while, because a notice goes ahead of its write.
+// Reads the notices once for all streams of this process, while there are any. Only streams that a notice concerns are
+// checked again: several times, because a notice is written before its revocation.
 export function createRevocationWatch({ recent, clock, log, stopping }: Settings): RevocationWatch {
   const watched = new Set<Watched>();
   const firstSeen = new Map<string, number>();
@@ -66,7 +66,7 @@ export function createRevocationWatch({ recent, clock, log, stopping }: Settings
   const run = async (): Promise<void> => {
     while (watched.size > 0) {
       await clock.sleep(limits.revocationPollMs, stopping);
-      // Without notices a stream is still looked at with every heartbeat.
+      // Without notices, a stream is still checked at every heartbeat.
       await look().catch(error => log.warn({ err: error }, 'revocations could not be read'));
     }
   };
@@ -81,7 +81,7 @@ export function createRevocationWatch({ recent, clock, log, stopping }: Settings
       if (isRunning) return;
       isRunning = true;
       run()
-        .catch(() => {}) // the server stops
+        .catch(() => {}) // the server is stopping
         .finally(() => {
           isRunning = false;
         });

@@ -18,14 +18,14 @@ export type RawBody = { required: true; description: string; content: { '*/*': {
 type RouteLimits = {
   bodyBytes?: number;
   jsonDepth?: number;
-  rate?: RatePolicy | false; // besides the caller's own; false counts nothing
-  isWebhook?: true; // many calls from few addresses: counted as a provider's are
+  rate?: RatePolicy | false; // in addition to the caller's own limit; false counts nothing
+  isWebhook?: true; // many calls from few addresses: counted like a provider's
 };
 
-// `any` is for what a stranger decides how to call: a webhook's address. It takes its body unparsed.
+// `any` is for URLs whose callers choose the method: those of webhooks. The body is not parsed.
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'any';
 
-// HEAD is answered wherever GET is.
+// HEAD is handled wherever GET is.
 const anyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 export const methodsOf = ({ method }: RouteSpec): string[] =>
@@ -39,11 +39,11 @@ type Guard =
       isOwn?: never;
       endUserScope?: never;
     }
-  // `isOwn`: the scope is asked of keys. People who have signed in do it to themselves, whatever their role.
+  // `isOwn`: keys need the scope. People who have signed in act on their own login, with any role.
   | { auth: 'account'; scope: Scope; role?: never; isOwn?: true; endUserScope?: never }
-  // `owner` asks for more than the scope: for what only those may do who answer for the account.
+  // `owner` requires more than the scope: for actions that only owners of the account may take.
   | { auth: 'session'; scope: Scope; role?: 'owner'; isOwn?: never; endUserScope?: never }
-  // `any` asks an end user for a valid token and nothing more.
+  // `any` requires only a valid token of an end user.
   | {
       auth: 'user' | 'endUser';
       scope: Scope;
@@ -61,9 +61,9 @@ export type RouteSpec = Guard & {
   tags?: string[];
   request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
   responses: RouteConfig['responses'];
-  // Codes of the service's own catalogue that this route may answer, for the document.
+  // Error codes of the service's catalogue that this route may return, for the document.
   problems?: readonly string[];
-  // A POST that creates: answered once for each Idempotency-Key.
+  // A POST that creates something: handled once for each Idempotency-Key.
   idempotent?: true;
   // Whether If-Match may or must be sent.
   conditional?: 'optional' | 'required';
@@ -77,8 +77,8 @@ const parametersOf = (path: string): string[] => [...path.matchAll(parameterShap
 
 export const routeId = ({ method, path }: RouteSpec): string => `${method.toUpperCase()} ${path}`;
 
-// A route is data: who may call it, what it takes, what it answers. It throws while its module is loaded, so a
-// route that forgets its guard never serves a request.
+// Defines a route as data: who may call it, its input and its responses. Throws when its module is loaded, so a route
+// without a guard never serves a request.
 export function route<const R extends RouteSpec>(spec: R): R {
   const complain = (what: string): never => {
     throw new TypeError(`${routeId(spec)}: ${what}`);
@@ -90,9 +90,9 @@ export function route<const R extends RouteSpec>(spec: R): R {
   if (isForEndUsers && spec.endUserScope === undefined)
     complain('does not say which scope an end user needs');
   if (spec.idempotent && spec.method !== 'post') complain('only a POST takes an Idempotency-Key');
-  // Strangers would share their keys, and with them their answers.
+  // Unauthenticated callers would share their keys, and with them their responses.
   if (spec.idempotent && spec.auth === 'public') complain('an Idempotency-Key needs a caller to belong to');
-  // A POST may act on what is there, like restoring it; one that creates finds nothing to match.
+  // A POST may act on an existing resource, like restoring it; one that creates has nothing to match.
   if (spec.conditional && (['get', 'any'].includes(spec.method) || spec.idempotent))
     complain('If-Match is for what is edited');
   if (spec.method === 'get' && spec.request?.body) complain('a GET has no body');
@@ -136,11 +136,11 @@ export const events = (schema: ZodType = z.unknown(), description = 'Events, as 
 
 export const empty = (description = 'Nothing more to say') => ({ description });
 
-// `c.json(value, 200)` in a handler is checked against the route's responses.
+// `c.json(value, 200)` in a handler is type-checked against the route's responses.
 export type HandlerOf<R extends RouteSpec> = RouteHandler<Documented<R>, ApiEnv<R['auth']>>;
 type Documented<R extends RouteSpec> = Omit<R, 'method'> & { method: 'get' };
 
-// Codes that something which was injected into a service may answer with, such as the gate of a tenant.
+// Adds error codes of an injected dependency, such as the check of a tenant.
 export const withProblems = <E extends readonly AnyEndpoint[]>(
   endpoints: E,
   problems: readonly string[],
@@ -150,7 +150,7 @@ export const withProblems = <E extends readonly AnyEndpoint[]>(
     route: { ...one.route, problems: [...(one.route.problems ?? []), ...problems] },
   })) as unknown as E;
 
-// Says whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
+// Finds the sender whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
 export type Prove = (c: Context<ApiEnv<'provider'>>) => Promise<ProviderPrincipal | undefined>;
 
 export type Endpoint<R extends RouteSpec = RouteSpec> = { route: R; handler: HandlerOf<R>; prove?: Prove };

@@ -1,10 +1,10 @@
 import * as limits from './limits.ts';
 
-// For everything that is answered by https, pages too: from then on browsers come by https only.
+// For all responses over https, including pages: from then on browsers use https only.
 export const transportSecurity = ({ isHttps }: { isHttps: boolean }): Record<string, string> =>
   isHttps ? { 'Strict-Transport-Security': `max-age=${limits.hstsMaxAgeS}` } : {};
 
-// For answers that are data, as name, value, name, value. A browser that is made to show one as a page can load and
+// For responses that are data, as name, value, name, value. If a browser is made to show one as a page, it can load and
 // run nothing.
 export function securityHeaders({ isHttps }: { isHttps: boolean }): readonly string[] {
   return Object.entries({

@@ -21,7 +21,7 @@ import { describeError, problemType, type Statuses } from './problem.ts';
 import { isRequestId } from './request-id.ts';
 import { type AnyEndpoint, type RouteSpec, routeId } from './route.ts';
 
-// One for each request that a route has answered, for metrics and access logs.
+// A record of each request that a route has handled, for metrics and access logs.
 export type RequestRecord = {
   requestId: string;
   method: string;
@@ -46,8 +46,8 @@ export type Serving = Gate & {
 
 type ApiContext = Context<ApiEnv>;
 
-// Everything a route does lies in this one function: Hono calls a lone handler directly, and a chain of
-// middleware would cost more than most of these steps.
+// Everything a route does is in this one function: Hono calls a single handler directly, and a chain of middleware
+// would cost more than most of these steps.
 export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: Serving): Handler<ApiEnv> {
   const id = routeId(route);
   const isGuarded = route.auth !== 'public' && route.auth !== 'provider';
@@ -55,7 +55,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
   const { idempotency } = serving;
   if (route.idempotent && !idempotency) throw new TypeError(`${id}: there is no store for idempotency keys`);
 
-  const isProbe = route.limits?.rate === false; // one that is refused takes the server down
+  const isProbe = route.limits?.rate === false; // refusing a probe would take the server down
   const run = async (c: ApiContext): Promise<Response> => {
     if (!isProbe) c.set('flight', serving.inFlight.enter(addressKey(c.get('address'))));
     const entering = isGuarded ? authenticateCaller(c, route, serving) : undefined;
@@ -76,7 +76,7 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
     return key === undefined ? unlessUnchanged(c, await handle(c)) : runKeyed(c, key, idempotency!, answered);
   };
 
-  // Problems below 500 are answers too, and kept under their key like any other.
+  // Problems below 500 are responses too, and are stored under their key like any other.
   const answered = async (c: ApiContext): Promise<Response> => {
     try {
       return await handle(c);
@@ -143,8 +143,8 @@ export function leave(c: ApiContext, response: Response, startedMs: number, serv
   return withHeaders(c, response, serving);
 }
 
-// The headers that every answer has, unless the handler has set them itself. A real server writes them with the
-// answer's own; elsewhere they are added to the Response, whose Headers cost more than all the rest of this layer.
+// Adds the headers that every response has, unless the handler has set them. A real server writes them with the
+// response's own; elsewhere they are added to the Response, whose Headers cost more than the rest of this layer.
 function withHeaders(c: ApiContext, response: Response, { baseHeaders }: Serving): Response {
   const headers = [...baseHeaders, 'X-Request-Id', c.get('requestId')];
   const rateHeaders = c.get('rateHeaders');
@@ -155,7 +155,7 @@ function withHeaders(c: ApiContext, response: Response, { baseHeaders }: Serving
   return response;
 }
 
-// A Response from elsewhere may refuse to be changed, so a copy is.
+// A Response from elsewhere may be immutable, so it is copied.
 function withCopiedHeaders(response: Response, headers: readonly string[]): Response {
   const copy = new Response(response.body, response);
   for (let i = 0; i < headers.length; i += 2)
@@ -163,7 +163,7 @@ function withCopiedHeaders(response: Response, headers: readonly string[]): Resp
   return copy;
 }
 
-// A fresh response: what the handler had set before it failed is of no use.
+// A new response: what the handler had set before it failed is dropped.
 export function answerError(c: ApiContext, error: unknown, serving: Serving, route?: RouteSpec): Response {
   const requestId = c.get('requestId');
   const { problem, headers, isBug } = describeError(error, requestId, serving.statuses);

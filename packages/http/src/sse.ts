@@ -9,38 +9,38 @@ import * as limits from './limits.ts';
 import { type Auth, bearerToken, type Principal } from './principal.ts';
 
 export type EventSink = {
-  // For what happens now. A consumer that is too far behind is cut off and comes back with its Last-Event-ID.
+  // For current events. A consumer that is too far behind is disconnected and reconnects with its Last-Event-ID.
   send(event: ServerEvent): void;
-  // For what happened before: resolves when there is room again, or when the stream is over.
+  // For past events: resolves when there is room again, or when the stream has ended.
   ready(): Promise<void>;
-  readonly signal: AbortSignal; // aborted when the client, the stream's time or the server is gone
+  readonly signal: AbortSignal; // aborted when the client disconnects, the stream's time is over or the server stops
 };
 
-// Sends what came after the given id, then what comes. The stream ends when it returns, so it waits for the
-// signal.
+// Sends the events after the given id, then new ones. The stream ends when it returns, so it waits for the signal.
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
-  // The route's own guard, such as a tenant's gate. A caller it refuses later is disconnected at the next check.
+  // The route's own guard, such as the check of a tenant. A caller that it refuses later is disconnected at the next
+  // check.
   enter(): unknown;
   subscribe: Subscribe;
-  lastEventId?: string; // if it comes from elsewhere than the Last-Event-ID header
+  lastEventId?: string; // if it does not come from the Last-Event-ID header
   heartbeatMs?: number;
   lifetimeMs?: number;
   bufferBytes?: number;
-  namesEnd?: boolean; // whether the last event says why the stream ends; it does, unless told otherwise
+  namesEnd?: boolean; // whether the last event gives the reason for the end; default: true
 };
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
-  'X-Accel-Buffering': 'no', // nginx holds back what it may buffer
+  'X-Accel-Buffering': 'no', // disables buffering in nginx
 };
 
 export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions): Response {
   const afterId = options.lastEventId ?? c.req.header('last-event-id');
   checkEventId(afterId);
-  if (c.req.method === 'HEAD') return c.body(null, 200, headers); // nobody would read or cancel the stream
+  if (c.req.method === 'HEAD') return c.body(null, 200, headers); // there is no reader to cancel the stream
 
   const { log, stopping, streams } = c.get('server');
   const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes, options);
@@ -55,7 +55,7 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   buffer.signal.addEventListener('abort', () => dropLater(c), { once: true });
 
   const fail = (error: unknown) => {
-    if (buffer.signal.aborted) return; // it was over before
+    if (buffer.signal.aborted) return; // the stream had ended already
     log.error({ err: error, request_id: c.get('requestId') }, 'an event stream failed');
     buffer.end('failed');
   };
@@ -71,8 +71,8 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   return c.body(buffer.stream, 200, headers);
 }
 
-// A stream is one of the requests that its address has under way, for as long as it is open: an account makes any number
-// of end users, each of which may have some.
+// A stream counts as a request in flight of its address while it is open: an account may create any number of end
+// users, each of which may have some.
 function holdFlight<A extends Auth>(c: Context<ApiEnv<A>>, signal: AbortSignal): void {
   const flight = c.get('flight');
   if (!flight) return;
@@ -92,7 +92,7 @@ async function keepAlive<A extends Auth>(c: Context<ApiEnv<A>>, buffer: EventBuf
   buffer.end('lifetime');
 }
 
-// A stream outlasts the request that was let in: meanwhile its token may have expired, or been revoked.
+// A stream outlasts its request: in the meantime its token may have expired or been revoked.
 async function endIfRevoked<A extends Auth>(
   c: Context<ApiEnv<A>>,
   buffer: EventBuffer,
@@ -110,7 +110,7 @@ async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>, fresh: boolea
   const token = bearerToken(c.req.header('authorization'))!;
   const caller = { token, requestId: c.get('requestId'), address: c.get('address'), fresh };
   const found = await c.get('server').authenticate(caller);
-  // Somebody who may do more or less than before opens the stream again, if they may.
+  // A caller whose rights have changed opens the stream again, if they still may.
   return found !== undefined && found.kind !== 'provider' && found.scope === principal.scope;
 }
 
@@ -124,7 +124,7 @@ async function isStillLetIn({ enter }: SseOptions): Promise<boolean> {
   }
 }
 
-// A consumer that reads no more would keep its connection and what is buffered for it.
+// A consumer that stops reading would keep its connection and its buffer.
 function dropLater<A extends Auth>(c: Context<ApiEnv<A>>): void {
   const outgoing = c.env?.outgoing;
   if (!outgoing || outgoing.destroyed) return;

@@ -1,7 +1,7 @@
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 
-// How many event streams each caller has open. A stream is one request, so no rate limits it.
+// How many event streams each caller has open. A stream is one request, so rate limits do not cover it.
 export type StreamCount = {
   // Counts one more until the signal is aborted, or refuses.
   add(caller: string, signal: AbortSignal): void;

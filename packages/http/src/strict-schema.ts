@@ -2,9 +2,8 @@ import type { ZodType } from 'zod';
 
 type Def = { type: string; [part: string]: unknown };
 
-// Every place in a schema where an object would silently drop fields it does not know. Zod does that unless
-// told otherwise, and a caller's misspelt field must be an answer, not a surprise. `z.looseObject` says that
-// unknown fields are wanted, and passes.
+// Finds every object in a schema that would silently drop unknown fields, which is Zod's default. A caller's misspelt
+// field must be an error instead. `z.looseObject` says that unknown fields are wanted, and is accepted.
 export function checkStrict(schema: ZodType): string[] {
   const seen = new Set<unknown>();
   const visit = (inner: unknown, path: string): string[] => {
@@ -29,7 +28,7 @@ export function checkStrict(schema: ZodType): string[] {
       case 'intersection':
         return [...visit(def.left, path), ...visit(def.right, path)];
       case 'pipe':
-        // What is sent meets the first schema; of `z.preprocess` that is the second part.
+        // The first schema validates the input; for `z.preprocess` that is the second part.
         return visit(isSchema(def.in) && def.in._zod.def.type === 'transform' ? def.out : def.in, path);
       case 'lazy':
         return visit((def.getter as () => unknown)(), path);

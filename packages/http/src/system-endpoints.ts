@@ -9,15 +9,15 @@ import type { ApiDocument } from './openapi.ts';
 import { bearerToken, unauthenticated } from './principal.ts';
 import { type AnyEndpoint, endpoint, json, route } from './route.ts';
 
-// Rejects while the thing it looks at is not usable. Resolves with 'degraded' if requests can do without it for a
-// while: the answer says so, and the server stays ready.
+// Rejects while a dependency is not usable. Resolves with 'degraded' if requests can do without it for a while: the
+// response says so, and the server stays ready.
 export type ReadyCheck = (signal: AbortSignal) => Promise<unknown>;
 
 export type Metrics = {
   contentType: string;
   read(): Promise<string>;
-  token?: string; // that a reader has to have
-  admits?(request: IncomingMessage | undefined): boolean; // who reads them without a token; everybody, if absent
+  token?: string; // required of a reader
+  admits?(request: IncomingMessage | undefined): boolean; // who may read them without a token; everyone, if absent
 };
 
 export type SystemSettings = {
@@ -27,7 +27,7 @@ export type SystemSettings = {
   document: () => Promise<ApiDocument>;
 };
 
-const uncounted = { rate: false } as const; // a probe that is refused takes the server down
+const uncounted = { rate: false } as const; // refusing a probe would take the server down
 const tags = ['system'];
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } });
 
@@ -150,6 +150,6 @@ async function runChecks(
   return Object.fromEntries(await Promise.all(Object.entries(checks).map(one => runOne(...one))));
 }
 
-// Hashed first: the comparison needs equal lengths, and must not tell them.
+// Hashed first: the comparison needs equal lengths, and must not reveal them.
 const isSame = (a: string, b: string): boolean =>
   timingSafeEqual(Buffer.from(hashParts(a)), Buffer.from(hashParts(b)));

@@ -13,8 +13,8 @@ export { httpTable };
 
 type Deps = { store: Store; clock: Clock; sealer: AnswerSealer; owners?: Owners; rates?: MemoryRateLimits };
 
-// What several processes that serve one API have to agree on, in a table. Apart from the rest of the package, so
-// that programs without a table do not load this code.
+// State that the processes of one API share in a table. Separate from the rest of the package, so that programs without
+// a table do not load this code.
 export function createTableStores({ store, clock, sealer, owners, rates }: Deps): {
   idempotency: IdempotencyStore;
   rateLimits: RateLimitStore;

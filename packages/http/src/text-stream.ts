@@ -1,4 +1,4 @@
-/** A body out of texts that are read only as fast as it is taken. */
+/** A body made of texts, which are read only as fast as the body is consumed. */
 export function textStream(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -26,7 +26,7 @@ async function openEngine(): Promise<Target> {
   return { client: engine.client, close: () => engine.close() };
 }
 
-async function openDoor(): Promise<Target> {
+async function openOverHttp(): Promise<Target> {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
@@ -45,7 +45,7 @@ async function openDoor(): Promise<Target> {
 
 describe.each([
   ['the embedded engine', openEngine],
-  ['the AWS SDK', openDoor],
+  ['the AWS SDK', openOverHttp],
 ])('over %s', (_, open) => {
   let target: Target;
   let made = 0;

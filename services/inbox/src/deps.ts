@@ -28,7 +28,7 @@ export type InboxDeps = {
   recipientsTogether?: number;
 };
 
-// What every operation works with.
+// Shared by all operations.
 export type Deps = {
   readonly store: Store;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export type Deps = {
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
   readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone
-  readonly due: Notifier; // rung when the worker has something to do
+  readonly due: Notifier; // notified when the worker has something to do
   readonly pageCache: MailboxCache<Page>;
   readonly countsCache: MailboxCache<ShownCounts>;
   readonly hub: Hub; // wakes event streams, by mailbox and by inbox

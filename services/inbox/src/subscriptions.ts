@@ -19,7 +19,7 @@ const userOf = ({ tenant_key, inbox_key, uid }: MailboxId): MailboxId => ({ tena
 export const createSubscriptions = (deps: Deps): Subscription[] =>
   [realtime(deps), expiries(deps), reads(deps)] as unknown as Subscription[];
 
-// Runs in every process, where the store can tell it about changes, so that event streams are woken at once.
+// Runs in every process if the store can report changes, so that event streams are woken at once.
 export const createFollowers = (deps: Deps): FollowerOptions[] => [
   {
     subscription: realtime(deps) as unknown as Subscription,
@@ -169,7 +169,7 @@ function countTogether(counted: readonly Counted[]): number {
   return fit;
 }
 
-// Other shards of the stream count readers of the same sends, so their transactions meet.
+// Other shards of the stream count readers of the same sends, so their transactions may conflict.
 async function countGroup(deps: Deps, consumer: string, group: readonly Counted[]): Promise<void> {
   let left = group;
   await retry<void>(deps, async () => {
@@ -184,7 +184,7 @@ async function countGroup(deps: Deps, consumer: string, group: readonly Counted[
       const found = read === 0 ? undefined : await findSend(deps, inbox, id);
       if (found) steps[key] = write.update(send, keyOfSend(found), { add: { read } });
     }
-    // What adds up to nothing is marked too: one of the events may come again without the other.
+    // Events whose sums are zero are marked too: one of them may be repeated without the other.
     const isAnyCounted = Object.keys(steps).length > 0 || [...sums.values()].some(({ read }) => read === 0);
     if (!isAnyCounted) return done(undefined);
     const eventIds = left.map(({ eventId }) => eventId);

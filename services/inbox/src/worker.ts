@@ -30,8 +30,8 @@ export const createWorker = (deps: Deps): Worker => ({
   },
 });
 
-// How long to wait. Work that this process schedules rings the bell, and other processes look for theirs, so a look a
-// few times a minute finds what a dead process left.
+// How long to wait. Work that this process schedules wakes the worker, and other processes do theirs, so a look a few
+// times a minute finds what a dead process left.
 async function untilNext({ store, clock }: Deps): Promise<number> {
   const first = { to: { dueat: clock.now() + limits.pollMs }, limit: 1 };
   const shards = Array.from({ length: limits.dueShards }, (_, shard) => shard);

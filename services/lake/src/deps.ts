@@ -8,7 +8,7 @@ import type { EnterTenant, TenantsOf } from './query/scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import type { FollowedTable, Texts } from './tables.ts';
 
-// Where it is kept whether an account wants texts in the lake.
+// Stores whether an account wants texts in the lake.
 export type TextsSetting = {
   read(accountId: string): Promise<number | undefined>; // since when, in milliseconds
   set(
@@ -18,7 +18,7 @@ export type TextsSetting = {
   ): Promise<void>;
 };
 
-// What both the reader and the maintenance need.
+// Used by the reader and by the maintenance.
 export type SharedDeps = {
   store: Store;
   clock: Clock;
@@ -31,14 +31,14 @@ export type SharedDeps = {
   scratch: string;
   tables: readonly FollowedTable[];
   insights?: readonly Insight[];
-  texts?: Texts; // without it no account has texts in the lake
+  texts?: Texts; // without it, no account has texts in the lake
   icebergMs?: number; // between two snapshots of Iceberg; infinite for none, to measure what they cost
 };
 
 export type MaintenanceDeps = SharedDeps & {
   // For the scans of a backfill, which the store does not allow.
   client: DynamoClient;
-  // Knows which owners of leases are gone. Without it a lease has to expire.
+  // Tells which owners of leases are gone. Without it, a lease has to expire.
   owners?: Owners;
   flushMs?: number;
   bronzeDays?: number;
@@ -51,9 +51,9 @@ export type ReaderDeps = SharedDeps & {
   // Seals the keys to files, which are valid for this server's address only.
   sealer: Sealer;
   publicUrl: string;
-  // Checks the tenant of every end user who calls. Left out where there are no end users.
+  // Checks the tenant of every end user. Not needed without end users.
   enterTenant?: EnterTenant;
-  // By the plan of the account that pays. Without it, those of `limits.queryLimit` hold.
+  // By the plan of the paying account. Default: `limits.queryLimit`.
   queryLimits?: QueryLimits;
   textsSetting?: TextsSetting;
   // The processes that run SQL. By default the reader starts its own.

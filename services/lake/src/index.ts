@@ -51,7 +51,7 @@ export function createLake(deps: LakeDeps) {
   };
 }
 
-// Answers callers while another thread or process runs the maintenance. `wake` tells it about a new request.
+// Serves callers while another thread or process runs the maintenance. `wake` notifies it of a new request.
 export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   const { objects, clock, log } = deps;
   const requests = createRequests(deps);
@@ -70,7 +70,7 @@ export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   };
 }
 
-// What a reader asks of the maintenance.
+// What a reader needs from the maintenance.
 type Maintained = { onMissingFile(): void; eraseTexts(owners: readonly Owner[]): Promise<void> };
 
 function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintained: Maintained) {
@@ -99,7 +99,7 @@ function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintain
       createOperatorRoutes(reader.catalog, assertOperator),
     errors: lakeErrors as ErrorCatalogue,
     tables: [] as AnyTable[],
-    // The consumers that capture, in whichever process they run.
+    // The consumers that capture, in any process.
     consumers: lakeTables.map(({ plan: { table } }) => ({ name: subscriptionName(table.name), table })),
     ...reader,
     close() {

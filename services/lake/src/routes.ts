@@ -206,7 +206,7 @@ export const createLakeRoutes = (lake: LakeReader) =>
     }),
   ] as const;
 
-// An account's own setting. Without a place to keep it there are no routes for it.
+// The account's setting. Without a place to store it, there are no routes for it.
 export function createTextRoutes(
   setting: TextsSetting,
   erase: (accountId: string) => Promise<void>,
@@ -224,7 +224,7 @@ export function createTextRoutes(
       const principal = c.get('principal');
       const { enabled } = c.req.valid('json');
       await setting.set(principal, enabled, { address: c.get('address'), requestId: c.get('requestId') });
-      // Also when it was off before: an erasure that could not be asked for is asked for by asking again.
+      // Also if it was off before: repeating the request retries an erasure that could not be requested.
       if (!enabled) await erase(principal.accountId);
       return c.json(await show(principal.accountId), 200);
     }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
 
-// What goes over the wire.
+// Requests and responses of the API.
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -41,7 +41,7 @@ export const queryResult = z.strictObject({
   ...freshness,
 });
 
-// Shows how far the lake is, not how many rows all owners have together.
+// Shows the progress of the lake, but not the number of rows of all owners.
 const tableStatus = z.strictObject({
   table: text,
   last_commit_at: text.nullable(),

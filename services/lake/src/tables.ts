@@ -7,29 +7,29 @@ export type Owner = { account_id?: string; tenant_id?: string; user_id?: string 
 
 export type FollowedEntity<Item = Attributes> = {
   readonly entity: AnyEntity;
-  // The name of its table in SQL. Without one it cannot be asked about.
+  // The name of its table in SQL. Without it, the entity cannot be queried.
   readonly view?: string;
-  // Who may ask about it, where its service does not show it to everybody who may read.
+  // The scope that is required to query it, if its service does not show it to all readers.
   readonly scope?: 'admin';
   readonly ownerOf?: (item: Item) => Owner | undefined;
-  // The attribute by which the changes of one item can be asked for. Without it they cannot.
+  // The attribute that identifies an item in requests for its changes. Without it, changes cannot be requested.
   readonly idAttribute?: string;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
-  // What people said or sent. It is kept only of accounts that want it, for as long as it is in its table, without
-  // history, and end users do not see it. `Texts` says whose it is, so there is no `ownerOf`.
+  // What people said or sent. It is kept only for accounts that want it, for as long as it is in its table, without
+  // history, and end users do not see it. `Texts` finds the owner, so there is no `ownerOf`.
   readonly text?: {
     readonly schema: ZodObject;
     readonly of: (item: Item) => Attributes | undefined; // by the schema; undefined for an item without a row
   };
 };
 
-// Whose a text is, for the accounts that want theirs in the lake. Asked for a page of changes at a time, and never
-// remembered for longer: what an account has switched off must not be written any more.
+// Finds the owners of texts, for the accounts that want theirs in the lake. Read once for each page of changes and not
+// cached for longer: after an account has switched texts off, none may be written.
 export type Texts = { read(): Promise<TextsNow> };
 export type TextsNow = {
   readonly isAnyOn: boolean;
-  // `off`: its account does not want it. `unknown`: nobody can tell whose it is any more, or it is too old.
+  // `off`: its account does not want it. `unknown`: its owner cannot be found any more, or it is too old.
   whose(entity: string, item: Attributes): Promise<Owner | 'off' | 'unknown'>;
 };
 export const noTexts: Texts = { read: async () => ({ isAnyOn: false, whose: async () => 'off' }) };
@@ -42,7 +42,7 @@ export type FollowedTable = {
   readonly ignore?: readonly AnyEntity[];
 };
 
-// Infers what `ownerOf` is given.
+// Infers the parameter types of `ownerOf`.
 export function follow<E extends AnyEntity>(
   entity: E,
   options: Omit<FollowedEntity<ItemOf<E>>, 'entity'>,
@@ -50,7 +50,7 @@ export function follow<E extends AnyEntity>(
   return { entity, ...options } as FollowedEntity;
 }
 
-// Everything the lake has to know of a table, by the names of its entities.
+// Everything that the lake needs to know about a table, by the names of its entities.
 export type Plan = {
   readonly table: AnyTable;
   readonly entities: ReadonlyMap<string, FollowedEntity>;

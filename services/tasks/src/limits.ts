@@ -47,7 +47,7 @@ export const filterValues = 50; // each may become a query of its own, or one of
 export const changeEntries = 50; // read for one page of changes; each names the tasks of one transaction
 
 export const queryChars = 200; // of a search
-export const searchResults = 500; // ranked results; nobody pages further
+export const searchResults = 500; // ranked results; more are never paged through
 export const searchSwaps = 16; // pairs of letters in a word that are tried in the other order
 export const searchTerms = 12; // further words are ignored
 export const searchDescriptionChars = 2000; // of a description that are indexed

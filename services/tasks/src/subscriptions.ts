@@ -3,7 +3,7 @@ import type { Deps } from './deps.ts';
 import { change, todoAppData, user } from './tables.ts';
 import { followSettings } from './users/settings.ts';
 
-// Runs in every process, where the store can tell it about changes, so that event streams are woken at once.
+// Runs in every process if the store can report changes, so that event streams are woken at once.
 export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   {
     subscription: subscribe({

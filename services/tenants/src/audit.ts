@@ -11,12 +11,12 @@ type ManagerContext = {
 type Handle = (c: ManagerContext) => Promise<Response>;
 
 type AuditDeps = Pick<Service, 'audit' | 'log'> & {
-  payerOf(tenantId: string): Promise<string | undefined>; // whose trail it is
+  payerOf(tenantId: string): Promise<string | undefined>; // the account whose audit trail it is
 };
 
-// Every endpoint that changes something for an account or for an admin of a tenant, with a line in the audit trail of
-// the account once it has. What was refused changed nothing. A trail that cannot be written does not undo what was
-// done: the log has it then.
+// Wraps endpoints that change something for an account or for an admin of a tenant, and writes a line to the audit
+// trail of the account after a change. Refused requests changed nothing. If the trail cannot be written, the change
+// stays, and the log has it.
 export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: AuditDeps, endpoints: E): E {
   const audited = endpoints.map((one): AnyEndpoint => {
     const { route } = one;
@@ -29,7 +29,7 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: Audit
       await record(deps, c, accountId, {
         ...actor,
         action: route.operationId!,
-        // What was created has a place of its own.
+        // A created resource has its own URL.
         target: (response.status === 201 && response.headers.get('location')) || c.req.path,
       });
       return response;

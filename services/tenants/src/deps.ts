@@ -14,7 +14,7 @@ export type MintEndUserToken = (claims: {
   session?: string; // of the portal: the token ends with it
 }) => Promise<{ token: string; expires_at: string }>;
 
-// Mail that tenants send to their own people. Steps belong into the transaction that causes it.
+// Mail that tenants send to their own users. Its steps belong to the transaction that causes it.
 export type TenantMail = {
   steps(mail: {
     kind: 'tenant.sign_in_requested' | 'tenant.sign_in' | 'tenant.invited';
@@ -23,10 +23,10 @@ export type TenantMail = {
     token?: string;
     keptS: number;
   }): Record<string, WriteStep>;
-  ring(): void; // when the transaction is made
-  // Whether strangers may read what an account calls itself.
+  ring(): void; // call it after the transaction
+  // Whether mail to strangers may show the account's name.
   mayName(account: string): Promise<boolean>;
-  // Refuses what is too much for an address that mail is sent to, or for the caller.
+  // Refuses if there was too much mail to an address, or from the caller.
   tryMail(to: { email: string; address: string | undefined; account: string }): Promise<unknown>;
   tryInvitation(to: { email: string; account: string }): Promise<unknown>;
 };
@@ -63,18 +63,18 @@ export type ProviderIdentity = {
 export type PortalDeps = {
   publicUrl: string;
   sealer: Sealer;
-  issuers?: TenantIssuers; // none: nobody signs in through a provider
-  mail?: TenantMail; // none: nobody signs in by mail
+  issuers?: TenantIssuers; // without it, users cannot sign in through a provider
+  mail?: TenantMail; // without it, users cannot sign in by mail
   listInboxes(tenantId: string): Promise<readonly { inbox_key: string; title: string }[]>;
 };
 
-// What was done, as the audit trail of an account keeps it.
+// An entry of an account's audit trail.
 export type AuditRecord = {
   action: string; // the operation: `tenants.create_user`
   target: string; // the path of what was changed
   via: string; // the kind of credential: session, api_key, invitation, end_user or openid
   credentialId: string;
-  by?: string; // who signed in, or made the key
+  by?: string; // the person who signed in, or created the key
   address?: string;
   requestId?: string;
 };
@@ -85,28 +85,28 @@ export type TenantsDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // which of those that erase are gone; without it leases run out
+  owners?: Owners; // tells which workers are gone; without it, leases have to expire
   mintEndUserToken: MintEndUserToken;
-  // Of the other services. Asked for at every use, because they may be made after this one.
+  // The erasers of the other services. Called at every use, because services may be created after this one.
   erasers: () => readonly Eraser[];
   audit: Audit;
-  // What settings ask for and no service has, by field. Without it, anything that has the right shape is taken.
+  // Reports settings that no service supports, by field. Without it, any value of the right shape is accepted.
   checkSettings?(
     tenantId: string,
     before: TenantSettings,
     after: TenantSettings,
   ): Promise<readonly { field: string; detail: string }[]>;
-  // What the plan of an account has room for; null: no limit. Without it, nothing is limited.
+  // The limits of an account's plan; null: no limit. Without it, nothing is limited.
   planOf?(accountId: string): Promise<{ tenants: number | null; usersPerTenant: number | null }>;
-  accountSkills?(): readonly string[]; // that tell of the account, not of the tenant: its admins do not enable them
-  // Tells other processes ahead that tokens are revoked or a tenant is shut, so that open event streams end.
+  accountSkills?(): readonly string[]; // skills about the account rather than the tenant, which admins of the tenant cannot enable
+  // Notifies other processes before tokens are revoked or a tenant is closed, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
-  portal?: PortalDeps; // none: there is no portal
+  portal?: PortalDeps; // without it, there is no portal
 };
 
 type Announce = (...revoked: Revoked[]) => Promise<void>;
 
-// What the operations get: the ports, and what this process remembers.
+// Shared by all operations: the ports, and the state of this process.
 export type Service = TenantsDeps & {
   epochs: TokenEpochs;
   announce: Announce;

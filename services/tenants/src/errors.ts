@@ -32,11 +32,11 @@ export const tenantErrors = defineErrors({
   'tenants.no_mail': 501,
 });
 
-// A tenant that is missing, deleted or somebody else's: one answer, so that nobody learns which.
+// The same response for a missing, a deleted and another account's tenant, so that callers cannot tell which.
 export const noTenant = () => tenantErrors.create('tenants.not_found', 'Tenant not found.');
 export const noUser = () => tenantErrors.create('tenants.user_not_found', 'User not found.');
 
-// For what is within bounds piece by piece, and too much once it is merged.
+// For values that are valid one by one, but too large once they are merged.
 export const tooLarge = (what: string, mostBytes: number) =>
   tenantErrors.create('tenants.too_large', `The ${what} would be more than ${mostBytes} bytes of JSON.`);
 

@@ -52,7 +52,7 @@ export function createTenants(deps: TenantsDeps) {
     ...deps,
     epochs: createTokenEpochs(deps),
     readTenant: createTenantRead(deps.store),
-    // Nothing stays in force because others cannot be told: their streams end a little later.
+    // A revocation takes effect even if other processes cannot be notified: their streams end a little later.
     announce: async (...revoked) => {
       await deps
         .announceRevoked?.(...revoked)
@@ -64,7 +64,7 @@ export function createTenants(deps: TenantsDeps) {
   const withEraser = { ...service, owners, ownEraser: eraser };
   const enter: EnterTenant = (principal: Principal, tenantId: string, entrance?: Entrance) =>
     enterTenant(service, principal, tenantId, entrance);
-  // Also while it is being deleted: what it has counts for the account until it is gone.
+  // Also while it is being deleted: its data count for the account until they are gone.
   const payerOf = async (tenant_id: string) => (await deps.store.get(tenant, { tenant_id }))?.account_id;
   const resolve: ResolveChannel = (type, channelId) => resolveChannel(service, type, channelId);
 
@@ -90,39 +90,39 @@ export function createTenants(deps: TenantsDeps) {
     tables: [tenants] as AnyTable[],
     subscriptions: [],
     workers: [createErasureWorker(withEraser)],
-    // What other services and the authenticator need of this one.
+    // For other services and for authentication.
     enterTenant: enter,
     resolveChannel: resolve,
     findChannelMappings: (channel: Channel) => findChannelMappings(service, channel),
-    // Whose identity on a channel it is, by the lock of it.
+    // The user with an identity on a channel, by the lock of it.
     findChannelUser: async (tenantId: string, channel: string, identity: string) =>
       (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
-    // What a tenant has told of one of its users; of one it has not, no more than how old the tenant is.
+    // What the tenant has stored about one of its users; for an unknown user, only the age of the tenant.
     describeUser: async (tenantId: string, userId: string) => {
       const known = await deps.store.get(user, { tenant_id: tenantId, user_id: userId });
       if (known) return { email: known.email, name: known.display_name, createdAt: known.created_at };
       const tenant = await readOpenTenant(service, tenantId);
       return tenant && { createdAt: tenant.created_at };
     },
-    // What a user is now, whatever a token of theirs says.
+    // The current role of a user, whatever their token says.
     roleOf: async (tenant_id: string, user_id: string) =>
       (await deps.store.get(user, { tenant_id, user_id }, { consistent: true }))?.role,
     adminsOf: (tenantId: string) => listAdmins(service, tenantId),
     isTokenRevoked: service.epochs.isRevoked,
-    // Whose tenant it is; nobody's when it is deleted.
+    // The account of a tenant; undefined if it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
     payerOf,
-    // For routes of other services that a tenant is managed by.
+    // For management routes of other services.
     guardManagement: <E extends readonly AnyEndpoint[]>(endpoints: E) => guardManagement(service, endpoints),
-    // What the page of the portal may be shown in, and load. Nothing for a tenant that does not exist.
+    // Which pages may show the portal in a frame, and what it may load. Undefined if the tenant does not exist.
     portalPageOf: async (tenantId: string) => {
       const found = await readOpenTenant(service, tenantId);
       return found && portalPageOf(found);
     },
-    // What a request for a mail comes to, when a worker looks.
+    // Decides whether a request for a sign-in mail leads to one. Called by a worker.
     resolveSignIn: async (request: SignInRequest) =>
       deps.portal ? resolveSignIn({ ...service, portal: deps.portal }, request) : {},
-    // How many tenants an account has, and may have.
+    // How many tenants an account has, and its limit.
     countTenants: (accountId: string) =>
       roomFor(service, accountId, 'tenants').then(limit =>
         readCounted(tenantsCounted(service, accountId), limit),

@@ -3,7 +3,7 @@ export type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// An object that is kept as text. What an older writer got wrong is an empty one.
+// An object that is stored as text. Invalid text of an older version gives an empty one.
 export function parseObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

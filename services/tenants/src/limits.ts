@@ -1,4 +1,4 @@
-// Everything in this service that grows, waits or repeats, and why it stops where it stops.
+// The limits of this service, each with its reason.
 
 export const slugChars = 63; // a tenant's id may become a host name, whose labels are no longer
 export const nameChars = 200; // display names of tenants and users
@@ -8,11 +8,11 @@ export const channelTypeChars = 32;
 export const channelIdChars = 200; // a Teams id has about 100
 
 export const identitiesPerUser = 20; // each is a lock in the user's transaction, old and new: 44 steps of 100
-export const recountMs = 60 * 60_000; // a plan that is full has its tenants or users looked at no more often than this
+export const recountMs = 60 * 60_000; // how often the tenants or users of a full plan are counted again at most
 export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
 export const rememberedSettings = 200; // tenants whose settings are not parsed again
 export const promptChars = 20_000; // is sent to the model with every message
-export const tokensPerMessage = 200_000; // no model answers at greater length
+export const tokensPerMessage = 200_000; // no model returns a longer response
 export const conversationHistory = 1000; // messages that are read for every turn
 export const messagesPerDay = 10_000_000;
 export const listedNames = 100; // channels or skills of a tenant's settings
@@ -21,33 +21,33 @@ export const preferencesBytes = 16 * 1024; // read with every read of the user
 export const propertiesBytes = 16 * 1024;
 
 export const schemaBytes = 16 * 1024; // read with every write of custom properties
-export const schemaParts = 500; // schemas within schemas, and values they list
+export const schemaParts = 500; // nested schemas, and values they list
 export const schemaDepth = 16; // checking recurses
 
 export const invitationTtlDays = 14;
-export const invitationTtlDaysDefault = 7; // over a holiday, but not in a forgotten mailbox for good
-export const invitationSecretBytes = 32; // 256 bits: nobody guesses one
+export const invitationTtlDaysDefault = 7; // covers a holiday, but does not stay valid in a forgotten mailbox
+export const invitationSecretBytes = 32; // 256 bits: cannot be guessed
 export const acceptsPerMinute = 20; // per address; a person accepts once
 
 export const logoBytes = 24 * 1024; // of a data: URL, so that the settings have room for the rest
 export const logoUrlChars = 2048;
-export const frameAncestors = 20; // pages of a host that show the portal; they are a header of every answer
+export const frameAncestors = 20; // pages of a host that show the portal; they are a header of every response
 export const originChars = 300; // a host name has 253 at most
 export const portalInboxes = 20; // shown as a choice
 
 export const signInCodeDigits = 8; // with the tries and mails below, one guess in four million an hour
 export const signInTries = 5; // of a code
-export const signInTtlS = 15 * 60; // a mail that is read over somebody's shoulder tomorrow opens nothing
+export const signInTtlS = 15 * 60; // the code of an old mail is useless
 export const signInSecretBytes = 32;
-export const signInsPerMinute = 10; // requests of an address, for mails
+export const signInsPerMinute = 10; // requests of an address for mail
 export const signInTriesPerMinute = 30; // of an address: a person types a code, and types it again
-export const refreshesPerMinute = 120; // of an address: an office opens the portal at nine
-export const sessionS = 30 * 24 * 60 * 60; // then they sign in again, however active they were
+export const refreshesPerMinute = 120; // of an address: many users of one company open the portal at nine
+export const sessionS = 30 * 24 * 60 * 60; // then users sign in again, however active they were
 export const sessionIdleS = 14 * 24 * 60 * 60;
-export const sessionsPerUser = 20; // devices and browsers; the one used least recently makes room
-export const sessionTokenS = 15 * 60; // for what a session asks its tokens for
-export const refreshGraceMs = 60_000; // an answer that got lost is asked for again by then
-export const refreshAttempts = 3; // against somebody who rotates at the same moment
+export const sessionsPerUser = 20; // devices and browsers; the least recently used one is dropped
+export const sessionTokenS = 15 * 60; // for the tokens of a session
+export const refreshGraceMs = 60_000; // a lost response is requested again by then
+export const refreshAttempts = 3; // if another request rotates at the same moment
 export const userAgentChars = 300;
 
 export const issuerChars = 500; // of a provider, and below: what a tenant may set
@@ -57,22 +57,22 @@ export const domainChars = 253; // what DNS allows
 export const subjectChars = 255; // what OpenID Connect allows (core 1.0, section 2)
 export const callbackChars = 2048; // a code or a state; Azure's codes have 1,500 characters
 
-export const scopeChars = 500; // every scope there is fits several times
-export const tokenTtlS = 24 * 60 * 60; // a token that leaked is of no use the day after
-export const tokenTtlLeastS = 60; // shorter, and clocks that differ make it useless
+export const scopeChars = 500; // all scopes together fit several times
+export const tokenTtlS = 24 * 60 * 60; // a leaked token is useless the day after
+export const tokenTtlLeastS = 60; // a shorter one would be useless if clocks differ
 export const tokenTtlDefaultS = 60 * 60;
 export const revocationWaitMs = 2_000; // a token of the second of a revocation waits for the next one
 export const epochFreshMs = 1_000; // how long another process may honour a token that was revoked here
 export const epochsKept = 20_000; // end users of a busy process; the least recently used one is read again
 
-export const erasureGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then
-export const erasureLeaseMs = 60_000; // longer than one call of an eraser; a crash delays a job this long where nobody can tell
+export const erasureGraceMs = 60_000; // longer than a request may run: earlier requests have ended by then
+export const erasureLeaseMs = 60_000; // longer than one call of an eraser; without `owners`, a crash delays a job this long
 export const erasurePollMs = 5_000; // one read of a list that is almost always empty
 export const erasureBackoffMs = 30_000; // after a failure, times the failures in a row
 export const erasureBackoffMostMs = 60 * 60_000; // a service that is down for a day costs 24 attempts
 export const erasureTenants = 25; // of an account that one call of our own eraser starts to delete
-export const erasureCalls = 100; // of erasers, before the next job has its turn
-export const erasureRecordDays = 90; // long enough to show that it was done
+export const erasureCalls = 100; // of erasers, before the next job runs
+export const erasureRecordDays = 90; // long enough to prove that it was done
 export const erasureItems = 100; // that one call of our own eraser removes
-export const usersSearched = 1_000; // for admins: nothing finds them by their role
-export const adminsTold = 20; // of what waits for an admin
+export const usersSearched = 1_000; // for admins: no index finds them by their role
+export const adminsNotified = 20; // of a pending approval

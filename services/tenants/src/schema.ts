@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
 import * as limits from './limits.ts';
 
-// What goes over the wire. Attribute names are the table's own.
+// Requests and responses of the API. Attribute names are the same as in the table.
 
 const byteLengthOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -19,7 +19,7 @@ export const displayText = z
   .max(limits.nameChars)
   .refine(isOneLine, 'No control characters, and no half characters');
 
-// Names that an address, a page or a program of ours might want.
+// Names that we may need for URLs, pages or programs.
 const reserved = new Set(
   (
     'account accounts admin api app assets auth billing console docs health help internal invitations login ' +
@@ -106,7 +106,7 @@ export const newUser = z.strictObject({
   preferences: objectOf(limits.preferencesBytes).default({}),
   custom_properties: objectOf(limits.propertiesBytes).default({}),
 });
-// A merge patch (RFC 7396): what is null goes away.
+// A merge patch (RFC 7396): null removes a field.
 export const userPatch = z.strictObject({
   email: email.nullable().optional(),
   display_name: displayText.optional(),

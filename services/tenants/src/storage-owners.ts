@@ -6,7 +6,7 @@ const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id
 const byNamedTenant = ({ tenant_id }: { tenant_id?: string }) =>
   tenant_id === undefined ? undefined : byTenant({ tenant_id });
 
-// Whose storage each item of tenants takes.
+// The account whose storage each item counts for.
 export const tenantOwners = [
   ownedByKey(table.tenant, byTenant),
   ownedByKey(table.accountTenant, byAccount),

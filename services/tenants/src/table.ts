@@ -328,7 +328,7 @@ export const everythingOfTenant = defineQuery('everything of a tenant', {
   consistent: true,
 });
 
-// For whatever must not bring a deleted tenant back to life.
+// For writes that must not bring back a deleted tenant.
 export const notDeleted: Condition<ItemOf<typeof tenant>> = { status: is.not('deleted') };
 
 export const tenants = defineTable(tenantsKeys, {

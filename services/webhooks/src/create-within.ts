@@ -3,7 +3,7 @@ import type { BaseDeps } from './deps.ts';
 import * as limits from './limits.ts';
 import { creation, inSeconds } from './tables.ts';
 
-// Creates one of something that is limited in number. `checkCount` counts what is there, and throws if that is enough.
+// Creates something whose number is limited. `checkCount` counts what exists, and throws if the limit is reached.
 export const createWithin = (
   { store, clock }: Pick<BaseDeps, 'store' | 'clock'>,
   of: string,

@@ -30,7 +30,7 @@ export const catchUpMs = [3 * second, 15 * second]; // after a change of a conne
 export const clockSkewMs = 1 * second; // how far clocks of processes may differ
 export const sourceCacheEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan takes effect within seconds; usage is added up in memory meanwhile
-export const toldShares = [80, 100] as const; // percent of a plan's events at which the account hears of it
+export const noticePercents = [80, 100] as const; // percent of a plan's events at which the account gets a notice
 export const requestsPerSource = 300_000; // a minute, valid or not: more than a core can handle, so plans come first
 export const rateWindowMs = minute; // plans count events a minute
 
@@ -53,7 +53,7 @@ export const timeoutMs = 10 * second; // of one request to a destination
 export const leaseMs = 45 * second; // for the transform, the request and the write of its result, with time to spare
 export const leaseSpareMs = 20 * second; // what must be left of a lease before a request starts
 export const unwrittenMs = 1 * second; // until a delivery whose event is still being written is looked at again, at first
-export const unwrittenMostMs = 5 * minute; // then nobody will write it: a machine that is moved is suspended for less
+export const unwrittenMostMs = 5 * minute; // after this it will not be written: a virtual machine that is moved is suspended for less
 export const recordAgainMs = 1 * second; // until a result that could not be written is written again
 export const busyMs = 2 * second; // until a connection whose scripts were too many is tried again
 export const attemptSpareS = 12 * 60 * 60; // a delivery is kept this long after its next attempt is due: workers may be down for a night
@@ -104,11 +104,11 @@ export const backlogStepMs = 20; // between batches for one that keeps up
 
 export const ratePerSecondMost = 1000;
 export const rateAttempts = 10; // to take one, while other processes take theirs
-export const rateBusyMs = 100; // then until the connection is tried again, less a part by chance
+export const rateBusyMs = 100; // until the connection is tried again, less a random part
 export const backgroundRuns = { backlog: 32, job: 16, catchUp: 16 }; // at a time; a job may take hours
 
 export const flushMs = 1 * second; // how much of the attempt counts a crash may lose; how far event counts are behind
-export const flushIdleMs = 5 * minute; // until a first count rings; only a timer
+export const flushIdleMs = 5 * minute; // until the first count; only a timer
 export const countedRecords = 1000; // of the stream at a time: DynamoDB's own limit
 export const countsTogether = 80; // counters in one transaction, which has at most 100 steps
 export const countCheckpointS = 7 * 24 * 60 * 60; // a stream shard is gone after a day
@@ -126,10 +126,10 @@ export const eventTypeBodyBytes = 64 * 1024; // parsed for the type while the se
 export const replayEvents = 100; // by id in one request
 export const jobBatch = 25; // events between two checkpoints of a job
 export const jobS = 30 * 24 * 60 * 60; // a finished job is listed for a month
-export const catchUpS = 24 * 60 * 60; // of a finished one, at which nobody looks
+export const catchUpS = 24 * 60 * 60; // of a finished one, which no page shows
 export const jobsListed = 100; // the newest
 export const jobsPerUser = 10; // running at a time
-export const creationS = 60 * 60; // longer than anybody takes to create something
+export const creationS = 60 * 60; // longer than any creation takes
 export const jobSliceMs = 5 * second; // then a job leaves its slot to the next one and is due again
 export const jobAttempts = 20; // a job that cannot continue fails instead of being retried forever
 

@@ -21,7 +21,7 @@ export type BroadcastList = {
   // All messages up to the head. The list is append-only, so only entries after the last one read are fetched, and the
   // head, which is read every time, tells whether there are any.
   upTo(inbox: InboxId, head: Head): Promise<Broadcasts>;
-  // Includes categories that are being deleted, whose messages nobody sees any more.
+  // Includes categories that are being deleted, whose messages are hidden.
   all(inbox: InboxId, head: Head): Promise<Broadcasts>;
   // Texts never change, so each is fetched once. One that is missing was just removed.
   texts(inbox: InboxId, ids: readonly string[]): Promise<Map<string, PublicMessage>>;

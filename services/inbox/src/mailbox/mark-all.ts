@@ -145,8 +145,8 @@ function broadcastsWithin(mailbox: Mailbox, extent: Extent, as: MarkAll['as']): 
 }
 
 // Writes a range to the messages it covers, and then drops it. Nothing changes for the user: each message gets the
-// flags it already has, on the condition that nobody has marked it since. So it can be done at any time, interrupted
-// and repeated, and readers of `readat` see it.
+// flags it already has, on the condition that it was not marked since. So it can be done at any time, interrupted and
+// repeated, and readers of `readat` see it.
 export async function writeRange(deps: Deps, user: MailboxId, range: MarkedRange): Promise<void> {
   const { state } = await openMailbox(deps, user);
   if (!has(state, range)) return;

@@ -19,7 +19,7 @@ type Row =
   | { id: string; broadcast: Broadcast; flags: Flags; receipt?: Receipt };
 
 // The user's own messages and those to everyone, newest first. Both are sorted by id, so they are merged as they are
-// read. The next page starts after an id, whatever has arrived or gone since.
+// read. The next page starts after an id, so messages that arrive or expire in between do not matter.
 export async function readFeed(
   deps: Deps,
   user: MailboxId,

@@ -9,7 +9,7 @@ import type { SendContent } from './send-records.ts';
 const arrived = { read: false, seen: false, archived: false, snoozed: false };
 
 // The copy of each user: the message, its expiry and the user's counts. They are written in the transaction that
-// records the progress, so nobody gets a message twice.
+// records the progress, so no user gets a message twice.
 export async function deliverySteps(
   deps: Deps,
   content: SendContent,

@@ -20,7 +20,7 @@ export const schemeHint =
 
 const schemeOf = (uri: string): string => new URL(uri).protocol.slice(0, -1);
 
-// Parsers differ in the spaces and control characters they ignore, so such a link can mean different things.
+// Parsers differ in the spaces and control characters they ignore, so a link with them can mean different things.
 const hasGaps = (uri: string): boolean => /[\s\p{Cc}\p{Cf}\\]/u.test(uri);
 
 export const isUri = (uri: string): boolean =>

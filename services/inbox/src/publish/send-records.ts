@@ -152,7 +152,7 @@ export async function earlierSend(
   return taken && holderOf(deps, inbox, taken, rivals);
 }
 
-// What earlier versions wrote. Nobody writes there any more, so it need not be read consistently.
+// What earlier versions wrote. This version does not write there, so it need not be read consistently.
 export async function sendOfEarlierVersion(
   deps: Deps,
   inbox: InboxId,
@@ -234,7 +234,7 @@ export async function idsOfHostId(
   return [...ids];
 }
 
-// The record of the host's id that a send holds, in whichever partition it is.
+// The record of the host's id that a send holds, in any partition.
 export async function heldHostId(
   { store }: Pick<Deps, 'store'>,
   { tenant_key, inbox_key, host_system_id, id }: Send,

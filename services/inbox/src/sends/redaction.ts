@@ -18,7 +18,7 @@ import {
 } from '../publish/send-records.ts';
 import { hostId, send, userMessage, userStats } from '../tables.ts';
 
-// Redacts a message for all recipients. When this returns, nobody sees it and no count includes it.
+// Redacts a message for all recipients. When this returns, no user sees it and no count includes it.
 export async function redact(deps: Deps, inbox: InboxId, id: string): Promise<void> {
   const found = await retry<Send>(deps, async () => {
     return done(await redactOnce(deps, inbox, await readSend(deps, inbox, id)));
@@ -26,7 +26,7 @@ export async function redact(deps: Deps, inbox: InboxId, id: string): Promise<vo
   if (found.status === 'redacting') deps.due.notify();
 }
 
-// For a message in a category that is being deleted: nobody sees it, so readers need not be told. Returns whether
+// For a message in a category that is being deleted: it is hidden already, so readers need no event. Returns whether
 // copies are left for the worker.
 export const redactUnseen = (deps: Deps, inbox: InboxId, id: string): Promise<boolean> =>
   retry<boolean>(deps, async () => {

@@ -3,7 +3,7 @@ import * as limits from '../limits.ts';
 import { keyPart } from '../storage/objects.ts';
 import type { Row } from './rows.ts';
 
-// What the manifest knows of a file of bronze.
+// What the manifest stores about a file of bronze.
 export type BronzeFile = {
   path: string;
   entity: string;
@@ -12,13 +12,13 @@ export type BronzeFile = {
   bytes: number;
   isChained: boolean;
   firstAt: number; // of its oldest change
-  format?: number; // of its columns; files of before have none
-  replacesTexts?: true; // some of its rows end or replace texts, which must not stay in other files for long
+  format?: number; // of its columns; older files have none
+  replacesTexts?: true; // some of its rows remove or replace texts, which must not stay in other files for long
 };
 
 // Since format 2 all bronze files have the same types, so one table of Iceberg can hold them all.
 export const bronzeFormat = 2;
-// Files that were merged have had these types all along.
+// Merged files have always had these types.
 export const hasBronzeFormat = ({ format, path }: BronzeFile): boolean =>
   format === bronzeFormat || path.includes('/merged-');
 
@@ -26,7 +26,7 @@ export type FileGroup = { entity: string; day: string; rows: Row[] };
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-// Rows of one entity and day make one file, in the order they came.
+// Groups rows by entity and day, one file each, in their order.
 export function groupRows(rows: readonly Row[]): FileGroup[] {
   const groups = new Map<string, FileGroup>();
   for (const row of rows) {
@@ -47,7 +47,7 @@ export const firstAt = (rows: readonly Row[]): number =>
 
 type Typed = { type?: unknown; nullable?: boolean };
 
-// As DuckDB writes it when it merges files.
+// The same type as in files that DuckDB merges.
 const timeOfChange = {
   name: 'at',
   type: 'INT64' as const,
@@ -62,7 +62,7 @@ export async function encodeRows(
   generation: number,
 ): Promise<Uint8Array> {
   const { ByteWriter, parquetWrite, schemaFromColumnData } = await import('hyparquet-writer');
-  await yieldToEventLoop(); // the files of a page are made side by side
+  await yieldToEventLoop(); // the files of a page are encoded concurrently
   const writer = Object.assign(new ByteWriter(), { flush: yieldToEventLoop }); // after each group of rows
   const text = (name: string, read: (row: Row) => string | undefined, nullable = false) => ({
     name,
@@ -70,7 +70,7 @@ export async function encodeRows(
     nullable,
     data: rows.map(row => read(row) ?? null),
   });
-  // Of what differs from row to row there is no dictionary to be made.
+  // Values that differ from row to row need no dictionary.
   const unique: typeof text = (...about) => ({ ...text(...about), encoding: 'PLAIN' as const });
   const columns = [
     text('kind', row => row.kind),
@@ -91,8 +91,8 @@ export async function encodeRows(
     writer,
     rowGroupSize: limits.groupRows,
     schema: schemaFromColumnData({ columnData: columns, schemaOverrides: { at: timeOfChange } }),
-    // In JavaScript, on the thread that answers requests, compressing takes five times as long as all the rest. It is
-    // left to DuckDB, when files are merged.
+    // Compression in JavaScript, on the thread that serves requests, takes five times as long as everything else.
+    // DuckDB compresses when it merges files.
     codec: 'UNCOMPRESSED',
     columnData: columns.map(
       ({ type: _, nullable: __, ...column }: (typeof columns)[number] & Typed) => column,

@@ -25,8 +25,9 @@ export type CaptureDeps = {
 
 export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
 
-// Writes files, then the manifest; then the consumer writes the checkpoint. After a crash in between, the same page or
-// a longer one comes again. The commit that lists the files also says which records they hold, so none counts twice.
+// Writes files, then the manifest; then the consumer writes its checkpoint. After a crash in between, the same page or
+// a longer one is delivered again. The commit that lists the files also says which records they contain, so none counts
+// twice.
 export function captureChanges(deps: CaptureDeps): Subscription {
   const { plan, clock } = deps;
   return subscribe({
@@ -34,25 +35,25 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     table: plan.table,
     entities: plan.table.entities,
     batchRecords: limits.pageRecords,
-    // A store that is away comes back; a record that cannot be read goes to a letter by itself.
+    // An unavailable store is retried for ever; a record that cannot be read becomes a dead letter of its own.
     attempts: Number.MAX_SAFE_INTEGER,
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
       const bytes = await capturePage(deps, shardId, changes);
       deps.onCaptured?.();
-      // What changes meanwhile becomes one page.
+      // Changes that arrive in the meantime are in the same page.
       const isLarge = changes.length >= limits.pageRecords || bytes >= limits.pageBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
     },
   });
 }
 
-// What was changed so long ago is followed by more. DynamoDB tells the time of a change in whole seconds.
+// A change this old is followed by more. DynamoDB gives the time of a change in whole seconds.
 const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
   clock.now() - Math.max(...changes.map(({ at }) => at.getTime())) > flushMs + 1000;
 
-// How many bytes of images were captured.
+// Returns how many bytes of images were captured.
 async function capturePage(
   deps: CaptureDeps,
   shard: string,
@@ -68,7 +69,7 @@ async function capturePage(
 
   await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
-    // Read after the state: when texts are switched off and erased in between, this commit fails and comes here again.
+    // Read after the state: if texts are switched off and erased in between, this commit fails and is repeated.
     const texts = await (plan.texts.size > 0 ? deps.texts : noTexts).read();
     const { rows, letters } = await readRows(plan, shard, fresh, texts);
     bytes = rows.reduce((sum, row) => sum + (row.old?.length ?? 0) + (row.new?.length ?? 0), 0);
@@ -92,7 +93,7 @@ async function capturePage(
       letters: letters.map(({ letter }) => ({ ...letter, generation })),
     };
   });
-  // Files of an attempt that failed, with texts that are not wanted any more.
+  // Files of a failed attempt, with texts that are no longer wanted.
   const left = [...written.keys()].filter(path => !listed.has(path));
   const { files } = left.length > 0 ? await manifest.read() : { files: new Map() };
   for (const path of left) if (!files.has(path)) await objects.delete(path);
@@ -113,7 +114,7 @@ async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyE
   return { rows: await wantedRows(rows, texts), letters };
 }
 
-// `written` are the files of an attempt that another process was faster than.
+// `written` are the files of an attempt that lost to another process.
 export async function writeFiles(
   { objects, plan }: Pick<CaptureDeps, 'objects' | 'plan'>,
   { generation }: Pick<State, 'generation'>,

@@ -27,7 +27,7 @@ export type NewLetter = { letter: Omit<Letter, 'generation'>; body: Uint8Array }
 export function writeLetter(plan: Plan, shard: string, change: Change<AnyEntity>, cause: unknown): NewLetter {
   const { entity, kind, sequence, eventId, keys } = change;
   const about = entity === undefined ? undefined : plan.entities.get(entity);
-  // Nobody may want a text, so a letter has none.
+  // The account may not want texts in the lake, so a letter contains none.
   const plain = (item: Attributes | undefined) =>
     item && !about?.text ? (JSON.parse(imageOf(item, about?.omit)) as Attributes) : undefined;
   const error = (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(

@@ -12,7 +12,7 @@ function without(item: Attributes, omit: readonly string[]): Attributes {
   return Object.fromEntries(Object.entries(item).filter(([name]) => !hidden.has(name)));
 }
 
-// Whether JSON knows all of it. Most items are so, and asking for a replacement of each value takes five times as long.
+// Whether JSON can express the whole value. Most items are like this, and a replacer function takes five times as long.
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (value instanceof Uint8Array || value instanceof Set) return false;
@@ -21,14 +21,14 @@ function isPlain(value: unknown): boolean {
 }
 
 function replace(this: Record<string, unknown>, key: string, value: unknown): unknown {
-  // Buffers have turned into something else already when `value` is given.
+  // `JSON.stringify` has already converted buffers in `value`.
   const original = this[key];
   if (original instanceof Uint8Array) return Buffer.from(original).toString('base64');
   if (original instanceof Set) return [...original];
   return typeof original === 'bigint' ? original.toString() : value;
 }
 
-// The keys of an item as one text: the same item has the same, whichever way it came.
+// The keys of an item as one text, the same for a scanned item and a stream record.
 export const keyText = (
   { partition, sort }: { partition: string; sort?: string },
   keys: Attributes,

@@ -34,13 +34,13 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  if (!status) return oldestOf(deps.source, table); // nothing was ever captured: the whole stream is missing
+  if (!status) return oldestOf(deps.source, table); // nothing was captured yet: the whole stream is missing
   const missing = await Promise.all(
     status.shards.map(async ({ shardId, behind }) => {
       if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
       const mark = state.shards[shardId];
       if (!mark || !isCaptured(mark, behind.newest)) return Date.parse(behind.oldestAt);
-      // Captured, although the checkpoint is not that far yet. There may be more records after it.
+      // Captured, although the checkpoint is behind. There may be more records after it.
       const sequence = compareSequences(mark.through, behind.newest) > 0 ? mark.through : behind.newest;
       return oldestOf(deps.source, table, { shardId, sequence });
     }),

@@ -3,8 +3,8 @@ import { writeFiles } from './capture.ts';
 import { openLetter } from './dead-letters.ts';
 import { rowsOf, wantedRows } from './rows.ts';
 
-// Tries the letters again, oldest first. One that becomes rows does so in the commit that takes the letter off the
-// list: killed at any line, it is either still a letter or a row, never both. Answers how many are left.
+// Tries the letters again, oldest first. A letter becomes rows in the same commit that removes it from the list: after
+// a crash it is either a letter or rows, never both. Returns how many are left.
 export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: number; left: number }> {
   const { manifest, objects, plan, texts, clock, log } = lakeTable;
   const letters = [...(await manifest.read()).letters];
@@ -18,7 +18,7 @@ export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: 
         if (!state.letters.some(letter => letter.path === path)) return undefined;
         const now = await texts.read();
         const found = await wantedRows(rowsOf(plan, change, now.isAnyOn), now);
-        // It stands after changes that were captured long since, so nothing continues from it.
+        // Later changes were captured long ago, so nothing continues from it.
         const rows = found.map(row => ({ ...row, isChained: false }));
         const add = await writeFiles(lakeTable, { generation }, `redriven-${shard}`, rows);
         return { at: clock.now(), add, answered: [path] };

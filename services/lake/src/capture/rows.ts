@@ -14,17 +14,17 @@ export type Row = {
   owner: Owner;
   old: string | undefined;
   new: string | undefined;
-  // Whether `old` is what the row before it left behind: sums can then continue from one to the other.
+  // Whether `old` is the image that the row before it left: sums can then continue from one to the other.
   isChained: boolean;
-  // Of a text, until it is known whether its account wants it.
+  // A text, until it is known whether its account wants it.
   text?: Attributes;
 };
 
-const otherEntity = 'other'; // items that no entity of the design describes
+const otherEntity = 'other'; // items of no entity of the design
 
 type Images = { old?: Attributes; new?: Attributes };
 
-// `hasTexts`: whether any account wants texts. Which of them do is for `wantedRows` to find out.
+// `hasTexts`: whether any account wants texts. `wantedRows` finds out which accounts do.
 export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean): Row[] {
   if (isPassedOver(plan, change.keys, hasTexts)) return [];
   if (change.entity !== undefined) return rowOf(plan, change, change.entity, change.kind, change);
@@ -50,7 +50,7 @@ function isPassedOver({ table, ignored, texts }: Plan, keys: Attributes, hasText
   return possible.length > 0 && possible.every(({ name }) => isOut(name));
 }
 
-// Of texts, those whose account wants them. A removal leaves its key, because of the text that may be there before it.
+// Of texts, keeps those whose account wants them. A removal keeps its key, because an earlier text may be stored.
 export async function wantedRows(rows: Row[], texts: Pick<TextsNow, 'whose'>): Promise<Row[]> {
   if (rows.every(row => row.text === undefined)) return rows;
   const wanted: Row[] = [];
@@ -63,7 +63,7 @@ export async function wantedRows(rows: Row[], texts: Pick<TextsNow, 'whose'>): P
     if (row.new === undefined) {
       if (whose !== 'off') wanted.push(row);
     } else if (typeof whose === 'object') wanted.push({ ...row, owner: whose });
-    // What it replaced must not stay.
+    // The text that it replaced must be removed.
     else if (whose === 'unknown' && row.kind === 'modify')
       wanted.push({ ...row, kind: 'remove', new: undefined });
   }
@@ -96,7 +96,7 @@ function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind,
   ];
 }
 
-// No old image: a text that was changed or removed is not kept. So nothing can be summed up from its changes.
+// Without an old image: a text that was changed or removed is not kept, so its changes cannot be summed.
 function textRow(
   { table }: Plan,
   { keys, sequence, eventId, at }: ChangeInfo,

@@ -1,10 +1,10 @@
-// How far a shard has been captured. Pages come in order, so one number would do, were it not for a page with a
-// record that nobody can read: its records come one by one, items side by side, a later one before an earlier one.
-// Those are remembered singly until the next page.
+// How far a shard has been captured. Pages arrive in order, so one number would be enough, except for a page with an
+// unreadable record: its records arrive one by one, and those of different items out of order. These are remembered
+// individually until the next page.
 
 export type Mark = { through: string; singles: string[]; at: number };
 
-export const singlesMost = 1000; // no page has more records, so none of an earlier page is asked for
+export const singlesMost = 1000; // no page has more records, so those of an earlier page are not needed
 
 // Sequence numbers are whole numbers too long for a double: the longer one is greater.
 export const compareSequences = (a: string, b: string): number =>

@@ -68,7 +68,7 @@ function typeOfUnion(options: readonly { _zod: { def: Definition } }[]): ColumnT
   return types.size === 1 && only !== undefined ? only : 'JSON';
 }
 
-// A transform may give anything; its input says what it is made of, and most only trim or lower it.
+// A transform may return anything; its input gives the type, and most only trim or lowercase it.
 function typeOfPipe(def: Definition): ColumnType {
   const out = def.out && definitionOf(def.out);
   if (out && out.type !== 'transform') return typeOf(out);

@@ -52,7 +52,7 @@ export async function compactEntity(lakeTable: LakeTable, entity: string, deps: 
     recent: recentFiles(state, entity).map(({ path }) => path),
     all: [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path),
     gold: state.gold,
-    // A row that comes late must still find that its item is gone.
+    // A late row must still find that its item was removed.
     keepsTombstones: state.backfill !== undefined || state.letters.length > 0,
   });
   const sources = await locateCurrent(lakeTable, state, entity);
@@ -96,7 +96,7 @@ async function writeSilver<T>(
 ): Promise<T> {
   await mkdir(scratch, { recursive: true, mode: 0o700 });
   const file = join(scratch, `${randomUUID()}.parquet`);
-  // What is gone leaves its key behind and nothing else.
+  // A removed item keeps its key and nothing else.
   const image = `case when ${isPresent} then _image end as _image`;
   const rows = `select * replace (${image}) from (${currentImages(sources)})
     where ${keepsTombstones || isPresent} order by _account, _tenant, _user, _key`;
@@ -104,7 +104,7 @@ async function writeSilver<T>(
     const { rows: counted } = await duck.run({
       scratch,
       prepare: [
-        // Sorted before they have their columns: rows twice as wide would not fit into memory, nor onto the disk as fast.
+        // Sorted before the columns are added: rows twice as wide would not fit into memory, nor be written as fast.
         `copy (${silverRows(rows, sources.columns)})
          to ${quoteText(file)} (format parquet, row_group_size ${limits.rowGroupRows})`,
       ],

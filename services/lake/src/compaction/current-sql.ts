@@ -1,7 +1,7 @@
 import { quoteName, quoteText, readFiles } from '../duckdb/sql-text.ts';
 import type { Column } from './columns.ts';
 
-// The current state of an entity as SQL: silver, and over it the changes that came since.
+// The current state of an entity as SQL: silver with the changes since.
 
 export type CurrentSources = {
   columns: readonly Column[];
@@ -11,7 +11,7 @@ export type CurrentSources = {
   generation: number;
 };
 
-// Columns that every row has besides its entity's own.
+// Columns of every row, in addition to those of its entity.
 const systemColumns = [
   '_key',
   '_kind',
@@ -41,7 +41,7 @@ const structureOf = (columns: readonly Column[]): string =>
 const names = (columns: readonly Column[]): string =>
   [...systemColumns, ...columns.map(({ name }) => quoteName(name))].join(', ');
 
-// Lists and objects are text in silver's files: JSON is a type of its own in Parquet, which few readers know.
+// Lists and objects are text in silver's files: Parquet's JSON type is supported by few readers.
 export const silverFormat = 2;
 const jsonAs = (type: 'varchar' | 'json', columns: readonly Column[]): string => {
   const some = columns.filter(column => column.type === 'JSON').map(({ name }) => quoteName(name));
@@ -65,8 +65,8 @@ export const changeRows = (paths: readonly string[]): string => `
     account_id as _account, tenant_id as _tenant, user_id as _user, coalesce("new", "old") as _image
   from ${readFiles(paths)}`;
 
-// Every item that ever was and is not forgotten: those removed are among them, with the kind of their end. `scope`
-// is a condition on the owner's columns, applied to each row's own.
+// Every item that was not forgotten, including removed ones, with the kind of their last change. `scope` is a condition
+// on the owner's columns, applied to each row.
 export function currentRows(sources: CurrentSources, scope = 'true'): string {
   const { columns, silver, recent, generation } = sources;
   const settled =
@@ -79,7 +79,7 @@ export function currentRows(sources: CurrentSources, scope = 'true'): string {
   const newest = newestOf(changeRows(recent));
   if (!settled)
     return `select * from (${flatten(newest, columns)}) where (${scope}) and ${isAlive(generation)}`;
-  // The newest of the recent changes may still be older than silver: one that was redriven, or found by a scan.
+  // The newest of the recent changes may still be older than silver, if it was redriven or found by a scan.
   return `
     with newest as materialized (${newest}),
     winners as materialized (
@@ -92,8 +92,8 @@ export function currentRows(sources: CurrentSources, scope = 'true'): string {
     ) where (${scope}) and ${isAlive(generation)}`;
 }
 
-// The same for all owners and with the system's columns alone: the entity's own are in the image. For any number of
-// rows: what does not fit into memory is windowed on the disk, which the joins above cannot be.
+// The same for all owners, with the system columns only: the entity's attributes are in the image. Works for any number
+// of rows: window functions spill to the disk, the joins above do not.
 export function currentImages({ silver, recent, generation }: CurrentSources): string {
   const rows = [
     ...(silver ? [`select ${names([])} from ${readFiles([silver.path])}`] : []),

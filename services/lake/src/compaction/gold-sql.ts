@@ -8,7 +8,7 @@ export const owners = ['_account', '_tenant', '_user'] as const;
 const groupNames = ({ groups }: Insight): string[] => Object.keys(groups).map(quoteName);
 const sumNames = ({ sums }: Insight): string[] => Object.keys(sums).map(quoteName);
 
-// Sums of rows, each with a weight: one, or minus one for what is no longer so.
+// Sums of rows, each with a weight: one, or minus one for an old image.
 function sumRows(insight: Insight, rows: string): string {
   const groups = Object.entries(insight.groups).map(
     ([name, sql]) => `(${sql})::varchar as ${quoteName(name)}`,
@@ -19,13 +19,13 @@ function sumRows(insight: Insight, rows: string): string {
   return `select ${[...owners, ...groups, ...sums].join(', ')} from (${rows}) where ${insight.where ?? 'true'} group by all`;
 }
 
-// Reading an attribute out of an image is what takes time, so only those that an insight may speak of are read.
+// Extracting an attribute from an image is slow, so only attributes that an insight may use are extracted.
 const usedColumns = ({ groups, sums, where = '' }: Insight, columns: readonly Column[]): Column[] => {
   const text = [...Object.values(groups), ...Object.values(sums), where].join(' ');
   return columns.filter(({ name }) => text.includes(name));
 };
 
-// Sums that are there already, and more of the same.
+// Adds to existing sums.
 export function addUp(insight: Insight, parts: readonly string[]): string {
   const sums = sumNames(insight).map(name => `sum(${name})::double as ${name}`);
   return `select ${[...owners, ...groupNames(insight), ...sums].join(', ')}
@@ -37,7 +37,7 @@ export function sumCurrent(insight: Insight, sources: CurrentSources): string {
   return sumRows(insight, `select *, 1 as _weight from (${rows}) where ${isPresent}`);
 }
 
-// What a list of changes adds to the sums over what is there: the new image, less the old one.
+// What a list of changes adds to the sums of existing items: the new image, minus the old one.
 export function sumDifferences(
   insight: Insight,
   paths: readonly string[],
@@ -55,7 +55,7 @@ export function sumDifferences(
   );
 }
 
-// Sums over changes themselves. Rows found by a backfill are not changes.
+// Sums over the changes themselves. Rows found by a backfill are not changes.
 export function sumChanges(insight: Insight, paths: readonly string[], columns: readonly Column[]): string {
   const kinds = insight.of === 'kept' ? `_kind = 'expire'` : `_kind <> 'snapshot'`;
   const changes = `select * from (${changeRows(paths)}) where ${kinds}`;
@@ -64,7 +64,7 @@ export function sumChanges(insight: Insight, paths: readonly string[], columns: 
 
 export const readGold = (path: string): string => `from ${readFiles([path])}`;
 
-// The answer's own rows: nothing that adds up to nothing, and no owners any more unless they are asked for.
+// The rows of the result: without groups whose sums are all zero, and without owners unless requested.
 export function finish(
   insight: Insight,
   parts: readonly string[],

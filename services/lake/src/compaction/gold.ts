@@ -20,7 +20,7 @@ export const insightsOf = (
 ): Insight[] =>
   insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
 
-// Sums over what is there are made again; sums over changes, and over what expired, continue from those before.
+// Sums of existing items are computed again; sums of changes, and of expired items, continue from the last ones.
 export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
   if (of === 'changes') return [{ name, isRunning: true }];
   const current = { name, isRunning: false };
@@ -31,14 +31,14 @@ export type Compacted = {
   version: number;
   name: string; // of the new files
   silver: string; // the new file, on this machine
-  changes: readonly string[]; // those it has and the last one had not, on this machine
-  all: readonly string[]; // everything bronze still has
+  changes: readonly string[]; // those that the last silver did not contain, on this machine
+  all: readonly string[]; // all files of bronze
   gold: State['gold'];
 };
 
 type Draft = { name: string; file: string; copy: string; ref: GoldFile };
 
-// The sums of an entity's insights, for a silver that is being made.
+// Computes the sums of an entity's insights for a new silver.
 export async function writeGold(
   lakeTable: LakeTable,
   entity: string,
@@ -76,7 +76,7 @@ async function draftGold(
   const last = gold[name]?.signature === signature ? gold[name] : undefined;
   const parts: string[] = [];
   if (isRunning) {
-    // A definition that is new begins with everything bronze still has.
+    // A new definition starts with all files of bronze.
     const added = last ? changes : await locateAll(lakeTable.objects, all);
     if (last) parts.push(readGold((await locateAll(lakeTable.objects, [last.path]))[0]!));
     if (added.length > 0) parts.push(sumChanges(insight, added, columns));

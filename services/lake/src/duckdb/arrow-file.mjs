@@ -1,12 +1,12 @@
-// Chunks of a result as an Arrow IPC stream. Part of DuckDB's process, so plain JavaScript. Buffers are filled here
-// because Arrow's own builders know times by the millisecond only.
+// Chunks of a result as an Arrow IPC stream. Runs in DuckDB's process, so it is plain JavaScript. Buffers are filled
+// here because Arrow's own builders support times only to the millisecond.
 import { DuckDBTypeId as duck, JsonDuckDBValueConverter } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 
 const identity = value => value;
 const fixed = (type, Values, read = identity) => ({ type, Values, read });
 
-// Everything else becomes text: what has no type in Arrow, and values made of others, as JSON.
+// Everything else becomes text: types that Arrow does not have, and nested values as JSON.
 const fixedTypes = new Map([
   [duck.TINYINT, fixed(new arrow.Int8(), Int8Array)],
   [duck.SMALLINT, fixed(new arrow.Int16(), Int16Array)],

@@ -1,6 +1,6 @@
-// The process that DuckDB runs in. Plain JavaScript, because it is started without loaders. It is apart from the
-// server because a query can take memory and time that DuckDB does not count: then this process ends, and nothing
-// else. How much memory it holds is watched from outside. Jobs come one at a time.
+// The process that DuckDB runs in. Plain JavaScript, because it is started without loaders. It is separate from the
+// server because a query can use memory and time that DuckDB does not count: then only this process ends. Its memory is
+// watched from outside. Jobs run one at a time.
 import { stat, writeFile } from 'node:fs/promises';
 import { DuckDBInstance, DuckDBTypeId as duck } from '@duckdb/node-api';
 
@@ -12,7 +12,7 @@ const openInstance = ({ memory, scratch, isUntrusted }) =>
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
-    // What was read is listed there, by its path on this machine: ours to know.
+    // The cache lists the paths of files on this machine, which callers must not see.
     enable_external_file_cache: String(!isUntrusted),
     // None of these is ever used, but their defaults would reveal a home directory.
     home_directory: '/nonexistent',
@@ -56,7 +56,7 @@ async function compile(job, connection) {
   return statement;
 }
 
-// `$1`, `$2`, … or `?`, or by name. What is not said is not NULL but a mistake.
+// `$1`, `$2`, … or `?`, or by name. A missing parameter is an error, not NULL.
 function bind(statement, params) {
   const given = Array.isArray(params) ? params.map((_, i) => String(i + 1)) : Object.keys(params);
   const wanted = Array.from({ length: statement.parameterCount }, (_, i) => statement.parameterName(i + 1));
@@ -91,7 +91,7 @@ async function answer({ maxRows, maxBytes }, statement) {
 }
 
 // A file that the server sends. It is written by an instance of our own, which the query has never seen: an untrusted
-// one reaches no files, and must not learn their names.
+// one has no access to files, and must not learn their names.
 async function writeAnswer(job, statement) {
   const { maxRows, maxBytes, output } = job;
   const result = await statement.stream();
@@ -144,7 +144,7 @@ async function arrowSink(names, types, { path }) {
 const quote = (text, mark) => mark + text.replaceAll(mark, mark + mark) + mark;
 const options = { csv: 'format csv, header', parquet: 'format parquet, compression zstd' };
 
-// What is not text to a spreadsheet.
+// Types that a spreadsheet does not take for text.
 const plainTypes = new Set([
   ...[duck.BOOLEAN, duck.TINYINT, duck.SMALLINT, duck.INTEGER, duck.BIGINT, duck.HUGEINT, duck.FLOAT],
   ...[duck.UTINYINT, duck.USMALLINT, duck.UINTEGER, duck.UBIGINT, duck.UHUGEINT, duck.DOUBLE, duck.DECIMAL],
@@ -184,7 +184,7 @@ async function duckSink({ memory, scratch, output: { path, format } }, names, ty
   };
 }
 
-// Whole numbers come as text, because some of them are larger than a double can hold. The others become numbers.
+// Whole numbers arrive as text, because some are larger than a double can hold. The others become numbers.
 function toNumber(value) {
   const number = Number(value);
   return value === null || (Number.isInteger(number) && !Number.isSafeInteger(number)) ? value : number;

@@ -17,7 +17,7 @@ export type DuckJob = {
   // The statement whose rows are returned. If it is untrusted, it sees tables in memory and no files.
   sql?: string;
   params?: QueryParams; // of the statement
-  output?: { path: string; format: FileFormat }; // a file for the rows, instead of the answer
+  output?: { path: string; format: FileFormat }; // a file for the rows, instead of the response
   timeoutMs?: number; // instead of the pool's
   isUntrusted?: boolean;
   scratch?: string;
@@ -114,7 +114,7 @@ export function createDuck(given: Settings): Duck {
 
   function receive(child: Child, { ready, answer, error }: Message): void {
     if (ready) {
-      // On a busy machine the start alone takes seconds, which are not the query's.
+      // On a busy machine the start alone takes seconds, which do not count for the query.
       child.isReady = true;
       if (child.job) limitTime(child, timeOf(child.job));
       return;
@@ -205,7 +205,7 @@ export class DuckError extends Error {
   override readonly name = 'DuckError';
 }
 
-// What DuckDB says about a query is the caller's business, except where it speaks of files.
+// Callers get DuckDB's message about their query, unless it mentions files.
 function explain({ isUntrusted }: DuckJob, { kind, message }: Failure): Error {
   const [name = '', ...rest] = message.split(' Error: ');
   const text = rest.join(' Error: ').trim();

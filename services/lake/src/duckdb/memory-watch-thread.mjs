@@ -1,5 +1,5 @@
-// Ends processes that hold more memory than they may. A thread of its own, plain JavaScript: whatever the process that
-// started them is busy with, this goes on, and so it does while the watched ones are too busy to watch themselves.
+// Ends processes that use more memory than they may. A separate thread, in plain JavaScript, so that it runs while the
+// server's thread is busy, and while the watched processes are.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -21,12 +21,12 @@ function residentBytes(pid) {
   }
 }
 
-// Should the machine run out of memory first, the kernel is to take this process and not the server.
+// If the machine runs out of memory first, the kernel should kill this process and not the server.
 function offerToKernel(pid) {
   try {
     if (isLinux) writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // Not everywhere is that allowed.
+    // Not allowed everywhere.
   }
 }
 
@@ -38,7 +38,7 @@ function look() {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It was faster.
+        // It has ended in the meantime.
       }
       limits.delete(pid);
     }
@@ -52,5 +52,5 @@ parentPort.on('message', ({ pid, rssBytes }) => {
     offerToKernel(pid);
   }
 });
-// Asking `ps` is a process of its own.
+// Calling `ps` starts a process.
 setInterval(look, isLinux ? watchMs : watchMs * 10);

@@ -3,7 +3,7 @@ import * as limits from '../limits.ts';
 
 const program = new URL('./memory-watch-thread.mjs', import.meta.url);
 
-// Watches the memory of processes from outside. The thread is there while there is a process to watch.
+// Watches the memory of processes from outside. The thread runs while there is a process to watch.
 export function createMemoryWatch() {
   const watched = new Map<number, number>();
   let thread: Worker | undefined;

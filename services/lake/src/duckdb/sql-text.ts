@@ -1,4 +1,4 @@
-// Pieces of SQL. What is not ours goes through one of these two.
+// Escaping for SQL. Every value that is not ours goes through one of these two.
 
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -20,14 +20,14 @@ type Reminder = { owner: Owner; due_at: number };
 
 const folder = 'erasures/';
 
-// Services erase their tables one after the other, some after the lake. Each removal arrives by the stream with the
-// old image of the item. So a second pass, an hour later, erases what has arrived since.
+// Services erase their tables one after the other, some after the lake. Each removal arrives through the stream with
+// the old image of the item, so a second pass, an hour later, erases what has arrived since.
 export function createEraser(deps: EraserDeps) {
   const { lakeTables, objects, clock } = deps;
 
   const eraseFirst = (owner: Owner): Promise<Erased> => eraseEverywhere({ owner, isSecondLook: false });
 
-  // For an account that does not want them any more. What is captured from now on has none, so once is enough.
+  // For an account that no longer wants texts. New captures contain none, so one pass is enough.
   async function eraseTexts(owners: readonly Owner[]): Promise<Erased> {
     for (const lakeTable of lakeTables)
       for (const owner of lakeTable.plan.texts.size > 0 ? owners : [])

@@ -11,7 +11,7 @@ import type { Owner } from '../tables.ts';
 import { eraseGold, eraseLetters, eraseSilver } from './erasure-steps.ts';
 
 export type Erased = 'done' | 'more';
-// The second pass keeps rows that are in the table: the user may have come back.
+// The second pass keeps rows of items that exist: the user may have been created again.
 export type Erasure = { owner: Owner; isSecondLook: boolean; isOfTexts?: boolean };
 
 // Removes an owner's rows from one table of the lake. Files that hold any are rewritten without them, and the old
@@ -19,8 +19,8 @@ export type Erasure = { owner: Owner; isSecondLook: boolean; isOfTexts?: boolean
 export async function eraseOwner(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
   const { manifest, clock } = lakeTable;
   await manifest.commit(() => ({ at: clock.now(), erased: true }));
-  // Silver first: a removal that is still in bronze is what says that an item of silver is gone. And again at the
-  // end, for a compaction that came in between.
+  // Silver first: a removal that is still in bronze shows that an item of silver is gone. And again at the end, in case
+  // of a compaction in between.
   await eraseAllSilver(lakeTable, deps, erasure);
   const outcome = await whileFilesLast(() => eraseBronze(lakeTable, deps, erasure));
   if (outcome === 'done') await eraseAllSilver(lakeTable, deps, erasure);
@@ -29,7 +29,7 @@ export async function eraseOwner(lakeTable: LakeTable, deps: RewriteDeps, erasur
       await whileFilesLast(() => eraseGold(lakeTable, deps, name, erasure.owner));
     await eraseLetters(lakeTable, erasure.owner);
   }
-  // Copies that are being made of what was there see that this has changed, and are made again.
+  // Copies in progress notice this commit, and are made again.
   await manifest.commit(() => ({ at: clock.now(), erased: true }));
   await eraseCopies(lakeTable.objects, erasure.owner);
   await deleteGarbage(lakeTable, 0);
@@ -48,7 +48,7 @@ async function eraseAllSilver(lakeTable: LakeTable, deps: RewriteDeps, erasure: 
 const isConcerned = ({ plan }: LakeTable, entity: string, { isOfTexts = false }: Erasure): boolean =>
   !isOfTexts || plan.texts.has(entity);
 
-// The owner's items that are in the table, as SQL. Undefined if none is to be kept.
+// The owner's existing items, as SQL. Undefined if none is to be kept.
 async function alive(
   lakeTable: LakeTable,
   entity: string,
@@ -60,21 +60,21 @@ async function alive(
 }
 
 async function eraseBronze(lakeTable: LakeTable, deps: RewriteDeps, erasure: Erasure): Promise<Erased> {
-  // The oldest first: what is left of an item when the budget is spent ends with its removal.
+  // The oldest first: if the budget runs out, what is left of an item still ends with its removal.
   const files = [...(await lakeTable.manifest.read()).files.values()].sort((a, b) => a.commit - b.commit);
   let budget = limits.eraseFiles;
   for (const entity of new Set(files.map(file => file.entity))) {
     if (!isConcerned(lakeTable, entity, erasure)) continue;
     const living = await alive(lakeTable, entity, erasure);
     const isHis = ownerCondition(erasure.owner, 'bronze');
-    // Of an item that is there, only as it is now: what was under the same key before was erased.
+    // Of an existing item, only its current state: earlier states under the same key are erased.
     const isCurrent = `(key, generation, sequence) in (select (_key, _generation, _sequence) from ${living})`;
     const condition = living === undefined ? isHis : `${isHis} and not (${isCurrent})`;
     const some = files.filter(file => file.entity === entity);
     const holding = await findHolding(lakeTable, deps, some, condition);
     for (const file of holding.slice(0, budget)) {
       const rest = await rewriteFiles(lakeTable, deps, [file], `not (${condition})`);
-      // The rows that are left do not continue from silver.
+      // The remaining rows do not continue from silver.
       await replaceFiles(lakeTable, [file], rest && { ...rest, isChained: rest.isChained && !living });
     }
     budget -= holding.length;
@@ -83,7 +83,7 @@ async function eraseBronze(lakeTable: LakeTable, deps: RewriteDeps, erasure: Era
   return 'done';
 }
 
-// Reads three columns of every file: what an index of owners would cost at each commit, once.
+// Reads three columns of every file, once. An index of owners would cost as much at each commit.
 async function findHolding(
   { objects }: LakeTable,
   { duck, scratch }: RewriteDeps,

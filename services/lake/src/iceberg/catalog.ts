@@ -10,8 +10,8 @@ import { type CopyTable, copyFolder, type createCopies, type Namespace } from '.
 import { tableName } from './iceberg-tables.ts';
 import { grantFiles, readableFolder, type SignedRequest } from './signature.ts';
 
-// What an Iceberg client asks of a REST catalog, for one account or for the operator: which tables there are, and one
-// of them with its metadata and credentials for its files.
+// A REST catalog for Iceberg clients, for one account or for the operator: lists tables, and returns a table with its
+// metadata and credentials for its files.
 
 export const namespaces: readonly Namespace[] = ['bronze', 'silver', 'gold'];
 
@@ -73,7 +73,7 @@ export function createCatalog(deps: CatalogDeps) {
         },
       };
     },
-    // Where a file lies that the request may read. A key opens one table of one account.
+    // The location of a file that the request may read. A key is valid for one table of one account.
     keyOf(request: SignedRequest, table: string, kind: string, file: string): string | undefined {
       const folder = readableFolder(sealer, clock, request);
       return folder?.endsWith(`/${table}`) ? `${folder}/${kind}/${file}` : undefined;

@@ -26,8 +26,8 @@ import { createPublisher, metadataKey } from './publisher.ts';
 import type { IcebergColumn } from './schema.ts';
 import { listKey } from './snapshot-files.ts';
 
-// Files of the lake hold everybody's rows, so callers get files of their own: made on request, with only
-// their rows, under a folder that nobody else has a key to. Erasing a user removes their copies too.
+// Files of the lake contain rows of all accounts, so callers get copies: made on request, with only their rows, in a
+// folder that only they have a key to. Erasing a user removes their copies too.
 
 const root = 'copies';
 
@@ -39,7 +39,7 @@ export type CopyTable = {
   entity: string;
   insight?: Insight;
 };
-type ScopeNote = { accountId: string; tenantIds: readonly string[] } | null; // null: everybody's rows
+type ScopeNote = { accountId: string; tenantIds: readonly string[] } | null; // null: rows of all accounts
 type CopyScope = Exclude<Scope, { kind: 'endUser' }>;
 
 // Callers who see the same rows share a folder.
@@ -47,7 +47,7 @@ export const copyFolder = (scope: CopyScope): string =>
   `${root}/${createHash('sha256').update(scopeCondition(scope)).digest('hex').slice(0, 40)}`;
 
 const noteKey = (folder: string): string => `${folder}/scope.json`;
-const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // of use to the lake alone
+const hidden = new Set(['shard', 'chained', 'generation', 'event_id']); // used by the lake only
 
 // The operator's tables name the owner of each row; an account's own tables need not.
 function columnsOf(
@@ -59,7 +59,7 @@ function columnsOf(
   return kind === 'everyone' ? [...ownerColumns, ...own] : own;
 }
 
-// The files that the rows come from: the same files, the same rows.
+// The files that the rows come from: the same files give the same rows.
 function inputsOf({ namespace, lakeTable, entity, insight }: CopyTable, state: State): string[] {
   const files = [...state.files.values()].filter(file => file.entity === entity).map(({ path }) => path);
   if (namespace === 'bronze') return files;
@@ -102,7 +102,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
   const underWay = new Map<string, Promise<unknown>>();
   const notedAt = createRecentMap<string, number>(limits.copyNotes);
 
-  // A folder that is in use is younger than the sweep looks for, and says whose rows it holds before it has any.
+  // A folder in use is touched, so that the sweep skips it, and records whose rows it contains before any are written.
   async function note(folder: string, scope: CopyScope): Promise<void> {
     if (clock.now() - (notedAt.get(folder) ?? Number.NEGATIVE_INFINITY) < limits.copyNoteMs) return;
     const about: ScopeNote =
@@ -143,15 +143,15 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
     const last = known?.metadata.snapshots.at(-1);
     if (last?.summary['stak.files'] === digestOf([{ path, bytes: 0, commit: 0 }])) {
       if (await areThere([path, listKey(folder, last)])) return known!;
-      await removeAll(objects, `${folder}/`); // an erasure met a copy that was being made
+      await removeAll(objects, `${folder}/`); // an erasure came during the copy
     }
     const source = { folder, columns: columnsOf(table, scope), isByDay: false, version, at };
-    // Nothing was captured yet: a table without a snapshot. Clients take a snapshot 0 for the newest one.
+    // Nothing was captured yet: a table without a snapshot. Clients would take a snapshot 0 for the newest one.
     const files =
       version === 0
         ? []
         : [{ path, bytes: await writeRows(await rowsOf(table, state, scope), path), commit: version }];
-    // Rows were replaced, but the files before stay for as long as their snapshots do.
+    // Rows were replaced, but older files stay for as long as their snapshots do.
     const options = {
       cutoffMs: Number.NEGATIVE_INFINITY,
       removedAt: () => clock.now(),
@@ -189,7 +189,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
   }
 
   return {
-    // One at a time for each table of a caller: those who ask at once get the same.
+    // One at a time for each table of a caller: concurrent callers share the result.
     async load(table: CopyTable, scope: CopyScope): Promise<{ location: string; metadata: Metadata }> {
       const key = `${copyFolder(scope)} ${table.namespace} ${table.name}`;
       const last = underWay.get(key) ?? Promise.resolve();
@@ -202,7 +202,7 @@ export function createCopies({ objects, clock, duck, scratch }: CopyDeps) {
   };
 }
 
-// As the one who has the folder's key sees it: the folder is the bucket.
+// Locations as the holder of the key sees them: the folder is the bucket.
 const locationIn = (top: string) => async (key: string) =>
   `s3://${limits.copyBucket}/${key.slice(top.length + 1)}`;
 

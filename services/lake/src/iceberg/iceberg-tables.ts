@@ -54,10 +54,10 @@ export const goldColumns = ({ groups, sums }: Insight): IcebergColumn[] => [
   ...Object.keys(sums).map((name): IcebergColumn => ({ name, type: 'double' })),
 ];
 
-// Names that every engine takes without quotes.
+// Names that every engine accepts without quotes.
 export const tableName = (name: string): string => name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase();
 
-// A table's files lie in a folder of their own, whatever became of them.
+// A table's files are in one folder, for all states of a file.
 function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): LakeSource[] {
   const { version, at } = state;
   const files = new Map<string, ListedFile[]>();
@@ -90,7 +90,7 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
     if (about) {
       const columns = columnsOf(about);
       const silver = state.silver[entity];
-      // One that was written for other columns is not shown: it is rewritten in a moment.
+      // A file with outdated columns is left out: it is rewritten in a moment.
       const isStale = silver?.format !== silverFormat || silver.signature !== signatureOf(columns);
       const files = silver && !isStale ? [{ ...silver, commit: silver.through }] : [];
       add('silver', name, data, { columns: silverColumns(columns), files, isStale });
@@ -98,7 +98,7 @@ function sourcesOf(plan: Plan, insights: readonly Insight[], state: State): Lake
     for (const insight of insightsOf({ plan }, entity, insights))
       for (const { name } of goldNames(insight)) {
         const { path, bytes, signature, through } = state.gold[name] ?? {};
-        // After an erasure they have no signature, and are whole until they are made again.
+        // After an erasure they have no signature, and are complete until they are computed again.
         const isStale = bytes === undefined || (signature !== '' && signature !== insightSignature(insight));
         add('gold', name, `insight=${keyPart(name)}`, {
           columns: [...ownerColumns, ...goldColumns(insight)],
@@ -171,7 +171,7 @@ export function createIcebergTables({ plan, objects, clock, insights, everyMs = 
       for (const source of sourcesOf(plan, insights, state))
         if (paths.some(path => path.startsWith(source.data))) await publishSource(source, garbage, cutoffMs);
     },
-    // What writers left behind that were killed.
+    // Deletes what killed writers left behind.
     async sweep(state: State): Promise<void> {
       for (const { folder } of sourcesOf(plan, insights, state)) await publisher.sweep(folder);
     },

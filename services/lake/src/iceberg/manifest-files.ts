@@ -126,7 +126,7 @@ function dayBytes(day: number): Buffer {
 
 type ManifestInfo = { snapshotId: number; schema: Schema; spec: PartitionSpec };
 
-// Files that came with this snapshot, and those that were there before and have to be listed again.
+// Files that are new in this snapshot, and older ones that must be listed again.
 export async function encodeManifest(
   { snapshotId, schema, spec }: ManifestInfo,
   added: readonly DataFile[],
@@ -221,7 +221,7 @@ export const encodeManifestList = (
     manifests,
   );
 
-// Named exports of a CommonJS module are there under a bundler alone.
+// Named exports of a CommonJS module exist only under a bundler.
 const loadAvro = async (): Promise<typeof import('avsc')> => {
   const loaded = await import('avsc');
   return (loaded as unknown as { default?: typeof loaded }).default ?? loaded;
@@ -234,7 +234,7 @@ async function encode(
 ): Promise<Buffer> {
   const { streams } = await loadAvro();
   const metadata = Object.fromEntries(Object.entries(about).map(([name, text]) => [name, Buffer.from(text)]));
-  // Its types do not know of `metadata`, which it documents.
+  // Its types lack `metadata`, which is documented.
   const options: object = { codec: 'null', metadata, writeHeader: 'always' };
   const encoder = new streams.BlockEncoder(schema as never, options);
   const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { PartitionSpec } from './manifest-files.ts';
 import { type IcebergColumn, nameMapping, nextSchema, type Schema } from './schema.ts';
 
-// The metadata of one table of Iceberg, and what becomes of it when the lake has moved on. Nothing here waits.
+// The metadata of one Iceberg table, and the next version of it. All functions are synchronous.
 
 export type Snapshot = {
   'snapshot-id': number;
@@ -40,15 +40,15 @@ export type SourceFile = { path: string; rows?: number; bytes: number; commit: n
 
 // What a table consists of, at one version of the lake.
 export type Source = {
-  folder: string; // where its metadata lie
+  folder: string; // the folder of its metadata
   columns: readonly IcebergColumn[];
-  isByDay: boolean; // files hold the rows of one day of `at`
+  isByDay: boolean; // files contain the rows of one day of `at`
   version: number;
   at: number; // of that version
   files: readonly SourceFile[];
 };
 
-// Nothing tells that a file is missing but this: files keep their names, and their commits.
+// The only way to notice a missing file: files keep their names and commits.
 export const digestOf = (files: readonly SourceFile[]): string =>
   createHash('sha256')
     .update(
@@ -64,7 +64,7 @@ export const currentOf = ({ snapshots, 'current-snapshot-id': id }: Metadata): S
   snapshots.find(one => one['snapshot-id'] === id);
 
 export type Step = {
-  // Files whose manifests are not written yet. `existing` are listed again, unless the manifests before continue.
+  // Files whose manifests are not written yet. `existing` are listed again, unless the earlier manifests are kept.
   added: readonly SourceFile[];
   existing: readonly SourceFile[];
   isAppend: boolean;
@@ -160,8 +160,8 @@ export function withSnapshot(
   };
 }
 
-// Snapshots that name files which were released before the moment: those files may be deleted, or have to be. The
-// oldest go first, so what is left is always the end of the list.
+// Snapshots that name files released before the given time: those files may or must be deleted. The oldest go first, so
+// the remaining ones are always the end of the list.
 export function expiredSnapshots({ snapshots }: Metadata, cutoffMs: number, kept: number): Snapshot[] {
   const removal = snapshots.findLastIndex(
     ({ summary }) => Number(summary['stak.removed-at'] ?? Number.POSITIVE_INFINITY) <= cutoffMs,

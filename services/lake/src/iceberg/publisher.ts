@@ -15,9 +15,9 @@ import { createSnapshotFiles } from './snapshot-files.ts';
 export type Published = { number: number; metadata: Metadata };
 
 export type PublishOptions = {
-  // Snapshots with files that were released before then are expired.
+  // Snapshots with files released before this time are expired.
   cutoffMs: number;
-  // When the first file after this moment was released; infinite if none was.
+  // When the first file after this time was released; infinite if none was.
   removedAt(afterMs: number): number;
   kept?: number; // snapshots at most
 };
@@ -27,8 +27,8 @@ export const metadataKey = (folder: string, number: number): string =>
   `${folder}/metadata/v${number}.metadata.json`;
 const hintKey = (folder: string): string => `${folder}/metadata/version-hint.text`;
 
-// Writes tables of Iceberg. Metadata have numbers and are put if absent, as the lake's own commits are: of two
-// writers one is first, and the other one looks again. Killed before that, nothing has changed.
+// Writes Iceberg tables. Metadata files are numbered and put if absent, like the lake's own commits: of two writers one
+// succeeds, and the other reads again. After a crash before that, nothing has changed.
 export function createPublisher({ objects, clock }: { objects: ObjectStore; clock: Clock }) {
   const snapshotFiles = createSnapshotFiles({ objects, clock });
 
@@ -43,7 +43,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
       metadata = JSON.parse(decode(body)) as Metadata;
       number = next;
     }
-    // A writer was killed before it could say so.
+    // A writer was killed before it wrote the hint.
     if (metadata && number !== Number(hint && decode(hint))) await putHint(folder, number);
     return metadata && { number, metadata };
   }
@@ -51,7 +51,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
   const putHint = (folder: string, number: number) =>
     objects.put(hintKey(folder), Buffer.from(String(number)));
 
-  // The table as it is after that; undefined if another writer was faster.
+  // Returns the new state of the table; undefined if another writer was first.
   async function attempt(
     source: Source,
     options: PublishOptions,
@@ -83,14 +83,14 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     return { number, metadata };
   }
 
-  // The metadata to continue from. None if the lake has moved, a column has changed its type, or the lake is another one.
+  // The metadata to continue from. Undefined if the lake was moved or replaced, or a column has changed its type.
   async function continued(source: Source, known: Metadata | undefined): Promise<Metadata | undefined> {
     if (!known || known.location !== (await objects.locationOf(source.folder))) return undefined;
     const isOlder = known['last-sequence-number'] < source.version || !nextStep(known, source);
     return isOlder ? withColumns(known, source.columns) : undefined;
   }
 
-  // A put whose answer was lost finds its own metadata.
+  // If the response of a put was lost, the retry finds its own metadata.
   async function putFirst(key: string, body: Buffer): Promise<boolean> {
     if (await objects.putIfAbsent(key, body)) return true;
     const found = await objects.get(key);
@@ -102,7 +102,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     'timestamp-ms': metadata['last-updated-ms'],
   });
 
-  // The table as it is after that.
+  // Returns the new state of the table.
   async function publish(source: Source, options: PublishOptions): Promise<Published> {
     for (;;) {
       const published = await attempt(source, options, await current(source.folder));
@@ -110,7 +110,7 @@ export function createPublisher({ objects, clock }: { objects: ObjectStore; cloc
     }
   }
 
-  // What a writer left behind that was killed, or was overtaken.
+  // Deletes what writers left behind that were killed, or lost to another.
   async function sweep(folder: string): Promise<void> {
     const known = await current(folder);
     const ofSnapshots = await snapshotFiles.keysOf(folder, known?.metadata.snapshots ?? []);

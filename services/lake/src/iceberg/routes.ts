@@ -166,7 +166,7 @@ const catalogEndpoints = (catalog: Catalog, enter: (c: Asked) => CatalogReader) 
     }),
   ] as const;
 
-// Of the operator's catalog, in the order of the others.
+// The texts of the operator's catalog, in the order of the other routes.
 const operatorTexts = [
   ['Config', 'Get the settings for Iceberg clients of an operator'],
   ['Namespaces', 'List the namespaces of the operator’s Iceberg catalog'],
@@ -175,8 +175,8 @@ const operatorTexts = [
   ['Table', 'Load a table with the rows of all accounts'],
 ] as const;
 
-// The same catalog over everybody's rows. `assertOperator` throws for anybody else; any caller gets as far as that, so
-// that they find nothing rather than something that is refused to them.
+// The same catalog over the rows of all accounts. `assertOperator` throws for other callers. The route is open to all
+// callers, so that others get "not found" rather than "forbidden".
 export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked) => void): AnyEndpoint[] =>
   catalogEndpoints(catalog, c => {
     assertOperator(c);

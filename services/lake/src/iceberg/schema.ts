@@ -1,5 +1,5 @@
-// Columns as Iceberg knows them: by number. Parquet files of the lake carry names only, so every table says which
-// name has which number (`schema.name-mapping.default`).
+// Iceberg identifies columns by number. The lake's Parquet files contain names only, so every table maps names to
+// numbers (`schema.name-mapping.default`).
 
 export type IcebergType = 'string' | 'int' | 'long' | 'double' | 'boolean' | 'timestamp';
 export type IcebergColumn = { name: string; type: IcebergType };
@@ -7,8 +7,8 @@ export type Field = { id: number; name: string; required: boolean; type: Iceberg
 export type Schema = { type: 'struct'; 'schema-id': number; fields: Field[] };
 export type Schemas = { schemas: Schema[]; current: Schema; lastId: number };
 
-// A column keeps its number for as long as it has its name. Undefined if one has changed its type, which Iceberg does
-// not know: then the table starts over.
+// A column keeps its number while it keeps its name. Undefined if one has changed its type in a way that Iceberg does
+// not support: then the table starts over.
 export function nextSchema(
   known: readonly Schema[],
   lastId: number,

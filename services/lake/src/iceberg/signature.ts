@@ -2,8 +2,8 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Clock, Sealer } from '@stak/kit';
 import * as limits from '../limits.ts';
 
-// Credentials for the files of one caller's tables, as S3 clients want them. The key id carries, sealed, everything
-// there is to know: what it opens, until when, and the secret. Any server that has the seal key can check a signature.
+// Credentials for the files of one caller's tables, for S3 clients. The key id contains, sealed, the folder, the expiry
+// and the secret, so any server with the seal key can check a signature.
 
 type Grant = { folder: string; until: number; secret: string };
 export type FileKey = { accessKeyId: string; secretAccessKey: string };

@@ -3,7 +3,7 @@ import { GoneError } from '../storage/lake-table.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Field, Schema } from './schema.ts';
 
-// What a Parquet file says at its end about its columns, by their numbers. Engines leave out files by it.
+// The statistics in the footer of a Parquet file, by column number. Engines skip files by them.
 export type ColumnStatistics = {
   id: number;
   bytes: number;
@@ -13,7 +13,7 @@ export type ColumnStatistics = {
   upper?: Buffer;
 };
 
-const boundChars = 16; // as Iceberg's own writers cut them
+const boundChars = 16; // the same length as Iceberg's own writers
 
 export async function readStatistics(
   objects: ObjectStore,
@@ -57,7 +57,7 @@ function statisticsOf(field: Field, groups: FileMetaData['row_groups']): ColumnS
 
 type Value = NonNullable<Statistics['min_value']>;
 
-// None where one group of rows does not tell, unless it holds nothing but nulls.
+// Undefined if a row group has no statistics, unless it contains only nulls.
 function boundsOf(
   { type }: Field,
   about: readonly (Statistics | undefined)[],
@@ -86,7 +86,7 @@ function encodeValue(type: Field['type'], value: Value, isLower: boolean): Buffe
   }
   const bytes = Buffer.alloc(type === 'int' ? 4 : 8);
   if (type === 'timestamp') {
-    // A date was cut to milliseconds when it was read; the bound must not be.
+    // A date was truncated to milliseconds when it was read; the bound must not be.
     if (typeof value === 'bigint') bytes.writeBigInt64LE(value);
     else if (!(value instanceof Date) || Number.isNaN(value.getTime())) return undefined;
     else bytes.writeBigInt64LE(BigInt(value.getTime()) * 1000n + (isLower ? 0n : 999n));

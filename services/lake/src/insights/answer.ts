@@ -18,7 +18,7 @@ import { addRows, type SumCache } from './sum-cache.ts';
 export type InsightsDeps = { duck: Duck; scratch: string; sums: SumCache };
 export type Window = { today: string; since: string };
 
-// What an insight says about a caller's rows: the sums of the last compaction, and what came since.
+// The result of an insight for a caller's rows: the sums of the last compaction, and the changes since.
 export async function answerInsight(
   { duck, scratch, sums }: InsightsDeps,
   lakeTable: LakeTable,
@@ -48,7 +48,7 @@ export async function answerInsight(
     const added = before ? recent.filter(path => !before.recent.has(path)) : recent;
     if (before && added.length === 0) return before.rows;
     const asked = await ask(await locateParts(lakeTable, insight, before ? [] : gold, added));
-    // Too many groups to add to: it is asked as if for the first time.
+    // Too many groups to continue from: the query runs in full.
     if (before && !asked.isWhole)
       return (await ask(await locateParts(lakeTable, insight, gold, recent))).rows;
     const rows = before ? addRows(insight, before.rows, asked.rows) : asked.rows;
@@ -90,7 +90,7 @@ async function locateParts(
   return parts;
 }
 
-// Where some sum is missing, or cannot continue.
+// For insights whose sums are missing, or cannot be continued.
 export async function partsOf(lakeTable: LakeTable, state: State, insight: Insight): Promise<string[]> {
   const { objects, clock } = lakeTable;
   const entity = insight.entity.name;
@@ -112,9 +112,8 @@ export async function partsOf(lakeTable: LakeTable, state: State, insight: Insig
   return parts.length > 0 ? parts : [sumCurrent(insight, nothing)];
 }
 
-// Whether the old image of every recent change is what silver has. It is not where a redrive has put something in
-// between, where an erasure has taken something away, and where a scan has seen a change before it came by the stream.
-// Then all rows are looked at instead.
+// Whether the old image of every recent change is what silver contains. It is not if a redrive has added rows, an
+// erasure has removed some, or a scan has seen a change before the stream delivered it. Then all rows are read instead.
 function goesOn(state: State, { entity }: Insight, nowMs: number): boolean {
   const silver = state.silver[entity.name];
   const scannedUntil = state.backfilledAt + limits.clockSkewMs;

@@ -2,12 +2,12 @@ import type { Clock } from '@stak/kit';
 import type { Insight, InsightRow } from '@stak/table';
 import * as limits from '../limits.ts';
 
-// The latest answers. Files never change and sums add up, so the next answer reads only the files that are newer.
+// The latest results. Files never change and sums can be added, so the next result reads only newer files.
 
 type CachedSums = { gold: readonly string[]; recent: ReadonlySet<string>; rows: InsightRow[]; atMs: number };
 
 export type SumCache = {
-  // The sums of all of these files of gold and some of the recent ones, if there are any.
+  // The cached sums of exactly these files of gold and some of the recent ones, if there are any.
   find(question: string, gold: readonly string[], recent: readonly string[]): CachedSums | undefined;
   set(question: string, gold: readonly string[], recent: readonly string[], rows: InsightRow[]): void;
 };
@@ -37,7 +37,7 @@ export function createSumCache(clock: Clock): SumCache {
   };
 }
 
-// As DuckDB would: equal groups are one row, sums that are all nothing are none, in the order of the groups.
+// Like DuckDB: equal groups are one row, rows whose sums are all zero are dropped, in the order of the groups.
 export function addRows(
   { groups, sums }: Insight,
   rows: readonly InsightRow[],
@@ -61,7 +61,7 @@ export function addRows(
   });
 }
 
-// Groups are text, ordered by their bytes, and nothing comes last.
+// Groups are text, ordered by their bytes, with null last.
 function compare(a: InsightRow[string], b: InsightRow[string]): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));

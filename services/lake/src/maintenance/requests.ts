@@ -29,7 +29,7 @@ export function createRequests({
   clock: Clock;
   wake(): void;
 }) {
-  // Requests whose caller gave up waiting, and is expected to ask again.
+  // Requests whose caller stopped waiting, and is expected to repeat them.
   const askedAt = createRecentMap<string, number>(limits.requestsRemembered);
 
   async function ask(request: Request): Promise<void> {
@@ -37,8 +37,8 @@ export function createRequests({
     wake();
   }
 
-  // Whether it was done within a moment. If not, ask again: the work continues meanwhile, and is not begun again when it
-  // is done by then. Somebody who asks much later means what is there by then.
+  // Whether it was done within a moment. If not, call it again: the work continues in the meantime, and is not started
+  // again if it is done by then. A much later call starts new work.
   async function askAndWait(request: Request): Promise<boolean> {
     const key = keyOf(request);
     const lastMs = askedAt.get(key) ?? Number.NEGATIVE_INFINITY;

@@ -5,12 +5,12 @@ import { type ListedFile, namedFiles, type State } from '../storage/manifest-sta
 import { keyPart } from '../storage/objects.ts';
 import { type RewriteDeps, replaceFiles, rewriteFiles } from './rewrite-files.ts';
 
-// Bronze that silver has: from here on it is history. Changes of what no entity describes have no silver.
+// Whether silver includes the file: from then on it is history. Items of no entity have no silver.
 export const isSettled = (state: State, lakeTable: LakeTable, file: ListedFile): boolean =>
   !lakeTable.plan.entities.has(file.entity) || file.commit <= (state.silver[file.entity]?.through ?? 0);
 
-// Files of one entity and day that are small and so many that they should be one: history, or what came since a silver
-// that is too large to be rewritten for them.
+// Small files of one entity and day, if there are enough to merge: history, or changes since a silver that is too large
+// to be rewritten for them.
 export function smallFiles(lakeTable: LakeTable, state: State): ListedFile[] | undefined {
   const groups = new Map<string, { files: ListedFile[]; most: number }>();
   for (const file of state.files.values()) {
@@ -21,7 +21,7 @@ export function smallFiles(lakeTable: LakeTable, state: State): ListedFile[] | u
       files: [],
       most: isHistory ? limits.smallFiles : limits.recentFiles,
     };
-    // Files of earlier versions are rewritten, however few there are.
+    // Files of earlier versions are rewritten in any number.
     if (!hasBronzeFormat(file)) group.most = 1;
     group.files.push(file);
     groups.set(name, group);
@@ -37,7 +37,7 @@ export async function mergeSmallFiles(
   return replaceFiles(lakeTable, files, await rewriteFiles(lakeTable, deps, files, 'true'));
 }
 
-// Texts have no history: silver has those that are there.
+// Texts have no history: silver contains the current ones.
 export const spentTexts = (lakeTable: LakeTable, state: State): string[] =>
   [...(lakeTable.plan.texts.size > 0 ? state.files.values() : [])]
     .filter(file => lakeTable.plan.texts.has(file.entity) && isSettled(state, lakeTable, file))
@@ -51,7 +51,7 @@ export async function dropSpentTexts(lakeTable: LakeTable): Promise<void> {
   });
 }
 
-// History that is too old.
+// Deletes history that is too old.
 export async function dropOldFiles(lakeTable: LakeTable, bronzeDays: number): Promise<void> {
   const { manifest, clock } = lakeTable;
   const first = dayOf(clock.now() - bronzeDays * 24 * 60 * 60_000);
@@ -93,7 +93,7 @@ export async function deleteOrphans({ manifest, objects, clock, plan }: LakeTabl
   let count = 0;
   for (const folder of [...foldersOf(plan.table.name), `dead-letters/${keyPart(plan.table.name)}/`])
     for await (const { key, changedAt } of objects.list(folder)) {
-      // What was written while the list was made is young.
+      // Objects written while the list was made are young.
       if (known.has(key) || changedAt > clock.now() - limits.orphanMs) continue;
       await objects.delete(key);
       count += 1;

@@ -9,8 +9,8 @@ import type { ListedFile } from '../storage/manifest-state.ts';
 
 export type RewriteDeps = { duck: Duck; scratch: string };
 
-// Rows of one or several files in a new one, written but not yet listed; undefined if no row is left. The condition
-// is on bronze's own columns.
+// Writes the rows of one or several files to a new one, which is not listed yet; undefined if no row is left. The
+// condition uses bronze's own columns.
 export async function rewriteFiles(
   { objects, plan }: LakeTable,
   { duck, scratch }: RewriteDeps,
@@ -48,7 +48,7 @@ export async function rewriteFiles(
   }
 }
 
-// Puts the file in the place of the others, unless one of them has been replaced meanwhile.
+// Replaces the others with the file, unless one of them has been replaced in the meantime.
 export async function replaceFiles(
   { manifest, objects, clock }: LakeTable,
   from: readonly ListedFile[],

@@ -31,11 +31,11 @@ export type TableWorkDeps = GoldDeps & {
 
 type TableWork = () => Promise<unknown>;
 
-// What there is to do for one table: publish, backfill, compact, merge, delete, sweep.
+// Finds and does the work of one table: publish, backfill, compact, merge, delete, sweep.
 export function createTableWork(deps: TableWorkDeps) {
   const { lakeTables, objects, client, clock, log, bronzeDays } = deps;
   const sweptAt = new Map<LakeTable, number>();
-  const suspects = new Set<LakeTable>(); // a reader did not find a file of theirs
+  const suspects = new Set<LakeTable>(); // a reader did not find one of their files
 
   // The next task for a table, if there is one. Finding it is cheap.
   async function find(lakeTable: LakeTable, signal?: AbortSignal): Promise<TableWork | undefined> {
@@ -71,7 +71,7 @@ export function createTableWork(deps: TableWorkDeps) {
 
   async function sweep(lakeTable: LakeTable): Promise<void> {
     sweptAt.set(lakeTable, clock.now());
-    // A repair comes with a new version, hence a new process. So the first sweep of a process retries the letters.
+    // A fix comes with a new version, and so with a new process. So the first sweep of a process retries the letters.
     await redriveLetters(lakeTable);
     await dropOldFiles(lakeTable, bronzeDays);
     await findLost(lakeTable);

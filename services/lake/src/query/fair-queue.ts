@@ -8,8 +8,8 @@ export type FairQueueLimits = {
 
 type Waiting = { begin(): void; refuse(error: unknown): void };
 
-// Shares capacity between accounts, in rotation, with one piece of work of an account at a time. An account that sends
-// many, with all its keys and end users, waits for itself and delays others by one piece of work at most.
+// Shares capacity between accounts, in rotation, with one piece of work per account at a time. An account that sends
+// many, through all its keys and end users, waits for itself and delays others by one piece of work at most.
 export function createFairQueue({ atOnce, perAccount, waiting: most }: FairQueueLimits) {
   const lines = new Map<string, Waiting[]>(); // the account that is next comes first
   const working = new Set<string>();

@@ -9,7 +9,7 @@ type Change = { field: string; before: unknown; after: unknown };
 export type HistoryEntry = { at: string; kind: 'insert' | 'modify' | 'remove'; changes: Change[] };
 type Asked = { entity: string; idAttribute: string; id: string };
 
-// What happened to one item, newest first, from the changes that the lake keeps: of as many days as can be read at once.
+// The changes of one item, newest first, of as many days as can be read at once.
 export async function readHistory(
   duck: Duck,
   lakeTable: LakeTable,
@@ -22,7 +22,7 @@ export async function readHistory(
     const since = `${firstDay ?? dayOf(lakeTable.clock.now())}T00:00:00.000Z`;
     if (paths.length === 0) return { since, data: [] };
     const files = await locateAll(lakeTable.objects, paths);
-    // The same change may have been written twice: its event is the same.
+    // The same change may have been written twice, with the same event id.
     const sql = `select kind, epoch_ms("at") as at, "old", "new" from (
         select *, account_id as _account, tenant_id as _tenant, user_id as _user from ${readFiles(files)}
         where kind <> 'snapshot'
@@ -35,7 +35,7 @@ export async function readHistory(
   });
 }
 
-// The newest day always, and those before it for as long as they fit.
+// The newest day always, and earlier ones while they fit.
 function newestDays(files: readonly BronzeFile[]): { firstDay: string | undefined; paths: string[] } {
   const paths: string[] = [];
   let firstDay: string | undefined;
@@ -56,7 +56,7 @@ const entryOf = ([kind, at, before, after]: readonly unknown[]): HistoryEntry =>
   changes: differences(before, after),
 });
 
-// By field, of two images as JSON.
+// The differences of two JSON images, by field.
 function differences(before: unknown, after: unknown): Change[] {
   const [old, current] = [before, after].map(
     image => JSON.parse(typeof image === 'string' ? image : '{}') as Record<string, unknown>,

@@ -48,7 +48,7 @@ type ReaderDeps = {
 
 export type LakeReader = ReturnType<typeof createReader>;
 
-// Answers callers: SQL, insights, status and the Iceberg catalog.
+// Serves callers: SQL, insights, status and the Iceberg catalog.
 export function createReader({ lakeTables, insights, callers, own, scratch, ...deps }: ReaderDeps) {
   const { clock, objects, sealer, publicUrl, tenantsOf } = deps;
   const views = listViews(lakeTables);
@@ -66,7 +66,7 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
     return { ...worst, caught_up: lags.every(lag => lag.caught_up) };
   }
 
-  // Maintenance reads the table again, so the file comes back without anyone's help.
+  // The maintenance reads the table again, so the file is restored without a manual step.
   const reportMissing = (error: unknown): never => {
     if (!isGone(error)) throw error;
     deps.onMissingFile();
@@ -111,7 +111,7 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
 
   return {
     catalog,
-    // An answer in JSON is made by the process that serves everybody, so no plan has a larger one.
+    // A JSON response is built by the process that serves all callers, so no plan has a larger one.
     async query(caller: Caller, sql: string, params?: QueryParams) {
       const { answer, lag } = await ask(caller, { sql, params }, most => ({
         maxRows: Math.min(most.rows, limits.resultRows),
@@ -120,7 +120,7 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
       const { columns, rows, truncated } = answer;
       return { columns, rows, truncated, ...lag };
     },
-    /** A file with the rows, which is the caller's to remove. */
+    /** A file with the rows. The caller removes it. */
     async queryFile(caller: Caller, sql: string, format: FileFormat, params?: QueryParams) {
       await mkdir(scratch, { recursive: true });
       const path = join(scratch, `answer-${randomUUID()}.${format}`);
@@ -146,7 +146,7 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
         })),
       };
     },
-    /** What happened to one item, as far as the lake still knows. */
+    /** The changes of one item, as far as the lake has them. */
     async history(caller: Caller, table: string, id: string) {
       const view = views.find(({ name, idAttribute }) => name === table && idAttribute !== undefined);
       if (!view) throw lakeErrors.create('lake.table_not_found', `There is no history of ${table}.`);

@@ -5,21 +5,21 @@ import type { Owner } from '../tables.ts';
 // Which rows a caller sees, as a condition on the columns that every row has had since it was captured.
 
 export type Scope = {
-  readonly payer: string; // the account whose limits count: an end user is one of many that it may mint
+  readonly payer: string; // the account whose limits apply: an account may create any number of end users
 } & (
   | { readonly kind: 'account'; readonly accountId: string; readonly tenantIds: readonly string[] }
   | { readonly kind: 'endUser'; readonly tenantId: string; readonly userId: string }
   | { readonly kind: 'everyone' }
 );
 
-// An operator's: every row, also those that nobody owns. No principal leads here, only an operator's own routes do.
+// The operator's scope: every row, including those without an owner. Only the operator's own routes use it.
 export const everyone = { kind: 'everyone', payer: 'the operator' } as const;
 
 type PrincipalScope = Exclude<Scope, { kind: 'everyone' }>;
 
 export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
 
-// Refuses end users of tenants that are missing or suspended. Answers whose tenant it is.
+// Refuses end users of missing or suspended tenants. Returns the account of the tenant.
 export type EnterTenant = (
   principal: EndUserPrincipal,
   tenantId: string,
@@ -52,7 +52,7 @@ export function scopeCondition(scope: Scope): string {
   return tenants === '' ? own : `${own} or _tenant in (${tenants})`;
 }
 
-// The rows of an owner who is erased. Columns are named after attributes in bronze, and have SQL names elsewhere.
+// The rows of an erased owner. Columns have the names of attributes in bronze, and SQL names elsewhere.
 export function ownerCondition(owner: Owner, names: 'bronze' | 'silver'): string {
   const columns = { account_id: '_account', tenant_id: '_tenant', user_id: '_user' } as const;
   const tests = Object.entries(columns).flatMap(([attribute, column]) => {

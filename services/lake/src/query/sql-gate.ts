@@ -10,9 +10,9 @@ const readingWords: ReadonlySet<string> = new Set([
   'unpivot',
 ]);
 
-// Whether a statement reads: its first word says so, behind any space and comments. DuckDB decides everything else,
-// and has neither files nor settings to give by then. One pass over the text, however it nests: this runs on the
-// thread that serves everybody.
+// Whether a statement reads: decided by its first word, after spaces and comments. DuckDB decides everything else,
+// without access to files or settings. One pass over the text, at any nesting: this runs on the thread that serves all
+// requests.
 export function beginsReading(sql: string): boolean {
   const at = skipComments(sql);
   if (sql[at] === '(') return true;
@@ -21,8 +21,8 @@ export function beginsReading(sql: string): boolean {
   return readingWords.has(word.exec(sql)?.[0].toLowerCase() ?? '');
 }
 
-// Where the first word begins. As in PostgreSQL, whose lexer DuckDB has: comments nest, a line ends with either kind
-// of line break, and a comment without an end is the whole text.
+// Where the first word begins. Like PostgreSQL, whose lexer DuckDB uses: comments nest, a line ends with either kind of
+// line break, and an unterminated comment covers the rest of the text.
 function skipComments(sql: string): number {
   let at = 0;
   while (at < sql.length) {

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import * as limits from '../limits.ts';
 import { fileMode, folderMode } from './folder-objects.ts';
 
-// Copies of a bucket's objects on this machine's disk. Files of the lake never change under their names, so a copy is as
-// good as the object. A copy may outlive an object that another process deleted, but nothing lists that object any more.
+// Copies of a bucket's objects on this machine's disk. Files of the lake never change under their names, so a copy is
+// always valid. A copy may outlive an object that another process deleted, but no manifest lists that object any more.
 export function createFileCache(folder: string) {
   const pathOf = (key: string): string =>
     join(folder, `${createHash('sha256').update(key).digest('hex')}.parquet`);
@@ -35,7 +35,7 @@ export function createFileCache(folder: string) {
   };
 }
 
-// Removes copies that were not read for long, and the ones read longest ago if there are too many.
+// Removes copies that were not read for a long time, and the least recently read ones if there are too many.
 async function trim(folder: string): Promise<void> {
   const files = await Promise.all(
     (await readdir(folder)).map(async name => {

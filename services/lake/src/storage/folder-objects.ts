@@ -5,11 +5,11 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as limits from '../limits.ts';
 import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
 
-// What is in a lake is its owner's business, also in a folder that is open to others.
+// The lake is private to its owner, even in a folder that is open to others.
 export const folderMode = 0o700;
 export const fileMode = 0o600;
 
-// Unfinished files lie apart, so that no listing shows half an object.
+// Unfinished files are in a separate folder, so that no listing shows half an object.
 const unfinished = '.unfinished';
 
 export function folderObjects(folder: string): ObjectStore {
@@ -17,7 +17,7 @@ export function folderObjects(folder: string): ObjectStore {
   const known = new Set<string>();
   let sweptAt = 0;
 
-  // A new folder has to reach the disk as well, and so does each one above it that is new.
+  // A new folder must be flushed to the disk, and so must each new folder above it.
   async function ensureFolder(path: string): Promise<void> {
     if (known.has(path)) return;
     const first = await mkdir(path, { recursive: true, mode: folderMode });
@@ -27,7 +27,7 @@ export function folderObjects(folder: string): ObjectStore {
     known.add(path);
   }
 
-  // What comes to nothing leaves nothing behind: on a disk that is full, every attempt would take a little more.
+  // A failed attempt leaves nothing behind: on a full disk, every attempt would take a little more.
   async function withDraft<T>(use: (draft: string) => Promise<T>): Promise<T> {
     const drafts = join(folder, unfinished);
     await ensureFolder(drafts);
@@ -40,7 +40,7 @@ export function folderObjects(folder: string): ObjectStore {
     }
   }
 
-  // Of processes that were killed. They may hold what was erased since.
+  // Left by killed processes. They may contain data that was erased since.
   async function sweepDrafts(drafts: string): Promise<void> {
     if (Date.now() - sweptAt < limits.draftMs) return;
     sweptAt = Date.now();
@@ -82,7 +82,7 @@ export function folderObjects(folder: string): ObjectStore {
         await writeSynced(draft, body);
         await ensureFolder(dirname(path));
         try {
-          // A link, unlike a rename, refuses to replace what is there.
+          // A link, unlike a rename, does not replace an existing file.
           await link(draft, path);
         } catch (error) {
           if (codeOf(error) === 'EEXIST') return false;
@@ -94,7 +94,7 @@ export function folderObjects(folder: string): ObjectStore {
     },
     async *list(prefix) {
       const found: StoredObject[] = [];
-      // The deepest folder that holds every key of the prefix.
+      // The deepest folder that contains every key with the prefix.
       const start = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
       for await (const path of filesIn(start)) {
         const key = relative(folder, path).split(sep).join('/');
@@ -114,7 +114,7 @@ export function folderObjects(folder: string): ObjectStore {
       const target = pathOf(key);
       await withDraft(async draft => {
         await rename(path, draft).catch(async error => {
-          // Scratch space may be on another disk.
+          // The scratch folder may be on another disk.
           if (codeOf(error) !== 'EXDEV') throw error;
           await copyFile(path, draft, constants.COPYFILE_EXCL);
           await rm(path, { force: true });

@@ -13,7 +13,7 @@ import type { ObjectStore } from './objects.ts';
 export type LakeTable = {
   readonly plan: Plan;
   readonly manifest: Manifest;
-  readonly iceberg: IcebergTables; // the same files, as tables of Iceberg
+  readonly iceberg: IcebergTables; // the same files, as Iceberg tables
   readonly objects: ObjectStore;
   readonly texts: Texts;
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import type { Clock, Owners } from '@stak/kit';
 import { keyPart, type ObjectStore } from './objects.ts';
 
-// Leases in an object store, which offers only put-if-absent: numbered claims, of which the highest counts. They save
-// double work. Correctness comes from the numbers of the manifest's commits.
+// Leases in an object store, which offers only put-if-absent: numbered claims, of which the highest counts. They avoid
+// duplicate work. Correctness comes from the numbers of the manifest's commits.
 
 export type Claim = { until: number; isMine(): boolean };
 
@@ -34,7 +34,7 @@ export async function takeLease(
   const stored: Stored = { owner, until };
   const key = `${folder}${String(number).padStart(12, '0')}.json`;
   if (!(await objects.putIfAbsent(key, Buffer.from(JSON.stringify(stored))))) return undefined;
-  // The one before stays, so that the numbers never start over.
+  // The previous one stays, so that the numbers never start over.
   for (const old of keys.slice(0, -1)) await objects.delete(old);
   return { until, isMine: () => clock.now() < until };
 }

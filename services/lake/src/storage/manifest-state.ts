@@ -1,8 +1,8 @@
 import type { BronzeFile } from '../capture/bronze-file.ts';
 import { type Captured, type Mark, moveMark } from '../capture/shard-mark.ts';
 
-// What a table of the lake consists of. The manifest is a numbered list of changes to this state. An object that it
-// does not name does not count.
+// The contents of a table of the lake. The manifest is a numbered list of changes to this state. An object that it does
+// not name does not count.
 
 export type ListedFile = BronzeFile & { commit: number };
 export type Letter = { path: string; sequence: string; error: string; at: number; generation: number };
@@ -10,15 +10,15 @@ export type SilverFile = {
   path: string;
   rows: number;
   bytes: number;
-  through: number; // the last commit whose bronze is in it
-  generation: number; // of the backfill that was complete
+  through: number; // the last commit whose bronze it includes
+  generation: number; // of the last complete backfill
   signature: string; // of its columns
   format?: number; // of how they are written
 };
-// Running sums continue from those before; the others are made again from silver.
+// Running sums continue from the last ones; the others are computed again from silver.
 export type GoldFile = {
   path: string;
-  bytes?: number; // manifests of before do not say
+  bytes?: number; // absent in older manifests
   through: number;
   signature: string;
   isRunning: boolean;
@@ -33,14 +33,14 @@ export type State = {
   silver: Record<string, SilverFile>;
   gold: Record<string, GoldFile>;
   letters: Letter[];
-  // Every backfill begins a generation: what its scan finds is newer than all of the generations before.
+  // Every backfill starts a generation: what its scan finds is newer than all earlier generations.
   generation: number;
   backfill: Backfill | undefined;
   completeGeneration: number;
-  backfilledAt: number; // when the last scan was over
+  backfilledAt: number; // when the last scan finished
   erasedAt: number; // when rows were last erased
-  erasures: number; // how often that began or ended
-  // Nothing names these any more; readers that began before may still have them open.
+  erasures: number; // how often that started or ended
+  // No longer named by the manifest; readers that started before may still have them open.
   garbage: { path: string; since: number }[];
 };
 
@@ -49,7 +49,7 @@ export type Entry = {
   by?: string; // identifies the writer: after a lost response our own commit looks like another process's
   captured?: Captured;
   add?: BronzeFile[];
-  // Files that take the place of others: they count as captured when those were.
+  // Files that replace others: they count as captured when those were.
   replace?: { from: string[]; to: (BronzeFile & { commit: number }) | undefined }[];
   drop?: string[];
   lost?: string[]; // files of any kind that are missing or incomplete
@@ -59,7 +59,7 @@ export type Entry = {
   silver?: Record<string, SilverFile>;
   gold?: Record<string, GoldFile>;
   backfill?: { begin: number } | { finished: number };
-  deleted?: string[]; // garbage that is gone
+  deleted?: string[]; // garbage that has been deleted
 };
 
 export const emptyState = (): State => ({
@@ -79,7 +79,7 @@ export const emptyState = (): State => ({
   garbage: [],
 });
 
-const markDays = 8; // consumers remember finished shards for a week; after that nothing of a shard comes again
+const markDays = 8; // consumers remember finished shards for a week; after that no record of a shard is repeated
 const markMs = markDays * 24 * 60 * 60_000;
 
 export function applyEntry(state: State, commit: number, entry: Entry): void {
@@ -128,7 +128,7 @@ function applyBackfill(state: State, step: NonNullable<Entry['backfill']>, at: n
   state.backfill = undefined;
 }
 
-// The files of every kind, with the bytes that each has, where that is known.
+// The files of every kind, with their sizes if known.
 export function namedFiles({ files, silver, gold }: State): Map<string, number | undefined> {
   const all = [...files.values(), ...Object.values(silver), ...Object.values(gold)];
   return new Map(all.map(({ path, bytes }) => [path, bytes]));
@@ -157,7 +157,7 @@ function replaceRefs<Ref extends { path: string }>(
   }
 }
 
-// Changes of an entity that silver does not have yet.
+// Changes of an entity that silver does not include yet.
 export const recentFiles = (state: State, entity: string): ListedFile[] => {
   const through = state.silver[entity]?.through ?? 0;
   return [...state.files.values()].filter(file => file.entity === entity && file.commit > through);

@@ -49,7 +49,7 @@ export function openManifest(objects: ObjectStore, table: string, clock: Clock):
   }
 
   async function catchUp(): Promise<State> {
-    // Old commits are deleted. A process that was suspended would take the number of a deleted one for free.
+    // Old commits are deleted. A process that was suspended would take the number of a deleted one to be free.
     const isStale = clock.now() - readAt > limits.manifestStaleMs || clock.now() < readAt;
     let known = state === undefined || isStale ? await load() : state;
     if (state !== undefined && known.version < state.version) known = state;

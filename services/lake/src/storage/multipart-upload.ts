@@ -7,8 +7,8 @@ type Content = { bytes: number; partBytes: number; readPart(from: number): Promi
 type Upload = { Bucket: string; Key: string; UploadId: string | undefined };
 type Part = { PartNumber: number; ETag: string | undefined };
 
-// Each part is in memory, so a request that failed is made again by the SDK, and only that one. There is no object
-// before the last request. Parts of a process that was killed are for the bucket's lifecycle rules to remove.
+// Each part is in memory, so the SDK can retry a single failed request. The object exists after the last request. Parts
+// of a killed process are removed by the bucket's lifecycle rules.
 export async function uploadParts(to: Destination, { bytes, partBytes, readPart }: Content): Promise<void> {
   const { client, sdk, object } = to;
   const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
@@ -22,12 +22,12 @@ export async function uploadParts(to: Destination, { bytes, partBytes, readPart 
     }
     await complete(to, upload, parts);
   } catch (error) {
-    await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => {}); // the first failure says more
+    await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => {}); // the first error is more helpful
     throw error;
   }
 }
 
-// If the response to the first request was lost, S3 answers the second one with NoSuchUpload.
+// If the response to the first request was lost, S3 responds to the second one with NoSuchUpload.
 async function complete({ client, sdk, object }: Destination, upload: Upload, parts: Part[]): Promise<void> {
   try {
     await client.send(

@@ -4,27 +4,27 @@ export type StoredObject = { key: string; bytes: number; changedAt: number };
 
 export type ObjectStore = {
   get(key: string): Promise<Uint8Array | undefined>;
-  // Bytes from `start` up to, and without, `end`.
+  // Bytes from `start` to `end`, exclusive.
   getRange(key: string, start: number, end: number): Promise<Uint8Array | undefined>;
-  // On disk, or in the bucket, when it resolves.
+  // Resolves when the object is on disk, or in the bucket.
   put(key: string, body: Uint8Array): Promise<void>;
-  // False if there is an object of that name: of several writers, one wins.
+  // Returns false if the object exists: of several writers, one wins.
   putIfAbsent(key: string, body: Uint8Array): Promise<boolean>;
-  // Every object whose key begins with the prefix, in order of their keys.
+  // All objects whose keys start with the prefix, in order of their keys.
   list(prefix: string): AsyncIterable<StoredObject>;
   // Succeeds if the object does not exist.
   delete(key: string): Promise<void>;
   // A local file with the object's content, for DuckDB. Undefined if the object does not exist.
   locate(key: string): Promise<string | undefined>;
-  // Its address for others who can read the folder or the bucket, whether it is there or not.
+  // Its address for others who can read the folder or the bucket. The object need not exist.
   locationOf(key: string): Promise<string>;
-  // The content of a file on this machine, which is gone afterwards.
+  // Stores the content of a local file, and removes the file.
   putFile(key: string, path: string): Promise<void>;
 };
 
 const keyShape = /^[A-Za-z0-9_=.-]+(?:\/[A-Za-z0-9_=.-]+)*$/;
 
-// Keys become paths and addresses: none of them may lead anywhere else.
+// Keys become paths and URLs, so they must not point anywhere else.
 export function checkKey(key: string): string {
   if (!keyShape.test(key) || key.split('/').some(lakeTable => lakeTable.startsWith('.')) || key.length > 900)
     throw new TypeError(`"${key}" is not a valid object key in the lake`);

@@ -8,21 +8,21 @@ import { checkKey, type ObjectStore } from './objects.ts';
 
 export type S3Options = {
   bucket: string;
-  // The folder that everything of the lake lies in, with or without a slash at its end.
+  // The folder of the lake, with or without a trailing slash.
   prefix?: string;
   region: string;
-  // Another S3 than Amazon's. Buckets are then named in the path, as most of them want it.
+  // An S3 other than Amazon's. Bucket names are then in the path, as most of them require.
   endpoint?: string;
-  // By default the SDK looks where it always looks.
+  // Without credentials, the SDK uses its default provider chain.
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
-  // Objects that were read lie here, to be read again.
+  // A folder for copies of objects that were read.
   cache: string;
-  partBytes?: number; // of what is uploaded in parts; Amazon's S3 takes no less than 5 MB
+  partBytes?: number; // size of a part in a multipart upload; Amazon's S3 requires at least 5 MB
 };
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-// A bucket, or anything that speaks S3 and knows conditional writes. The SDK is loaded at the first call.
+// A bucket of Amazon S3, or of any S3-compatible store with conditional writes. The SDK is loaded at the first call.
 export function s3Objects({
   bucket,
   prefix = '',
@@ -51,7 +51,7 @@ export function s3Objects({
     return { sdk, client, folder: await findFolder(sdk, client) };
   }
 
-  // Earlier versions put no slash between a prefix and a key. A lake that one of them has begun continues like that.
+  // Earlier versions put no slash between a prefix and a key. A lake that one of them created continues like that.
   async function findFolder(sdk: Sdk, client: S3Client): Promise<string> {
     if (prefix === '' || prefix.endsWith('/')) return prefix;
     const Prefix = `${prefix}manifest/`;
@@ -102,7 +102,7 @@ export function s3Objects({
           return true;
         } catch (error) {
           if (statusOf(error) === 412) return false;
-          // Another put of the same key is under way: whether it comes to be is not known yet.
+          // Another put of the same key is in progress, and its result is not known yet.
           if (statusOf(error) !== 409 || attempt === limits.conflicts) throw error;
         }
       }

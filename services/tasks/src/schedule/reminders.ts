@@ -32,7 +32,7 @@ export type ReminderDeps = {
   log: Logger;
   owners: Owners;
   random: Random;
-  added: Notifier; // rung when there may be a new reminder
+  added: Notifier; // notified when there may be a new reminder
   remind: Remind;
 };
 

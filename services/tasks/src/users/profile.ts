@@ -51,8 +51,8 @@ export async function ensureUser(users: UserDeps, user_id: string): Promise<bool
 
 export const showUser = ({ user_id: _user, feed_hash: _feed, ...profile }: StoredUser): Profile => profile;
 
-// E-mail addresses are unique among accounts, and among the users of each tenant, so nobody learns about users
-// elsewhere.
+// E-mail addresses are unique among accounts, and among the users of each tenant, so that they reveal nothing about
+// users elsewhere.
 const realmOf = (user_id: string): string => {
   const tenant = tenantOf(user_id);
   return tenant === undefined ? 'accounts' : `tenant:${encodeURIComponent(tenant)}`;

@@ -3,15 +3,15 @@ import type { Service } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import { user } from '../table.ts';
 
-// What a route asks of an end user who manages the tenant. No such route asks an account for more than `write`: a key
-// with `write` makes admins, and must not reach further by one of them.
+// The scope of an end user who manages the tenant. No route with it requires more than `write` of an account: a key
+// with `write` can create admins, and must not gain more rights through them.
 export const manageScope = 'tenant:manage';
 
 type Context = { get(name: 'principal'): Principal; req: { param(name: 'tenant_id'): string | undefined } };
 type Handle = (c: Context, next: never) => unknown;
 
-// Routes of management are for the tenant's account, and for those of its users who are admins at this moment,
-// whatever their token says. They are guarded as data, so that no handler can forget it.
+// Management routes are for the tenant's account, and for those of its users who are admins now, whatever their token
+// says. The guard is applied to all routes as data, so that no handler can forget it.
 export const guardManagement = <E extends readonly AnyEndpoint[]>(
   deps: Pick<Service, 'store'>,
   endpoints: E,
@@ -39,7 +39,7 @@ async function checkAdmin(
   asked: string | undefined,
 ): Promise<void> {
   if (asked !== tenant_id) throw noTenant();
-  // Tokens from before scopes had a service hold one word, which is good elsewhere and not here.
+  // Tokens from before scopes had a service contain one word, which is not valid here.
   if (!scope.split(' ').includes(manageScope))
     throw httpErrors.create('http.scope_missing', `This needs the scope "${manageScope}".`);
   const found = await store.get(
@@ -51,7 +51,8 @@ async function checkAdmin(
     throw tenantErrors.create('tenants.admin_only', 'Only admins of the tenant can do this.');
 }
 
-// Fields that only the account may set: limits it pays for, and what would make an admin somebody else.
+// Fields that only the account may set: limits it pays for, and fields through which an admin could take over another
+// user's identity.
 export function refuseFields(principal: Principal, body: object, isAllowed: (name: string) => boolean): void {
   const refused = principal.kind === 'endUser' ? Object.keys(body).filter(name => !isAllowed(name)) : [];
   if (refused.length === 0) return;

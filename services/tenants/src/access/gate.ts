@@ -21,7 +21,7 @@ export type EnteredTenant = {
   version: number;
 };
 
-// What may be done to a suspended tenant as well: look at it, open it again, export, revoke and erase.
+// For operations that also work on a suspended tenant: read it, activate it, export, revoke and erase.
 export type Entrance = { evenSuspended?: boolean };
 
 export type EnterTenant = (
@@ -30,14 +30,14 @@ export type EnterTenant = (
   entrance?: Entrance,
 ) => Promise<EnteredTenant>;
 
-// Those who come to a tenant together read it together.
+// Concurrent requests for a tenant share one read.
 export const createTenantRead = (store: Store) =>
   readTogether(tenant_id =>
     store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' }),
   );
 
-// The one gate. Every operation of a tenant passes it first, here and in every other service. It reads the
-// tenant itself each time: from the moment one is suspended or deleted, nobody enters.
+// The only entry to a tenant. Every operation of a tenant calls it first, here and in every other service. It reads the
+// tenant each time: as soon as a tenant is suspended or deleted, it refuses all callers.
 export async function enterTenant(
   deps: Pick<Service, 'readTenant'>,
   principal: Principal,
@@ -51,7 +51,7 @@ export async function enterTenant(
 
 export const suspended = () => tenantErrors.create('tenants.suspended', 'The tenant is suspended.');
 
-// Providers prove a channel, not a tenant: they come through `resolveChannel`.
+// Providers are verified for a channel, not for a tenant: they use `resolveChannel`.
 function isOf(principal: Principal, { tenant_id, account_id }: EnteredTenant): boolean {
   if (principal.kind === 'account') return principal.accountId === account_id;
   return principal.kind === 'endUser' && principal.tenantId === tenant_id;
@@ -61,7 +61,7 @@ export async function readOpenTenant(
   { readTenant }: Pick<Service, 'readTenant'>,
   tenant_id: string,
 ): Promise<EnteredTenant | undefined> {
-  // A value that cannot be an id cannot name a tenant, wherever it came from.
+  // A value that is not a valid id cannot name a tenant.
   if (!tenantId.safeParse(tenant_id).success) return undefined;
   const item = await readTenant(tenant_id);
   return item && openTenant(item);
@@ -75,7 +75,7 @@ export function openTenant(item: TenantItem): EnteredTenant | undefined {
     account_id: item.account_id,
     name: item.name,
     status,
-    // Most who enter never look at them.
+    // Parsed on demand: most callers do not use them.
     get settings() {
       return readSettings(item.settings);
     },

@@ -77,7 +77,7 @@ const routes = {
     responses: { 204: empty() },
     problems: [...gate, 'tenants.channel_not_found'],
   }),
-  // Not idempotent by key: the stored answer would keep the token readable for a day.
+  // Not idempotent by key: the stored response would keep the token readable for a day.
   invite: route({
     ...managed,
     method: 'post',
@@ -214,13 +214,13 @@ export const createAccessRoutes = (deps: Service) =>
       const principal = c.get('principal');
       const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
       const body = c.req.valid('json');
-      // Their ids are generated: with the id of somebody who is gone, the new one would find what they left.
+      // Ids are generated: a new user with the id of a former one would see what they left.
       refuseFields(principal, body, name => name !== 'user_id');
       const isAdmin = principal.kind === 'endUser';
       const isMailed = isAdmin || body.mail === true;
       const { token, ...made } = await createInvitation(deps, entered, body, isMailed);
       c.header('Location', `/v1/tenants/${entered.tenant_id}/invitations/${made.invitation_id}`);
-      // Its bearer becomes the user: it is for those who can read mail to that address.
+      // The holder of the token becomes the user, so only people who can read mail to that address may get it.
       return c.json({ ...made, token: isAdmin ? '' : token }, 201);
     }),
     endpoint(routes.listInvitations, async c => {

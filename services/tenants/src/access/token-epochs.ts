@@ -3,20 +3,20 @@ import type { InputOf, Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { portalSession, tenant, tokenEpoch } from '../table.ts';
 
-// Tokens are not kept, so one cannot be crossed out. An epoch voids all that were issued until then, of a tenant
-// or of one user. It counts whole seconds, as the tokens' own `iat` does.
+// Tokens are not stored, so a single one cannot be revoked. An epoch revokes all tokens issued until then, of a tenant
+// or of one user. It has whole seconds, like the `iat` of tokens.
 
 type Deps = { store: Store; clock: Clock };
 type Issued = { tenant: string; sub: string; issuedAt: number; session?: string };
 
-// `fresh`: what was read a moment ago will not do.
+// `fresh` ignores the cache.
 export type IsTokenRevoked = (token: Issued, fresh?: boolean) => Promise<boolean>;
 
 export type TokenEpochs = {
   isRevoked: IsTokenRevoked;
   // The second of the last revocation that concerns this user; -1 if there was none.
   lastOf(tenantId: string, userId: string): Promise<number>;
-  // After a write of this process, which then holds at once. Other processes notice within a second.
+  // Called after a write of this process, so that it takes effect at once. Other processes notice within a second.
   forgetTenant(tenantId: string): void;
   forgetUser(tenantId: string, userId: string): void;
   forgetSession(sessionId: string): void;
@@ -29,13 +29,13 @@ export const secondOf = (clock: Clock): number => Math.floor(clock.now() / 1000)
 
 export function epochItem({ clock }: Deps, tenant_id: string, user_id: string): InputOf<typeof tokenEpoch> {
   const tokens_revoked_at = secondOf(clock);
-  // As long as anything that began before it could last.
+  // As long as anything that started before it can last.
   const lastS = Math.max(limits.tokenTtlS, limits.sessionS) + 3600;
   return { tenant_id, user_id, tokens_revoked_at, ttl: tokens_revoked_at + lastS };
 }
 
 export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
-  // A tenant that is gone has no good tokens.
+  // A deleted tenant has no valid tokens.
   const readTenant = async (tenant_id: string): Promise<number> => {
     const item = await store.get(tenant, { tenant_id }, { consistent: true, pattern: 'token epoch' });
     return !item || item.status === 'deleted' ? always : (item.tokens_revoked_at ?? never);
@@ -45,7 +45,7 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     const item = await store.get(tokenEpoch, key, { consistent: true, pattern: 'token epoch' });
     return item?.tokens_revoked_at ?? never;
   };
-  // A token of a session of the portal is good while the session is.
+  // A token of a portal session is valid while the session is.
   const readSession = async (tenant_id: string, user_id: string, session_id: string): Promise<number> => {
     const key = { tenant_id, user_id, session_id };
     const item = await store.get(portalSession, key, { consistent: true, pattern: 'token epoch' });

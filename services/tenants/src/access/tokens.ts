@@ -9,7 +9,7 @@ import { epochItem, secondOf } from './token-epochs.ts';
 export type MintedToken = { token: string; tenant: string; sub: string; scope: string; expires_at: string };
 
 // For any uid the host chooses, whether or not it is a user here: an inbox needs no user record. No scope of an end
-// user reaches further than the key that mints: its route asks for `write`.
+// user exceeds the key that mints it: the route requires `write`.
 export async function mintToken(
   deps: Service,
   tenantId: string,
@@ -20,12 +20,12 @@ export async function mintToken(
   return { ...minted, tenant: tenantId, sub, scope };
 }
 
-// A token of the very second of a revocation counts as issued before it, so a new one waits for the next second.
+// A token issued in the same second as a revocation counts as revoked, so a new one waits for the next second.
 export async function outliveEpoch({ epochs, clock }: Service, tenantId: string, sub: string): Promise<void> {
   const epoch = await epochs.lastOf(tenantId, sub);
   if (epoch === Number.POSITIVE_INFINITY) throw noTenant();
   const waitMs = (epoch + 1) * 1000 - clock.now();
-  // Longer than that means the clock of the process that revoked is ahead of ours.
+  // A longer wait means that the clock of the process that revoked is ahead of ours.
   if (waitMs > limits.revocationWaitMs)
     throw tenantErrors.create('tenants.just_revoked', 'Tokens were just revoked. Try again in a moment.', {
       retryAfterS: Math.ceil(waitMs / 1000),
@@ -33,7 +33,7 @@ export async function outliveEpoch({ epochs, clock }: Service, tenantId: string,
   if (waitMs > 0) await clock.sleep(waitMs);
 }
 
-// All tokens of the tenant, or of one of its users, that were issued until now.
+// Revokes all tokens of the tenant, or of one of its users, that were issued until now.
 export async function revokeTokens(
   deps: Service,
   tenant_id: string,

@@ -23,7 +23,7 @@ export const createErasureWorker = (deps: Deps): Worker => ({
   },
 });
 
-// Gives every job that is due one turn. `done` means that nothing is due any more.
+// Does some work on every due job. `done` means that none is due any more.
 async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased> {
   let answer: Erased = 'done';
   for await (const pointer of deps.store.all(openErasures, {})) {
@@ -34,14 +34,14 @@ async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased>
   return answer;
 }
 
-// The first to move `due_at` has the job until then, or until it is known to be gone.
+// The first to move `due_at` owns the job until then, or until it is known to be gone.
 async function claim(
   { store, clock, owners }: Deps,
   pointer: { tenant_id: string; erasure_id: string },
 ): Promise<ErasureItem | undefined> {
   const nowMs = clock.now();
   const found = await store.get(erasure, pointer, { consistent: true });
-  // The deletion of the whole tenant took the job of one of its users along.
+  // The deletion of the whole tenant has removed the job of one of its users.
   if (!found) await store.delete(openErasure, pointer);
   if (!found) return undefined;
   const isLeft = found.owner !== undefined && (await owners.isGone(found.owner));
@@ -56,7 +56,7 @@ async function claim(
   );
 }
 
-// Undefined if another process has the job by now: what it erases is erased, and what we do is done twice.
+// Undefined if another process owns the job by now: erasing is repeatable, so nothing is lost.
 async function unlessLost<T>(step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step();
@@ -101,7 +101,7 @@ const save = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<Erasure
     store.update(erasure, job, { set }, { ifVersion: job.version, pattern: 'erasure progress' }),
   );
 
-// For any process to continue with when it is due.
+// Any process may continue it when it is due.
 const giveBack = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<unknown> =>
   unlessLost(() =>
     store.update(
@@ -115,7 +115,7 @@ const giveBack = ({ store }: Deps, job: ErasureItem, set: Progress): Promise<unk
 const isConcerned = ({ subject }: ErasureItem, one: Eraser): boolean =>
   (subject === 'tenant' ? one.eraseTenant : one.eraseUser) !== undefined;
 
-// Services that came since the job was made erase as well; those that were there then have to be there again.
+// Services added since the job was created erase as well; those that existed then must exist again.
 function nextStep({ erasers }: Deps, job: ErasureItem): string | undefined {
   const came = erasers().filter(one => isConcerned(job, one));
   const names = [...came.map(({ name }) => name), ...job.steps].filter(name => name !== ownStep);
@@ -130,7 +130,7 @@ async function callEraser(deps: Deps, job: ErasureItem, step: string): Promise<E
   throw new Error(`The service "${step}" does not run here, so its data cannot be erased`);
 }
 
-// Of a tenant nothing stays but that there was one.
+// Only the fact that the tenant existed is kept.
 async function finish({ store, clock, log }: Deps, job: ErasureItem): Promise<void> {
   const nowMs = clock.now();
   const { tenant_id, erasure_id, version } = job;
@@ -152,7 +152,7 @@ async function finish({ store, clock, log }: Deps, job: ErasureItem): Promise<vo
 
 async function postpone(deps: Deps, job: ErasureItem, error: unknown): Promise<void> {
   const { tenant_id, erasure_id } = job;
-  // A store that throttles or is away does not make the next try later than it has to be.
+  // A store that throttles or is unavailable does not delay the next try.
   const failures = job.failures + (isUnavailable(error) ? 0 : 1);
   const delayMs = Math.min(limits.erasureBackoffMostMs, limits.erasureBackoffMs * Math.max(1, failures));
   deps.log.error({ err: error, tenant_id, erasure_id, failures, delayMs }, 'an erasure failed, trying later');

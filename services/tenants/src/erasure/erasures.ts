@@ -14,7 +14,7 @@ const showErasure = (item: ErasureItem): Erasure => {
   return shown;
 };
 
-// This service erases last: as long as there is anything of the tenant, there is something to find it by.
+// This service erases last: the other services find a tenant's data through it.
 export const ownStep = 'tenants';
 
 type Subject = { tenant_id: string; account_id: string; user_id?: string };
@@ -44,7 +44,7 @@ const jobSteps = (item: ErasureItem): Record<string, WriteStep> => ({
   'find it again': write.put(openErasure, { erasure_id: item.erasure_id, tenant_id: item.tenant_id }),
 });
 
-// One write, and the gate is shut, the tenant is off its account's list, and the job cannot be lost.
+// One write closes the tenant, removes it from its account's list, and creates the job.
 export async function deleteTenant(deps: Service, tenant_id: string, account_id: string): Promise<Erasure> {
   const { store, clock, epochs } = deps;
   const job = newErasure(deps, { tenant_id, account_id });
@@ -78,7 +78,7 @@ export async function deleteTenant(deps: Service, tenant_id: string, account_id:
   return showErasure(job);
 }
 
-// Deleting what is being deleted answers with the job that does it.
+// Deleting a tenant that is being deleted returns the existing job.
 async function deletionUnderWay(deps: Service, tenant_id: string, account_id: string): Promise<Erasure> {
   const found = await deps.store.get(tenant, { tenant_id }, { consistent: true });
   if (found?.account_id !== account_id || !found.erasure_id) throw noTenant();
@@ -100,7 +100,7 @@ export async function eraseUser(deps: Service, subject: Required<Subject>): Prom
   return showErasure(job);
 }
 
-// The record itself says whose it is: it outlives the tenant, so no gate can.
+// The record contains its account: it outlives the tenant, so the check of the tenant cannot be used.
 export async function getErasure(
   { store }: Pick<Service, 'store'>,
   tenant_id: string,

@@ -27,7 +27,7 @@ import { deleteUser, userOf } from '../users/users.ts';
 import type { Erased, Eraser, ExportedItem } from './erasers.ts';
 import { deleteTenant, ownStep } from './erasures.ts';
 
-// What this service itself keeps. For an account, that is its tenants: each gets a job of its own.
+// Erases the data of this service. For an account, that is its tenants: each gets a job of its own.
 export function createOwnEraser(deps: Service): Required<Eraser> {
   return {
     name: ownStep,
@@ -38,7 +38,7 @@ export function createOwnEraser(deps: Service): Required<Eraser> {
   };
 }
 
-// The invitation before the user: once they are gone, nobody knows the address.
+// The invitation before the user: after the user is deleted, the address is unknown.
 async function eraseOwnUser(deps: Service, tenant_id: string, user_id: string): Promise<Erased> {
   const left: WriteStep[] = [];
   for await (const one of deps.store.all(sessionsOfUser, { tenant_id, user_id }))
@@ -64,7 +64,7 @@ async function eraseOwnTenant(deps: Service, tenant_id: string): Promise<Erased>
   for (const found of page.items) {
     if (found.entity === 'channel mapping') await freeChannel(deps, found.item);
     else if (found.entity !== 'erasure') deletions.push(deletionOf(found));
-    // The job that is at work here is needed to the end, and then for its record.
+    // The current job is needed to the end, and then for its record.
     else if (found.item.subject === 'user') deletions.push(write.delete(erasure, found.item));
   }
   if (deletions.length > 0) await store.batchWrite(deletions, { pattern: 'erase a tenant' });
@@ -98,8 +98,8 @@ function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure
   }
 }
 
-// With the mapping goes the claim, so that another tenant can have the channel. A mapping that an older writer
-// left has no claim of this tenant to go with it.
+// The claim is deleted with the mapping, so that another tenant can have the channel. A mapping of an older version has
+// no claim.
 async function freeChannel(
   deps: Service,
   channel: { tenant_id: string; type: string; channel_id: string },

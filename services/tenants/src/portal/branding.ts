@@ -3,10 +3,10 @@ import type { EnteredTenant } from '../access/gate.ts';
 import type { TenantMail } from '../deps.ts';
 import * as limits from '../limits.ts';
 
-// What a tenant's portal looks like, and which pages may show it. Everything here ends up in a page of ours or in a
-// header, so it is of one narrow shape.
+// The appearance of a tenant's portal, and which pages may show it. Everything here becomes part of our page or of a
+// header, so its format is narrow.
 
-// A parser of addresses lets `*`, `;` and `'` into a host, which would mean something in a header.
+// URL parsers accept `*`, `;` and `'` in a host, which would have a meaning in a header.
 const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])$/;
 
 function urlOf(text: string): URL | undefined {
@@ -14,7 +14,7 @@ function urlOf(text: string): URL | undefined {
   return url && plainHost.test(url.hostname) ? url : undefined;
 }
 
-// Pictures that hold nothing but pixels. As the source of an <img> no format can run a script; these cannot anywhere.
+// Images that contain only pixels. In an <img> no format can run a script; these cannot anywhere.
 const dataUrl = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
 
 function isLogo(text: string): boolean {
@@ -61,7 +61,7 @@ export const portalShape = z.strictObject({
 });
 export type Portal = z.infer<typeof portalShape>;
 
-// Without mail nobody signs in by mail, whatever the settings say.
+// Without mail, users cannot sign in by mail, whatever the settings say.
 export function portalOf(
   { tenant_id, name, settings }: EnteredTenant,
   ways: { mail: boolean; provider: boolean },
@@ -78,7 +78,7 @@ export function portalOf(
   };
 }
 
-// What a mail says of the tenant. One of an account that has shown nobody who it is goes in the server's own name.
+// The sender's name and appearance in a mail. For an unverified account, the server's own name is used.
 export async function mailedBrand(
   { mayName }: Pick<TenantMail, 'mayName'>,
   entered: EnteredTenant,

@@ -3,8 +3,8 @@ import { tenantErrors } from '../errors.ts';
 type RequestPart = { req: { header(name: string): string | undefined } };
 type ResponsePart = { header(name: string, value: string, options?: { append?: boolean }): void };
 
-// The cookie of a session. It goes to the portal's routes of one tenant and nowhere else, no script reads it, and no
-// page of another site makes a browser send it. A foreign Origin is refused besides.
+// The cookie of a session. It is sent to the portal's routes of one tenant only, scripts cannot read it, and pages of
+// other sites cannot make a browser send it. In addition, a foreign Origin is refused.
 export function createCookies(publicUrl: string) {
   const isHttps = publicUrl.startsWith('https:');
   const name = isHttps ? '__Secure-stak_portal' : 'stak_portal';
@@ -29,7 +29,7 @@ export function createCookies(publicUrl: string) {
       const origin = c.req.header('origin');
       if (origin === undefined || origin === own) return;
       const host = c.req.header('host');
-      // A server is reached by many names; the one it was called by is its own.
+      // A server has many names; the one in the request is its own.
       if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
       throw tenantErrors.create('tenants.origin_refused', 'Requests from other sites are not allowed.');
     },

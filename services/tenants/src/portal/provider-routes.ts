@@ -21,7 +21,7 @@ import {
   writeProvider,
 } from './provider.ts';
 import type { Deps } from './sessions.ts';
-import { openDoor } from './sign-in.ts';
+import { enterPortal } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
 const managed = { auth: 'user', endUserScope: manageScope, tags } as const;
@@ -163,7 +163,7 @@ export function createProviderSignInRoutes(deps: Deps) {
   return [
     endpoint(routes.start, async c => {
       const { tenant_id } = c.req.valid('param');
-      const { provider } = await openDoor(deps, tenant_id);
+      const { provider } = await enterPortal(deps, tenant_id);
       if (!portal.issuers || !provider) throw noTenant();
       const { url, cookie } = await portal.issuers.start(ownerOf(tenant_id), clientOf(portal, provider), {
         redirectUri: redirectUriOf(portal, tenant_id),
@@ -190,7 +190,7 @@ export function createProviderSignInRoutes(deps: Deps) {
             target: `/v1/tenants/${tenant_id}/users/${encodeURIComponent(user_id)}`,
           });
       } catch (error) {
-        // A person looks at the answer: the page tells them what to do.
+        // A person sees the response: the page tells them what to do.
         const { code } = error as { code?: unknown };
         log.info({ err: error, tenant_id }, "sign-in through a tenant's provider failed");
         const isOurs = tenantErrors.includes(error) || String(code).startsWith('accounts.');
@@ -220,7 +220,7 @@ async function finish(
     redirectUriOf(portal, tenant_id),
     callback,
   );
-  const { entered } = await openDoor(deps, tenant_id);
+  const { entered } = await enterPortal(deps, tenant_id);
   if (entered.status === 'suspended') throw userRefused();
   const came = await signInThrough(deps, entered, provider!, identity, userAgent);
   return { ...came, account_id: entered.account_id };

@@ -11,8 +11,8 @@ import { portalProvider, user } from '../table.ts';
 import { createUser, findByEmail, findByIdentity, patchUser } from '../users/users.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 
-// The OpenID Connect provider of a tenant, through which its users sign in to the portal. Who somebody is there, is an
-// identity of the user like those on channels: unique in the tenant, and gone with the user.
+// The OpenID Connect provider of a tenant, through which its users sign in to the portal. The identity there belongs to
+// the user like those on channels: it is unique in the tenant, and deleted with the user.
 
 export type PortalProvider = ItemOf<typeof portalProvider>;
 const providerChannel = 'openid';
@@ -79,7 +79,7 @@ export const clientOf = ({ sealer }: PortalDeps, provider: PortalProvider) => ({
 const noProvider = () =>
   tenantErrors.create('tenants.provider_not_found', 'The tenant has no provider of its own.');
 const refused = (detail: string) => tenantErrors.create('tenants.provider_refused', detail);
-// Which of the reasons it is, is the business of the tenant's admins.
+// Only the tenant's admins may know which of the reasons it is.
 export const userRefused = () =>
   tenantErrors.create('tenants.sign_in_refused', 'The provider does not give you access to this portal.');
 
@@ -92,8 +92,8 @@ export async function requireProvider(deps: Pick<Service, 'store'>, tenant_id: s
   return found;
 }
 
-// What finds users by an address is set again each time: an admin of the tenant, who may not set it, never keeps it. With
-// an issuer of their own they would be anybody.
+// Whether an address identifies a user must be set again each time, and an admin of the tenant may not set it: with an
+// issuer of their own, they could sign in as any user.
 export async function writeProvider(
   deps: Deps,
   tenant_id: string,
@@ -109,7 +109,7 @@ export async function writeProvider(
       ? before?.sealed_secret
       : portal.sealer.seal(client_secret, sealLocation(tenant_id));
   if (sealed_secret === undefined) throw refused('A new provider needs its client secret.');
-  // Another one each time: it names the version of the settings.
+  // Always a new time, because it identifies the version of the settings.
   const nowMs = Math.max(clock.now(), before ? Date.parse(before.updated_at) + 1 : 0);
   const item = { tenant_id, ...wanted, sealed_secret, updated_at: timestampOf(nowMs) };
   try {
@@ -126,8 +126,8 @@ export async function removeProvider({ store }: Service, tenant_id: string): Pro
 
 export type Came = { session: SignedIn; user_id: string; isNew: boolean };
 
-// Known is who came before, by issuer and subject. The address that the provider claims finds somebody only if the
-// account has said so.
+// A returning user is known by issuer and subject. The address that the provider claims identifies a user only if the
+// account has allowed that.
 export async function signInThrough(
   deps: Deps,
   entered: EnteredTenant,
@@ -162,7 +162,8 @@ export async function signInThrough(
 
 type Comer = { address: string; subject: string; name: string | undefined };
 
-// Makes them a user, or finds the user that they are. Somebody who does the same at this moment is found by the next look.
+// Creates the user, or finds an existing one. After a conflict with a concurrent sign-in, the next attempt finds the
+// user.
 async function admit(
   deps: Deps,
   entered: EnteredTenant,
@@ -200,7 +201,7 @@ function nameOf({ name, address }: Comer): string {
   return parsed.success ? parsed.data : address;
 }
 
-// The provider decides who its people are; the domains, which of them are meant.
+// The provider decides who its people are; the domains decide which of them may sign in.
 function checkDomain({ domains }: PortalProvider, identity: ProviderIdentity): string {
   const parsed = email.safeParse(identity.email);
   const address = parsed.data?.toLowerCase();

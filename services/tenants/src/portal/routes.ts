@@ -12,7 +12,7 @@ import { patchUser } from '../users/users.ts';
 import { portalShape } from './branding.ts';
 import { createCookies } from './browser.ts';
 import { refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
-import { finishSignIn, openDoor, readPortal, requestSignIn } from './sign-in.ts';
+import { enterPortal, finishSignIn, readPortal, requestSignIn } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
 const open = { auth: 'public', tags } as const;
@@ -185,7 +185,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
 
   return [
     endpoint(routes.portal, async c => {
-      const { portal } = await openDoor(deps, c.req.valid('param').tenant_id);
+      const { portal } = await enterPortal(deps, c.req.valid('param').tenant_id);
       return c.json(portal, 200);
     }),
     endpoint(routes.request, async c => {
@@ -206,7 +206,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       const body = c.req.valid('json');
       // The invitation of another tenant is none here, and stays good there.
       if (!body.token.startsWith(`${tenant_id}.`)) throw noInvitationHere();
-      await openDoor(deps, tenant_id);
+      await enterPortal(deps, tenant_id);
       const { user, invitation, account_id } = await acceptInvitation(deps, body);
       await record(deps, c, account_id, {
         via: 'invitation',

@@ -8,9 +8,9 @@ import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type PortalSession, portalSession, sessionsOfUser, user } from '../table.ts';
 
-// A session's cookie names its generation and proves itself by a code made with the session's own secret. So a cookie
-// that was exchanged already can be told from an invented one: the first ends the session, the second means nothing.
-// And the cookie of a generation is always the same, so an answer that got lost can be given again.
+// A session's cookie contains its generation and a code made with the session's own secret. So a cookie that was
+// already exchanged can be distinguished from a forged one: the first ends the session, the second is ignored. The
+// cookie of a generation is always the same, so a lost response can be repeated.
 
 export type Deps = Service & { portal: PortalDeps };
 export type SignedIn = { token: string; expires_at: string; cookie: string; cookieS: number };
@@ -50,7 +50,7 @@ function isGenuine(secret: Uint8Array, { session_id, generation, code }: Claim):
   return timingSafeEqual(Buffer.from(codeOf(secret, session_id, generation)), Buffer.from(code));
 }
 
-// Everything a person does by themselves; admins also manage. Whether they are one is looked up again each time.
+// Everything a user does for themselves; admins also manage. Whether they are an admin is looked up each time.
 const personalScopes = 'inbox:read inbox:write tasks:read tasks:write agents:chat profile:read profile:write';
 const scopesOf = (role: string): string =>
   role === 'admin' ? `${personalScopes} tenant:manage` : personalScopes;
@@ -69,7 +69,7 @@ async function signedIn(deps: Deps, one: PortalSession, secret: Uint8Array, role
 
 type Person = { tenant_id: string; user_id: string; role: string };
 
-// What proves that it is them is used up in the same transaction: `proof`. So is a check that they are still there.
+// `proof` uses up the proof of identity in the same transaction, which also checks that the user still exists.
 export async function startSession(
   deps: Deps,
   { tenant_id, user_id, role }: Person,
@@ -106,7 +106,7 @@ export async function startSession(
   return signedIn(deps, made, secret, role);
 }
 
-// Makes room for one more: those that were used least recently go.
+// Makes room for one more: the least recently used sessions are deleted.
 async function surplusOf({ store }: Deps, tenant_id: string, user_id: string): Promise<PortalSession[]> {
   const all: PortalSession[] = [];
   for await (const one of store.all(sessionsOfUser, { tenant_id, user_id })) all.push(one);
@@ -114,7 +114,7 @@ async function surplusOf({ store }: Deps, tenant_id: string, user_id: string): P
   return all.sort((a, b) => (a.last_used_at < b.last_used_at ? -1 : 1)).slice(0, Math.min(surplus, 50));
 }
 
-// The next cookie and a token, for the cookie of the last time.
+// Returns the next cookie and a token, for the current cookie.
 export async function refreshSession(deps: Deps, tenant_id: string, cookie: string): Promise<SignedIn> {
   const { store, clock, portal, epochs } = deps;
   const claim = parseCookie(cookie);
@@ -135,7 +135,7 @@ export async function refreshSession(deps: Deps, tenant_id: string, cookie: stri
     if (isLast && clock.now() - current.rotated_at_ms <= limits.refreshGraceMs)
       return signedIn(deps, current, secret, person.role);
     if (generation < current.generation) {
-      // It was copied, and nobody can tell which holder is its owner.
+      // It was copied, and either holder may be the owner.
       deps.log.warn(
         { tenant_id, user_id, session_id },
         'a cookie of the portal was used twice; its session was ended',
@@ -156,7 +156,7 @@ export async function refreshSession(deps: Deps, tenant_id: string, cookie: stri
       const next = await store.update(portalSession, key, { set: change }, { if: { generation } });
       return await signedIn(deps, next, secret, person.role);
     } catch (error) {
-      // Another tab was first: the cookie is the last one now, within its grace.
+      // Another tab was first: this is now the previous cookie, within its grace period.
       if (!isRefused(error) && !failedCondition(error)) throw error;
     }
   }
@@ -181,7 +181,7 @@ async function endSession(deps: Service, key: SessionKey): Promise<void> {
   deps.epochs.forgetSession(key.session_id);
 }
 
-// Only the holder of the cookie ends it: its name alone proves nothing.
+// Only the holder of the cookie can end the session: its name alone proves nothing.
 export async function signOut(deps: Deps, tenant_id: string, cookie: string): Promise<void> {
   const claim = parseCookie(cookie);
   if (!claim) return;

@@ -11,23 +11,23 @@ import { mailedBrand, portalOf } from './branding.ts';
 import { findProvider } from './provider.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 
-// Two steps. Somebody asks with an address and gets an attempt, whether or not there is such a user: who it is, and
-// whether a mail is sent, is found out later by the worker that sends mail, so neither the answer nor its time tells.
-// The mail has a code, for the browser that holds the attempt, and a link, for any. Each is good once.
+// Signing in has two steps. A request with an address returns an attempt, whether or not there is a user with it: the
+// worker that sends mail looks for the user later, so neither the response nor its time reveals whether there is one.
+// The mail has a code, for the browser that holds the attempt, and a link, for any browser. Each works once.
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const newSecret = (): string => randomBytes(limits.signInSecretBytes).toString('base64url');
 const secretShape = /^(sig_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
 
-// A code that is wrong, one that is too old, a link that was used: one answer.
+// The same response for a wrong code, an expired one and a used link.
 const refused = () =>
   tenantErrors.create(
     'tenants.sign_in_refused',
     'This code or link is wrong, has been used, or has expired. Request another.',
   );
 
-// A tenant whose users sign in elsewhere has no door here, just like one that does not exist.
-export async function openDoor(deps: Deps, tenant_id: string) {
+// A tenant whose users sign in elsewhere gets the same response as one that does not exist.
+export async function enterPortal(deps: Deps, tenant_id: string) {
   const entered = await readOpenTenant(deps, tenant_id);
   if (!entered) throw noTenant();
   const { portal, provider } = await readPortal(deps, entered);
@@ -74,7 +74,7 @@ export async function requestSignIn(
 
 export type SignInRequest = { to: string; details: Readonly<Record<string, string>> };
 
-// What a request comes to: a sign-in and its mail, or nothing.
+// What a request leads to: a sign-in and its mail, or nothing.
 export async function resolveSignIn(
   deps: Deps,
   { to, details }: SignInRequest,
@@ -131,7 +131,7 @@ export async function finishSignIn(
       : await tryCode(deps, { tenant_id, sign_in_id }, secret, proof.code);
   const { user_id, link_hash, email_hash } = found;
   const person = await deps.store.get(user, { tenant_id, user_id }, { consistent: true });
-  // The mail proved an address: it has to be theirs still.
+  // The mail proves an address: it must still be the user's.
   if (!person?.email || hashOf(person.email.toLowerCase()) !== email_hash) throw refused();
   const use = write.delete(
     signIn,
@@ -162,7 +162,7 @@ async function findByLink({ store }: Deps, key: Key, secret: string): Promise<It
   return found;
 }
 
-// Counted before it is looked at, so that a hundred at once are a hundred. Nobody without the attempt uses up tries.
+// Counted before it is checked, so that concurrent tries all count. Without the attempt, tries cannot be used up.
 async function tryCode(
   { store, clock }: Deps,
   key: Key,

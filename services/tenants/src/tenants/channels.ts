@@ -16,8 +16,8 @@ import {
 export type ChannelItem = ItemOf<typeof channelMapping>;
 export type Channel = KeyOf<typeof channelClaim>;
 
-// The claim is what makes a channel one tenant's; of two tenants at once one is refused. Claiming what one has
-// already changes nothing.
+// The claim assigns a channel to one tenant; of two concurrent claims, one is refused. Claiming a channel again changes
+// nothing.
 export async function claimChannel(
   { store, clock }: Service,
   tenant_id: string,
@@ -74,7 +74,7 @@ const noChannel = () => tenantErrors.create('tenants.channel_not_found', 'No ten
 
 export type ResolveChannel = (type: string, channelId: string) => Promise<EnteredTenant>;
 
-// The gate for what comes in by a channel. Only a claim that is there now, of a tenant that is active now.
+// The entry for messages from a channel. Requires a current claim of an active tenant.
 export async function resolveChannel(
   deps: Pick<Service, 'store' | 'readTenant'>,
   type: string,
@@ -91,7 +91,7 @@ export async function resolveChannel(
   return found;
 }
 
-// As the document has it, by the index: stale, and for reports only. Nothing is let in because of it.
+// Reads the index, as documented: it may be out of date, and is for reports only. Nothing is authorised by it.
 export async function findChannelMappings(
   { store }: Pick<Service, 'store'>,
   channel: Channel,

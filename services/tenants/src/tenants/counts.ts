@@ -4,15 +4,15 @@ import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../table.ts';
 
-// Tenants of an account and users of a tenant, as far as plans limit them. A count changes in the transaction that
-// changes what it counts. Accounts without a limit have no counts: nothing of theirs waits for one item, and a plan
-// that brings a limit has its count taken at the next creation. `createWithin` would look at each of them every time, and
-// a tenant may have tens of thousands of users.
+// The tenants of an account and the users of a tenant, if plans limit them. A count changes in the transaction that
+// changes what it counts. Accounts without a limit have no counts, so that their writes do not contend for one item; if
+// a plan introduces a limit, the count is taken at the next creation. `createWithin` would count each time, and a
+// tenant may have tens of thousands of users.
 
 type Count = { count: number; counted_at_ms: number; version: number };
 type Counted = {
   read(): Promise<Count | undefined>;
-  take(): Promise<number>; // by looking at each of them
+  take(): Promise<number>; // counts them one by one
   write(count: number, before: Count | undefined): Promise<unknown>;
   add(change: 1 | -1, limit?: number): NamedStep[1];
   refusal(limit: number): Error;
@@ -20,7 +20,7 @@ type Counted = {
 
 const step = 'the count';
 
-/** Makes a transaction that adds one, with the step that it gets. Refuses it if the plan has no room. */
+/** Makes a transaction that adds one, with the step that it gets. Refuses if the plan has no room. */
 export async function addCounted(
   { clock }: Service,
   counted: Counted,
@@ -41,18 +41,18 @@ export async function addCounted(
   }
 }
 
-/** For a transaction that takes one away. */
+/** Steps for a transaction that removes one. */
 export const removalSteps = async (counted: Counted): Promise<NamedStep[]> =>
   (await counted.read()) ? [[step, counted.add(-1)]] : [];
 
-/** Refuses early what `addCounted` would refuse in the end. */
+/** Refuses early what `addCounted` would refuse later. */
 export async function checkRoom(counted: Counted, limit: number | null): Promise<void> {
   if (limit === null) return;
   const { count } = (await counted.read()) ?? (await recount(counted, undefined));
   if (count >= limit) throw counted.refusal(limit);
 }
 
-/** How many there are, and may be. Those without a limit are not counted. */
+/** How many there are, and the limit. Without a limit they are not counted. */
 export async function readCounted(
   counted: Counted,
   limit: number | null,
@@ -62,14 +62,14 @@ export async function readCounted(
   return { used: count, limit };
 }
 
-/** What the plan of an account has room for; null: no limit. */
+/** The limit of an account's plan; null: no limit. */
 export const roomFor = async (
   { planOf }: Service,
   account_id: string,
   what: 'tenants' | 'usersPerTenant',
 ): Promise<number | null> => (await planOf?.(account_id))?.[what] ?? null;
 
-// Everybody who creates writes the count first: what was taken holds if nobody else has written one meanwhile.
+// Every creation writes the count first, so a count is valid if it was not written in the meantime.
 async function recount(counted: Counted, before: Count | undefined): Promise<Count> {
   const count = await counted.take();
   await counted.write(count, before).catch(error => {

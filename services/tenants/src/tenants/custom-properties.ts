@@ -15,14 +15,14 @@ export async function getSchema({ store }: Service, tenant_id: string): Promise<
   return { schema: parseObject(item.schema), version: item.version };
 }
 
-// Users that exist are not checked again until their properties are written.
+// Existing users are not checked again until their properties are written.
 export async function putSchema(
   deps: Service,
   tenant_id: string,
   schema: JsonObject,
   expected: string | undefined,
 ): Promise<VersionedSchema> {
-  // Versions are numbers: any other tag is of something else.
+  // Versions are numbers: any other tag is invalid.
   if (expected !== undefined && !/^\d{1,15}$/.test(expected)) throw versionMismatch();
   const problem = findProblem(schema, {
     bytes: limits.schemaBytes,
@@ -48,8 +48,8 @@ export async function deleteSchema({ store }: Service, tenant_id: string): Promi
   await store.delete(propertiesSchema, { tenant_id });
 }
 
-// Without a schema, everything goes. An object without properties is taken even where some are required: a user
-// exists before all is known about it.
+// Without a schema, everything is accepted. An object without properties is accepted even if some are required: a user
+// may be created before everything about them is known.
 export async function checkProperties(
   { store }: Service,
   tenant_id: string,

@@ -206,7 +206,7 @@ export const createTenantRoutes = (deps: Service) =>
       c.header('ETag', etagOf(changed.version));
       return c.json(show(changed), 200);
     }),
-    // The write itself is the gate: a tenant that is deleted already answers with its job.
+    // The write itself checks the tenant: deleting one that is deleted already returns its job.
     endpoint(routes.delete, async c => {
       const { tenant_id } = c.req.valid('param');
       const job = await deleteTenant(deps, tenant_id, c.get('principal').accountId);

@@ -46,9 +46,9 @@ const frozen = (...values: string[]): string[] => Object.freeze(values) as strin
 
 export type TenantSettings = { [F in keyof Fields]: z.infer<Fields[F]> } & { [other: string]: unknown };
 
-// Shared by all who read them, so nobody can change them.
+// Shared by all readers, so it is frozen.
 export const defaultSettings: TenantSettings = Object.freeze({
-  // The operator's choice, whatever it is at the time.
+  // The operator's current choice.
   ai_provider: 'default',
   ai_model: 'default',
   system_prompt_override: '',
@@ -66,7 +66,8 @@ export const defaultSettings: TenantSettings = Object.freeze({
   portal_header_color: '',
 });
 
-// What an admin of the tenant may change. The rest costs the account something, or opens the portal to other pages.
+// What an admin of the tenant may change. The other settings cost the account something, or open the portal to other
+// pages.
 const forAdmins: ReadonlySet<string> = new Set([
   'system_prompt_override',
   'enabled_channels',
@@ -86,13 +87,13 @@ const nullish = Object.fromEntries(Object.entries(fields).map(([key, field]) => 
 const sizeHint = `At most ${limits.settingsBytes} bytes of JSON`;
 const isSmall = withinBytes(limits.settingsBytes);
 
-// Keys that this version does not know are kept: a newer one, or the tenant's own program, wrote them.
-// Those of the portal are optional for readers: they came later.
+// Unknown keys are kept: a newer version, or the tenant's own program, wrote them. Those of the portal are optional for
+// readers, because they were added later.
 export const settingsShape = z.looseObject({ ...agentFields, ...z.object(portalFields).partial().shape });
 export const settingsBody = z.looseObject(fields).partial().refine(isSmall, sizeHint);
 export const settingsPatch = z.looseObject(nullish).refine(isSmall, sizeHint);
 
-// They are read with every request of a tenant and rarely change, so what was read is kept by its text.
+// They are read with every request of a tenant and rarely change, so parsed settings are cached by their text.
 const rememberedTexts = createRecentMap<string, TenantSettings>(limits.rememberedSettings);
 
 export function readSettings(text: string): TenantSettings {
@@ -104,14 +105,14 @@ export function readSettings(text: string): TenantSettings {
   return settings;
 }
 
-// Shared by all who read them, so nobody can change them.
+// Shared by all readers, so it is frozen.
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value))
     for (const part of Object.values(Object.freeze(value))) freeze(part);
   return value;
 }
 
-// What an older writer left out or got wrong is the default, so that a reader never has to doubt a field.
+// Missing or invalid fields of an older version get their default, so that readers can rely on every field.
 function parseSettings(text: string): TenantSettings {
   const stored = parseObject(text);
   const settings: Record<string, unknown> = { ...stored };
@@ -120,7 +121,7 @@ function parseSettings(text: string): TenantSettings {
   return settings as TenantSettings;
 }
 
-// Skills about the account itself: its webhooks are no concern of a tenant, unless the account says so.
+// Skills about the account itself: tenants cannot use them, unless the account allows it.
 export function refuseAccountSkills(
   { accountSkills }: Pick<Service, 'accountSkills'>,
   before: TenantSettings,
@@ -150,7 +151,7 @@ export const replaceSettings = (
   expected: string | undefined,
 ): Promise<VersionedSettings> => writeSettings(deps, read, { ...defaultSettings, ...body }, expected);
 
-// What a patch removes goes back to its default, if it has one.
+// A removed field gets its default, if it has one.
 export function patchSettings(
   deps: Service,
   read: Read,
@@ -161,7 +162,7 @@ export function patchSettings(
   return writeSettings(deps, read, { ...defaultSettings, ...merged }, expected);
 }
 
-// Conditioned on the version that was read, also where the caller would take any: a patch is made from it.
+// Conditional on the version that was read, even if the caller accepts any: a patch is computed from it.
 async function writeSettings(
   deps: Service,
   { tenant_id, settings: before, settings_version }: Read,

@@ -9,7 +9,7 @@ import { accountTenant, tenant, tenantsOfAccount } from '../table.ts';
 import { addCounted, roomFor, tenantsCounted } from './counts.ts';
 import { defaultSettings } from './settings.ts';
 
-// A key that is repeated finds what it made before: the id is made from it, and the item remembers it.
+// A repeated key finds what it created: the id is derived from it, and the item stores it.
 export const idFromKey = (prefix: string, requestKey: string): string =>
   prefix + createHash('sha256').update(requestKey).digest('hex').slice(0, 32);
 
@@ -59,7 +59,7 @@ export async function createTenant(
   }
 }
 
-// The index says which they are; what they are is read from the tenants themselves, so it is never stale.
+// The index only lists the ids; the tenants themselves are read from the table, so they are never out of date.
 export async function listTenants(
   { store }: Service,
   account_id: string,
@@ -105,7 +105,7 @@ export async function patchTenant(
       tenant,
       { tenant_id },
       { set: { ...patch, updated_at: timestampOf(clock.now()) } },
-      // The transition was judged by what was read, so it holds only for that.
+      // The transition was checked against the tenant that was read, so it is conditional on it.
       { if: { status }, ifVersion: expected === undefined ? undefined : version },
     );
     return openTenant(item) ?? noTenantLeft();

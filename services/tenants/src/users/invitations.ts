@@ -18,11 +18,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 const show = ({ token_hash: _, ttl: __, ...shown }: InvitationItem): Invitation => shown;
 
-// One open invitation for each address: its id is made from it, so that it is found when its person is erased.
+// One open invitation for each address: its id is derived from it, so that it is found when the user is erased.
 export const invitationIdOf = (tenant_id: string, email: string): string =>
   `inv_${hashOf(`${tenant_id} ${email.toLowerCase()}`).slice(0, 24)}`;
 
-// The token says where its invitation lies, so that it is found by one read. None of the parts has a dot.
+// The token contains the key of its invitation, so that one read finds it. None of its parts contains a dot.
 const tokenOf = ({ tenant_id, invitation_id }: Invitation, secret: string): string =>
   `${tenant_id}.${invitation_id}.${secret}`;
 const tokenShape = /^([a-z0-9-]{3,63})\.(inv_[0-9a-z]{24})\.([A-Za-z0-9_-]{43})$/;
@@ -77,7 +77,7 @@ export async function listInvitations(
   return { items: items.map(show), cursor };
 }
 
-// Unknown, used, revoked, expired, of a tenant that is gone: one answer.
+// The same response for an unknown, used, revoked or expired invitation, and for one of a deleted tenant.
 const noInvitation = () =>
   tenantErrors.create('tenants.invitation_not_found', 'Invitation not found, or it has expired.');
 
@@ -92,7 +92,7 @@ export async function revokeInvitation(
 
 export type Accepted = { user: User; invitation: Invitation; account_id: string };
 
-// The bearer of the token becomes the user. The invitation is removed in the same transaction, so it is used once.
+// The holder of the token becomes the user. The invitation is removed in the same transaction, so it is used once.
 export async function acceptInvitation(
   deps: Service,
   { token, display_name }: { token: string; display_name: string },

@@ -171,8 +171,8 @@ const routes = {
   }),
 };
 
-// The ids of users and what they are known by elsewhere are their own and the account's. By them an admin could become
-// somebody else, and read what is theirs.
+// Only the user and the account may set these. With them an admin could take over another user's identity, and read
+// their data.
 const newFields: ReadonlySet<string> = new Set([
   'email',
   'display_name',
@@ -187,14 +187,14 @@ const changedFields: ReadonlySet<string> = new Set([
   'custom_properties',
 ]);
 
-// What an agent remembers of a user is between the two of them.
+// What an agent remembers of a user is private to the user.
 const shownTo = (principal: Principal) => (found: User) => {
   if (principal.kind !== 'endUser') return found;
   const { memory_summary: _, memory_updated_at: __, ...rest } = found;
   return rest;
 };
 
-// An end user has no business with the others.
+// An end user may only access their own record.
 const isWithin = (principal: Principal, user_id: string): boolean =>
   principal.kind !== 'endUser' || principal.userId === user_id;
 
@@ -204,7 +204,7 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
       const principal = c.get('principal');
       const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
       const body = c.req.valid('json');
-      // What was left out has its default by now.
+      // Omitted fields have their defaults here.
       const { channel_identities, ...given } = body;
       const identities = Object.keys(channel_identities).length > 0 ? { channel_identities } : {};
       refuseFields(principal, { ...given, ...identities }, name => newFields.has(name));

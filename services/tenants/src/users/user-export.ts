@@ -4,8 +4,8 @@ import { ownStep } from '../erasure/erasures.ts';
 
 type Line = (ExportedItem & { service: string }) | { kind: 'end'; items: number };
 
-// Everything every service has about a user, one line of JSON each. The last line says that it is complete:
-// without it, something broke off.
+// Everything that every service has about a user, one line of JSON each. The last line says that it is complete:
+// without it, the export was cut off.
 export function exportUser(
   { erasers, ownEraser }: Service & { ownEraser: Eraser },
   tenantId: string,
@@ -15,7 +15,7 @@ export function exportUser(
   const lines = exportLines([ownEraser, ...others], tenantId, userId);
   const encoder = new TextEncoder();
   return new ReadableStream({
-    // The next item is read when the reader has taken the one before, so a slow one costs no memory.
+    // The next item is read when the reader has consumed the last one, so a slow reader costs no memory.
     async pull(controller) {
       const { done, value } = await lines.next();
       if (done) controller.close();

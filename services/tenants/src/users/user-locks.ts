@@ -1,7 +1,7 @@
 import { type NamedStep, write } from '@stak/table';
 import { emailLock, identityLock } from '../table.ts';
 
-// What a user holds that nobody else of the tenant may: an e-mail address and identities on channels.
+// What is unique to a user within the tenant: an e-mail address and identities on channels.
 export type Holdings = {
   email?: string;
   channel_identities: Readonly<Record<string, string>>;
@@ -9,12 +9,12 @@ export type Holdings = {
 
 const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCase();
 
-// A channel may be called `constructor`, which every object has without holding it.
+// A channel may be called `constructor`, which every object inherits.
 const identityOn = ({ channel_identities: held }: Holdings, channel: string): string | undefined =>
   Object.hasOwn(held, channel) ? held[channel] : undefined;
 
-// The steps by which a user comes from the locks it holds to those it needs. They go into the transaction that
-// writes the user, so that the two can never disagree.
+// The steps from the locks that a user holds to those it needs. They are part of the transaction that writes the user,
+// so the two never disagree.
 export function lockSteps(
   owner: { tenant_id: string; user_id: string },
   before: Holdings,

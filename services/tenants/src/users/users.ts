@@ -117,7 +117,7 @@ export async function listUsers({ store }: Service, tenant_id: string, page: Pag
   return { items: items.map(userOf), cursor };
 }
 
-// The lock says whose it is; nobody else is read. Between the two reads the user may have let go of it.
+// The lock names the user, so no other is read. Between the two reads the user may have given up the lock.
 export async function findByEmail({ store }: Service, tenant_id: string, given: string): Promise<Page> {
   const email = given.toLowerCase();
   const lock = await store.get(emailLock, { tenant_id, email }, { consistent: true });
@@ -140,7 +140,7 @@ export async function listAdmins({ store }: Service, tenant_id: string): Promise
   let seen = 0;
   for await (const { role, user_id } of store.all(usersOfTenant, { tenant_id })) {
     if (role === 'admin') admins.push(user_id);
-    if (admins.length === limits.adminsTold || ++seen === limits.usersSearched) break;
+    if (admins.length === limits.adminsNotified || ++seen === limits.usersSearched) break;
   }
   return admins;
 }

@@ -51,13 +51,13 @@ export function alertSubscription(deps: AlertDeps): Subscription<typeof alert> {
       if (change.kind !== 'insert' || isImported(change.new)) return;
       await deps.raiseAlert?.(change.new);
       const isTaken = await postAlert(deps, change.new, signal);
-      // A dead letter would raise an alarm of the operator, who cannot mend the address.
+      // A dead letter would alert the operator, who cannot fix the address.
       if (!isTaken && attempt < limits.alertAttempts) throw new Error('The alert could not be posted');
     },
   });
 }
 
-// False if a request failed: another one may not. A response with another status would be the same again.
+// False if the request failed and a retry may succeed. A response with an error status would be the same again.
 async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): Promise<boolean> {
   const { store, clock, log, outbound } = deps;
   const { userId, sourceId } = raised;
@@ -87,7 +87,7 @@ async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): P
   return response.ok;
 }
 
-// A source from before alerts were signed gets its secret now. Its owner gets to see one by rotating it.
+// A source from before alerts were signed gets its secret now. Its owner can see one by rotating it.
 async function alertSecrets({ store, secrets }: AlertDeps, of: Source): Promise<string[]> {
   const { userId, sourceId } = of;
   const context = sourceSecretContext(sourceId, 'alertSecret');

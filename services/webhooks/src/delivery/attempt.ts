@@ -118,7 +118,7 @@ async function applyRules(
       };
     return outcome.dropped ? undefined : buildRequest(deps, connection, request, outcome, claimed.eventId);
   } catch (error) {
-    // A secret that cannot be opened, or a filter of an older version: someone has to repair it. The event waits.
+    // A secret that cannot be opened, or a filter of an older version: it needs a repair. The event waits.
     deps.log.error({ err: error, connection_id: connection.connectionId }, 'a connection cannot be used');
     return { error: 'The connection cannot be used as it is' };
   }
@@ -242,7 +242,7 @@ function failureOf(
   return { state: 'retrying', attempt: made, error: made.error, nextAt };
 }
 
-// Nobody else knows that the request was made: while the lease holds, a store that is away is waited for.
+// No other process knows that the request was made, so a store that is unavailable is retried while the lease holds.
 async function finishWhileLeased(
   deps: AttemptDeps,
   claimed: Delivery,

@@ -59,7 +59,8 @@ type DispatcherDeps = {
   claimsAtOnce: number;
 };
 
-// Who is asked first for each claim, in rotation: a backlog of quick connections delays the others by a few claims.
+// Which pace is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
+// claims.
 const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
 
 // Decides which delivery of this process is attempted next. All of it is a shortcut: a delivery that is lost here is

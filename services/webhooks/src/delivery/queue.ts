@@ -64,7 +64,7 @@ export const holdDelivery = (
       keyOf(ref),
       { set: { dueIn: ref.connectionId, dueAt: nowMs, expiresAt }, remove: ['owner'] },
       {
-        // A caller without a lease may hold only what nobody else has leased.
+        // A caller without a lease may hold only a delivery that is not leased.
         if: { state: unfinished, ...(ifVersion === undefined && { dueAt: is.atMost(nowMs) }) },
         ifVersion,
         pattern: 'hold delivery',

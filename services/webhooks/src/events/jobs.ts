@@ -252,7 +252,7 @@ export function catchUpSteps(
       createdAt: nowMs,
       dueIn: dueShards.of(jobId),
       dueAt: nowMs + delayMs,
-      expiresAt: inSeconds(nowMs) + limits.jobS, // nobody may run it for days
+      expiresAt: inSeconds(nowMs) + limits.jobS, // so that it cannot run for ever
       version: 1,
     };
     return [`catch up ${i}`, write.put(job, made)] as const;

@@ -150,7 +150,7 @@ export type PlanLimiter = {
   takeRequest(sourceId: string): void;
 };
 
-type Account = AccountPlan & { used: number; since: string; told: number };
+type Account = AccountPlan & { used: number; since: string; noticed: number };
 
 export function createPlanLimiter(
   deps: Pick<WebhookDeps, 'planOf' | 'usageOf' | 'requestsPerSource' | 'rates' | 'onShareUsed' | 'log'> & {
@@ -175,17 +175,17 @@ export function createPlanLimiter(
     const isSame = known?.since === usage.since && known.eventsPerMonth === plan.eventsPerMonth;
     const own = known?.since === usage.since ? known.used : 0;
     const used = Math.max(usage.events, own);
-    return { ...plan, since: usage.since, used, told: isSame ? known.told : 0 };
+    return { ...plan, since: usage.since, used, noticed: isSame ? known.noticed : 0 };
   };
-  // No sender waits for it.
-  const tellShare = (userId: string, account: Account): void => {
-    const { used, eventsPerMonth, since, told } = account;
-    const percent = limits.toldShares.findLast(share => used * 100 >= share * eventsPerMonth) ?? 0;
-    if (percent <= told || !deps.onShareUsed) return;
-    account.told = percent;
+  // The sender does not wait for this.
+  const notifyUsage = (userId: string, account: Account): void => {
+    const { used, eventsPerMonth, since, noticed } = account;
+    const percent = limits.noticePercents.findLast(share => used * 100 >= share * eventsPerMonth) ?? 0;
+    if (percent <= noticed || !deps.onShareUsed) return;
+    account.noticed = percent;
     deps.onShareUsed({ userId, percent, eventsPerMonth, since }).catch(error => {
-      account.told = told;
-      log.warn({ err: error, account_id: userId }, 'an account could not be told of its events');
+      account.noticed = noticed;
+      log.warn({ err: error, account_id: userId }, 'could not notify an account of its usage');
     });
   };
   const accountOf = (userId: string) => {
@@ -205,13 +205,13 @@ export function createPlanLimiter(
       const policy = { name: 'plan', limit: account.eventsPerMinute, windowMs: limits.rateWindowMs };
       requireAllowed(rates.take(userId, policy, clock.now()), 'Too many events for the plan.');
       if (account.used >= account.eventsPerMonth) {
-        tellShare(userId, account);
+        notifyUsage(userId, account);
         throw webhookErrors.create('webhooks.quota_exceeded', 'The plan allows no more events this month.', {
           eventsPerMonth: account.eventsPerMonth,
         });
       }
       account.used += 1;
-      tellShare(userId, account);
+      notifyUsage(userId, account);
       return account;
     },
   };

@@ -181,7 +181,7 @@ const eventStep = (
       method: request.method,
       query: request.query || undefined,
       contentType: contentTypeOf(request.headers),
-      // A body whose sender has not proven itself is not parsed.
+      // The body of an unverified sender is not parsed.
       eventType: rejection === undefined ? eventTypeOf(source.provider, request) : undefined,
       sourceIp: request.sourceIp,
       size: request.body.length,

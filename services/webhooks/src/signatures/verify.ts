@@ -93,7 +93,7 @@ function readSignedFields({ url, headers, rawBody }: Signed): string | undefined
   if (hash !== null) return isSame(hash, createHash('sha256').update(rawBody).digest('hex')) ? '' : undefined;
   const type = readHeader(headers, 'content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
-  // In one pass: anybody may send a form with as many names as fit into it.
+  // In one pass: any sender may send a form with as many names as fit into it.
   const fields = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(Buffer.from(rawBody).toString())) {
     const values = fields.get(name) ?? new Set();
