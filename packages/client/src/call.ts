@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 import type { Answer, CallOptions, Operation } from './operation.ts';
 import { buildRequest, type Request } from './request.ts';
 
-// One call: as many attempts as it takes, and may.
+// Makes one call, with as many attempts as it needs and may make.
 export async function callOperation(
   connection: Connection,
   operation: Operation,
@@ -13,7 +13,7 @@ export async function callOperation(
 ): Promise<Answer<unknown>> {
   const { settings } = connection;
   const request = buildRequest(operation, args, settings.baseUrl);
-  // One key for all attempts: that is what makes a second one safe.
+  // All attempts have the same key, so that repeating the request is safe.
   if (operation.isKeyed) request.headers['Idempotency-Key'] = options.idempotencyKey ?? connection.newKey();
   else if (options.idempotencyKey !== undefined)
     throw clientError('client.argument_refused', 'This operation takes no idempotency key.');
@@ -34,11 +34,11 @@ export async function callOperation(
   }
 }
 
-// An edit that was made and whose answer was lost would find another version than it expects.
+// An edit whose response was lost may have been made, and a retry would find another version than it expects.
 const isHarmlessTwice = ({ method, headers }: Request): boolean =>
   method === 'GET' || ((method === 'PUT' || method === 'DELETE') && headers['If-Match'] === undefined);
 
-// It may have been carried out, or not.
+// The request may or may not have been carried out.
 const lostCodes = new Set(['client.unreachable', 'client.timeout']);
 const lostStatuses = new Set([502, 503, 504]);
 
@@ -50,13 +50,13 @@ export function retryDelayMs(
   random: () => number,
 ): number | undefined {
   const { status, code, retryAfterMs } = error;
-  // What was refused before it began may be tried again by anybody; the server says when.
+  // A request that was refused before it began can always be retried; the server says when.
   const isRefused =
     retryAfterMs !== undefined && (status === 429 || status === 503 || code === 'http.request_in_flight');
   const isLost = lostCodes.has(code) || lostStatuses.has(status);
   if (!isRefused && !(isLost && isRepeatable)) return undefined;
   if (retryAfterMs !== undefined && retryAfterMs > limits.retryAfterMostMs) return undefined;
-  // Full jitter: clients that failed together do not come back together.
+  // Full jitter: clients that failed together do not retry together.
   return (retryAfterMs ?? 0) + random() * Math.min(limits.retryMostMs, limits.retryFirstMs * 2 ** attempt);
 }
 

@@ -7,7 +7,7 @@ import { subscribe } from './subscription.ts';
 type Args = Readonly<Record<string, unknown>>;
 type Group = Record<string, (args?: Args, options?: CallOptions & StreamOptions) => unknown>;
 
-/** A client for any table of operations, with the types that were generated beside it. */
+/** Creates a client for any table of operations, with the types that were generated for it. */
 export function createClientFor<Types>(operations: Operations, settings: ClientSettings): ClientOf<Types> {
   const connection = createConnection(settings);
   const groups: Record<string, Group> = {};

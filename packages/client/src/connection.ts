@@ -3,7 +3,7 @@ import * as limits from './limits.ts';
 import type { Request } from './request.ts';
 import { type ClientSettings, type Fetch, sleepFor } from './settings.ts';
 
-// What all calls of a client share.
+// Shared by all calls of a client.
 export type Connection = {
   readonly settings: ClientSettings;
   readonly random: () => number;
@@ -21,10 +21,10 @@ export function createConnection(settings: ClientSettings): Connection {
   const readToken = async () => (typeof token === 'function' ? token() : token);
   let renewing: Promise<boolean> | undefined;
 
-  // Calls that are refused together renew once: a refresh token that is used twice ends the session.
+  // Concurrent calls that are refused renew the token once: using a refresh token twice ends the session.
   const mayTryAgain = async (used: string | undefined): Promise<boolean> => {
     if (!onUnauthorized) return false;
-    if (!renewing && (await readToken()) !== used) return true; // somebody was faster
+    if (!renewing && (await readToken()) !== used) return true; // another call has renewed it
     renewing ??= Promise.resolve(onUnauthorized()).finally(() => {
       renewing = undefined;
     });
@@ -77,10 +77,10 @@ export function createConnection(settings: ClientSettings): Connection {
   };
 }
 
-// A wrong password is a 401 as well, and no new token would help.
+// A wrong password also gives 401, and a new token would not help.
 const isTokenRefused = (error: unknown): boolean =>
   error instanceof StakError && error.code === 'http.unauthenticated';
 
-// Browsers have no `crypto.randomUUID` on pages that came by plain http.
+// Browsers have no `crypto.randomUUID` on pages served over plain http.
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');

@@ -1,6 +1,6 @@
 import type { Schema } from './schema-type.ts';
 
-// What of an OpenAPI document the client needs.
+// The parts of an OpenAPI document that the client needs.
 export type Document = {
   paths?: Readonly<Record<string, object>>;
   components?: { schemas?: Readonly<Record<string, object>> };
@@ -21,8 +21,8 @@ export type DocumentOperation = {
 export type Entry = { id: string; method: string; path: string; operation: DocumentOperation };
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
-const strangers = new Set(['public', 'provider']); // whom a route is for that never asks for a token
-const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // the client's own business, by its options
+const strangers = new Set(['public', 'provider']); // values of `x-auth` for routes without a token
+const ours = new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID']); // headers that the client sets from its options
 
 export function entriesOf(document: Document): Entry[] {
   const entries: Entry[] = [];
@@ -35,10 +35,10 @@ export function entriesOf(document: Document): Entry[] {
   return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Whether the client has a method for it: `group.name`. */
+/** Whether the client has a method for the operation: `group.name`. */
 export const isCallable = ({ id }: Entry): boolean => /^[a-z]\w*\.[a-z]\w*$/.test(id);
 
-/** Whether it never asks for a token, and gets none. */
+/** Whether the operation needs no token. The client then sends none. */
 export const isPublic = ({ operation }: Entry): boolean => strangers.has(operation['x-auth'] ?? '');
 
 export const argumentsOf = ({ parameters = [] }: DocumentOperation): Parameter[] =>

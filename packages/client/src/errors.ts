@@ -1,4 +1,4 @@
-/** A field of the request that is not valid, and why. */
+/** An invalid field of the request, with the reason. */
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -16,16 +16,16 @@ type Problem = {
 };
 
 /**
- * Everything that keeps a call from its answer, but for the caller's own abort. `code` is the server's, or one of
- * ours: `client.unreachable`, `client.timeout`, `client.answer_invalid`, `client.argument_refused`.
+ * Any failure of a call, except for an abort by the caller. `code` is the server's, or one of the client's:
+ * `client.unreachable`, `client.timeout`, `client.answer_invalid`, `client.argument_refused`.
  */
 export class StakError extends Error {
   override readonly name = 'StakError';
   readonly code: string;
-  readonly status: number; // 0 if there was no answer
+  readonly status: number; // 0 if there was no response
   readonly detail: string;
   readonly request_id: string | undefined;
-  readonly errors: readonly FieldError[]; // the bad fields, if that is what it is about
+  readonly errors: readonly FieldError[]; // the invalid fields, if there are any
   readonly details: unknown;
   readonly retryAfterMs: number | undefined;
 
@@ -44,7 +44,7 @@ export class StakError extends Error {
 export const clientError = (code: `client.${string}`, detail: string, cause?: unknown): StakError =>
   new StakError({ code, status: 0, detail }, { cause });
 
-// A proxy in between may answer with something other than our problem format.
+// A proxy may respond with something other than our problem format.
 export async function errorOf(response: Response): Promise<StakError> {
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
   const request_id = response.headers.get('x-request-id') ?? undefined;
@@ -67,7 +67,7 @@ function parseProblem(text: string): Problem | undefined {
   }
 }
 
-// Seconds, as our server says it. Proxies may say a date, which needs the same clock on both sides.
+// Seconds, as our server sends it. Proxies may send a date, which requires the same clock on both sides.
 function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d+$/.test(header) ? Number(header) * 1000 : undefined;
 }

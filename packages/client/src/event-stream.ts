@@ -4,13 +4,13 @@ import * as limits from './limits.ts';
 export type RawEvent = { id: string | undefined; event: string; data: string };
 export type StreamSink = { onEvent(event: RawEvent): void; onRetry(ms: number): void };
 
-// Takes an event stream in pieces, wherever they are cut, as the HTML standard reads it.
+// Parses an event stream in chunks of any size, according to the HTML standard.
 export function createEventParser({ onEvent, onRetry }: StreamSink): (text: string) => void {
   let rest = '';
   let data: string[] = [];
   let event = '';
   let id: string | undefined;
-  let size = 0; // of the event that is not complete yet
+  let size = 0; // of the incomplete event
 
   const takeLine = (line: string) => {
     if (line === '') {
@@ -22,7 +22,7 @@ export function createEventParser({ onEvent, onRetry }: StreamSink): (text: stri
     }
     size += line.length;
     const colon = line.indexOf(':');
-    if (colon === 0) return; // a comment: somebody is still there
+    if (colon === 0) return; // a comment, sent as a heartbeat
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (field === 'data') data.push(value);
@@ -33,7 +33,7 @@ export function createEventParser({ onEvent, onRetry }: StreamSink): (text: stri
 
   return text => {
     rest += text;
-    // A carriage return at the very end may be half of a line end.
+    // A carriage return at the very end may be half of a line break.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop()!;
     for (const line of lines) takeLine(line);

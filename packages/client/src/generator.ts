@@ -14,7 +14,7 @@ import type { Operation } from './operation.ts';
 import { type NameOf, type Schema, spellOut, typeText } from './schema-type.ts';
 import { nameSharedSchemas, pascal } from './shared-schemas.ts';
 
-// The module with the types and the table of operations: every operation whose id is `group.name`.
+// The generated module: types, and the table of every operation whose id is `group.name`.
 export function generateClient(document: Document): string {
   const entries = entriesOf(document).filter(isCallable);
   const { nameOf, named } = nameSharedSchemas(entries.flatMap(schemasOf));

@@ -27,11 +27,11 @@ export {
 } from './reply.ts';
 export type { ClientSettings, Fetch } from './settings.ts';
 
-/** A client of the Stak API. Made with `createClient`. */
+/** A client of the Stak API. Created with `createClient`. */
 export type Client = ClientOf<ApiTypes>;
 
 /**
- * A client of a Stak server. A method for each operation of the API, with its types.
+ * Creates a client of a Stak server, with a typed method for each operation of the API.
  *
  *     const client = createClient({ baseUrl: 'http://127.0.0.1:8787', token: key });
  *     const { data: tenant, etag } = await client.tenants.get({ tenant_id: 'acme' });

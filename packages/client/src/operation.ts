@@ -5,18 +5,18 @@ export type Operation = {
   readonly body?: 'json' | 'raw';
   readonly headers?: readonly string[];
   readonly isKeyed?: true; // takes an Idempotency-Key
-  readonly isStream?: true; // answers with events
-  readonly isPublic?: true; // asks for no token, and gets none: what it receives may be stored as it came
+  readonly isStream?: true; // responds with events
+  readonly isPublic?: true; // needs no token, and gets none
 };
 /** The operations of an API by their ids. */
 export type Operations = Readonly<Record<string, Operation>>;
 
-// What an operation is to the compiler.
+// The types of an operation, for the compiler only.
 type OperationTypes = {
   args: object;
   data?: unknown;
   event?: unknown; // of a stream, instead of data
-  mustMatch?: true; // it is refused without `ifMatch`
+  mustMatch?: true; // refused without `ifMatch`
 };
 
 /** The data of a response, with its status and headers. */
@@ -25,21 +25,21 @@ export type Answer<Data> = {
   status: number;
   etag: string | undefined; // send it as `ifMatch` with the change
   request_id: string;
-  isReplayed: boolean; // an earlier request with the same key was answered so
+  isReplayed: boolean; // the response of an earlier request with the same key
   headers: Headers;
 };
 
-/** Options of a single call: a signal, an idempotency key, an ETag and others. */
+/** Options of a single call, such as a signal, an idempotency key or an ETag. */
 export type CallOptions = {
   signal?: AbortSignal;
   ifMatch?: string;
-  idempotencyKey?: string; // made up for each call where one is of use
+  idempotencyKey?: string; // generated for each call that takes one
   headers?: Readonly<Record<string, string>>;
   timeoutMs?: number; // for each attempt
   retries?: number; // after the first attempt
 };
 
-/** Options of a stream: a signal, and the id of the last event that was seen. */
+/** Options of a stream: a signal, and the id of the last event that was received. */
 export type StreamOptions = { signal?: AbortSignal; lastEventId?: string };
 
 /** An event of a stream. */

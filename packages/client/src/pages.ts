@@ -5,7 +5,7 @@ type ListCall = (args: never, options?: CallOptions) => Promise<Answer<Page>>;
 type ItemOf<C extends ListCall> = Awaited<ReturnType<C>>['data']['data'][number];
 
 /**
- * Every item of a list, page by page as they are needed. Takes what the call takes.
+ * Iterates over all items of a list, and reads pages as they are needed. Takes the arguments of the call.
  *
  *     for await (const tenant of iterate(client.tenants.list, { limit: 100 })) …
  */

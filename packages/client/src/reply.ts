@@ -3,19 +3,19 @@ import type { ApiTypes } from './generated.ts';
 import type { ServerEvent, StreamOptions } from './operation.ts';
 import type { ClientSettings } from './settings.ts';
 
-/** An agent's answer, as far as it has come. */
+/** The response of an agent so far. */
 export type Reply = {
   text: string;
-  skills: readonly string[]; // that were used for it
-  isWaiting: boolean; // for an approval
-  seq?: number; // of the turn, once it is kept
-  failure?: string; // why there is no answer
+  skills: readonly string[]; // skills that were used for it
+  isWaiting: boolean; // whether it waits for an approval
+  seq?: number; // of the turn, once it is stored
+  failure?: string; // why there is no response
 };
 
-/** An answer of which nothing has arrived yet. */
+/** A reply before anything has arrived. */
 export const emptyReply: Reply = { text: '', skills: [], isWaiting: false };
 
-/** What an event of the stream makes of the answer. */
+/** Applies an event of the stream to the reply. */
 export function growReply(reply: Reply, { event, data }: Pick<ServerEvent, 'event' | 'data'>): Reply {
   const said = data as { text?: string; name?: string; seq?: number; detail?: string };
   if (event === 'delta') return { ...reply, text: reply.text + (said.text ?? '') };
@@ -38,16 +38,16 @@ const operations = {
   },
 } as const;
 
-/** A key for one message: sending it again with the same key brings the same answer. */
+/** A key for one message: sending the message again with the same key returns the same reply. */
 export const newMessageKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join('-');
 
-/** A message to an agent. With the same `key`, it is sent once however often it is tried. */
+/** A message to an agent. With the same `key`, it is sent once, however often it is retried. */
 export type AgentMessage = { tenant_id: string; conversation_id: string; content: string; key?: string };
 
 /**
- * Says something to an agent, and yields its answer each time it has grown. `client.agents.sendMessage` waits for the
- * whole of it. A connection that broke continues in the middle of the answer, because the key stays the same.
+ * Sends a message to an agent, and yields the reply each time it has grown. `client.agents.sendMessage` waits for the
+ * whole reply. After a lost connection, the reply continues where it was, because the key stays the same.
  *
  *     for await (const reply of streamReply(settings, { tenant_id, conversation_id, content })) show(reply.text);
  */

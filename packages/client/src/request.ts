@@ -11,7 +11,7 @@ export type Request = {
   isPublic: boolean;
 };
 
-// A call as a request, without sending it.
+// Builds the request of a call, without sending it.
 export function buildRequest(operation: Operation, args: Args, baseUrl: string): Request {
   const { body, ...rest } = args;
   const headers: Record<string, string> = {};
@@ -36,7 +36,7 @@ export function buildRequest(operation: Operation, args: Args, baseUrl: string):
   return { ...request, body: JSON.stringify(body) };
 }
 
-// An empty part or one of dots would make the path that of another route.
+// An empty part, or one of dots, would turn the path into that of another route.
 function pathPart(name: string, value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value);
   if (text === '' || text === '.' || text === '..')

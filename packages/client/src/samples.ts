@@ -11,7 +11,7 @@ import {
 } from './document.ts';
 import type { Schema } from './schema-type.ts';
 
-// How the client calls each operation, with the examples that the document has for its arguments.
+// Sample programs that call each operation, with the examples of the document as arguments.
 
 const server = 'http://127.0.0.1:8787';
 const widest = 80; // characters of a line; a reference shows samples in a narrow column
@@ -50,7 +50,7 @@ function argumentsText({ id, operation }: Entry): string {
   return Object.keys(args).length === 0 && !match ? '' : literal(args, '', most) + options;
 }
 
-// What has to be sent, or one field of what may be: the samples of other languages have all of it.
+// The required fields, or one of the optional ones: the samples of other languages have all fields.
 function shorten(example: unknown, { properties, required = [] }: Schema = {}): unknown {
   if (properties === undefined || typeof example !== 'object' || example === null) return example;
   const fields = Object.entries(example);
@@ -58,7 +58,7 @@ function shorten(example: unknown, { properties, required = [] }: Schema = {}): 
   return Object.fromEntries(needed.length > 0 ? needed : fields.slice(0, 1));
 }
 
-// A value as it is written in a program.
+// A value as source code.
 function literal(value: unknown, indent = '', most = widest - indent.length): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value !== 'object' || value === null) return String(value);

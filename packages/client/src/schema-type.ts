@@ -1,4 +1,4 @@
-// JSON Schema as TypeScript, as far as OpenAPI documents made from Zod use it.
+// Converts JSON Schema to TypeScript, as far as OpenAPI documents generated from Zod use it.
 
 export type Schema = {
   $ref?: string;
@@ -16,7 +16,7 @@ export type Schema = {
   allOf?: readonly Schema[];
 };
 
-// What to call a schema that is used more than once; undefined for one that is spelled out where it is.
+// The name of a schema that is used more than once; undefined for one that is written inline.
 export type NameOf = (schema: Schema) => string | undefined;
 
 export function typeText(schema: Schema, nameOf: NameOf): string {
@@ -63,7 +63,7 @@ function arrayText({ items, prefixItems }: Schema, nameOf: NameOf): string {
   return `[${prefixItems.map(one => typeText(one, nameOf)).join(', ')}${rest}]`;
 }
 
-// Fields that are not named may be anything next to those that are: TypeScript has no narrower type for them.
+// Additional fields may have any type beside the named ones: TypeScript has no narrower type for them.
 function objectText({ properties, required = [], additionalProperties }: Schema, nameOf: NameOf): string {
   const fields = Object.entries(properties ?? {}).map(
     ([name, one]) => `${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeText(one, nameOf)}`,

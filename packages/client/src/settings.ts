@@ -6,11 +6,11 @@ export type ClientSettings = {
   baseUrl: string;
   token?: string | (() => string | undefined | Promise<string | undefined>);
   fetch?: Fetch;
-  // Called when a token is refused, once for all calls that wait: get a new one, from a route that needs none, and
-  // say whether to try again.
+  // Called when a token is refused, once for all waiting calls: get a new token, from a route that needs none, and
+  // return whether to retry.
   onUnauthorized?: () => boolean | Promise<boolean>;
   credentials?: RequestInit['credentials']; // for a browser that signs in with a cookie
-  headers?: Readonly<Record<string, string>>; // with every request
+  headers?: Readonly<Record<string, string>>; // sent with every request
   timeoutMs?: number;
   retries?: number;
   // For tests.

@@ -1,6 +1,6 @@
 import type { Schema } from './schema-type.ts';
 
-// Objects that a document spells out in several places, each with a name after the first of them.
+// Finds objects that a document contains in several places, and names each after the first of them.
 export function nameSharedSchemas(schemas: readonly { name: string; schema: Schema }[]): {
   nameOf(schema: Schema): string | undefined;
   named: readonly (readonly [name: string, schema: Schema])[];
@@ -14,7 +14,7 @@ export function nameSharedSchemas(schemas: readonly { name: string; schema: Sche
       const key = JSON.stringify(schema);
       const known = found.get(key);
       if (known) known.uses += 1;
-      if (known) return; // what is inside was counted with the first
+      if (known) return; // its contents were counted with the first one
       found.set(key, { name, schema, uses: 1 });
     }
     for (const [field, inner] of Object.entries(schema.properties ?? {})) visit(inner, name + pascal(field));

@@ -6,8 +6,8 @@ import * as limits from './limits.ts';
 import type { Operation, ServerEvent, StreamOptions } from './operation.ts';
 import { buildRequest, type Request } from './request.ts';
 
-// Every event, over as many connections as it takes. It ends when the server says that nothing more will come, and
-// throws what trying again cannot cure.
+// Yields every event, over as many connections as necessary. Ends when the server has no more events, and throws errors
+// that a retry cannot fix.
 export async function* subscribe(
   connection: Connection,
   operation: Operation,
@@ -56,7 +56,7 @@ async function* readStream(
   const events: RawEvent[] = [];
   const parse = createEventParser({ onEvent: event => events.push(event), onRetry });
   const decoder = new TextDecoder();
-  // The stream continues after the exchange: a timeout would end it with its headers.
+  // The stream continues after the exchange: a timeout would end it.
   const timeoutMs = Number.POSITIVE_INFINITY;
   const reader = await connection.exchange(request, { signal, timeoutMs }, openStream);
   for (;;) {
@@ -98,7 +98,7 @@ function parseData(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // a text is sent as it is
+    return text; // text is sent as it is
   }
 }
 

@@ -7,7 +7,7 @@ import { useDismissal } from './menu.tsx';
 type Props = {
   count?: 'unread' | 'unseen'; // what the badge counts
   label?: string;
-  children?: ReactNode; // what opens below it, instead of an <Inbox/>
+  children?: ReactNode; // the content of the popover, instead of an <Inbox/>
 };
 
 /**

@@ -9,16 +9,16 @@ const useSnapshot = (): Snapshot => {
   return useSyncExternalStore(inbox.subscribe, inbox.snapshot, inbox.snapshot);
 };
 
-/** How many messages there are, unread and unseen; undefined until the server has told. */
+/** Returns how many messages there are, unread and unseen; undefined until the server has responded. */
 export const useCounts = (): Counts | undefined => useSnapshot().counts;
 
-/** Whether the inbox is connected, and the last error. */
+/** Returns whether the inbox is connected, and the last error. */
 export function useConnection(): { state: ConnectionState; error: string | undefined } {
   const { connection, error } = useSnapshot();
   return { state: connection, error };
 }
 
-/** A list of messages, and what can be done with it. From `useMessages`. */
+/** A list of messages with its actions. Returned by `useMessages`. */
 export type Messages = ListSnapshot & {
   reload(): Promise<void>;
   loadMore(): Promise<void>;
@@ -27,7 +27,7 @@ export type Messages = ListSnapshot & {
 };
 
 /**
- * The messages of a view, newest first, kept up to date while the component is mounted.
+ * Returns the messages of a view, newest first, and keeps them up to date while the component is mounted.
  *
  *     const { messages, loadMore, mark } = useMessages({ view: 'inbox' });
  */

@@ -11,32 +11,32 @@ import {
   type Span,
 } from './message.ts';
 
-/** Which inbox of which user is shown, and how the server is reached. */
+/** Which inbox of which user to show, and how to reach the server. */
 export type Settings = {
   baseUrl: string;
-  token: string | (() => string | Promise<string>); // a function is asked again when a token is refused
+  token: string | (() => string | Promise<string>); // a function is called again when a token is refused
   tenant: string;
   inbox: string;
-  user?: string; // an end user's token is for "me"; an account's key has to say whom it means
+  user?: string; // "me" with an end user's token; required with an account's key
   fetch?: Fetch;
 };
 
 /**
- * How the inbox is connected. A lost connection is tried again; `refused` is final: the token, the tenant or the
- * inbox is wrong.
+ * The state of the connection. A lost connection is retried; `refused` is final: the token, the tenant or the inbox is
+ * wrong.
  */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'refused';
 export type Snapshot = {
   readonly counts: Counts | undefined;
   readonly connection: ConnectionState;
-  readonly error: string | undefined; // of the last call, in words
+  readonly error: string | undefined; // of the last call, as text
 };
 
 export type Change =
   | { kind: 'message'; message: Message }
   | { kind: 'gone'; id: string }
   | { kind: 'each'; change: (message: Message) => Message }
-  | { kind: 'stale' }; // somebody else changed something: read again
+  | { kind: 'stale' }; // another client changed something: read again
 
 type Page = { data: Message[]; next_cursor: string | null };
 
@@ -54,13 +54,13 @@ export type InboxConnection = {
 const nowInSeconds = (): number => Math.floor(Date.now() / 1000);
 export const wordsOf = (error: unknown): string =>
   error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
-// Redacted, or expired: there is nothing to put back.
+// Redacted or expired: there is nothing to restore.
 const isGone = (error: unknown): boolean =>
   error instanceof StakError && error.code === 'inbox.message_not_found';
 const isFinal = (error: unknown): boolean =>
   error instanceof StakError && [401, 403, 404].includes(error.status);
 
-// One user's inbox: its counts, what happens in it, and what the user does.
+// Connects to one user's inbox: its counts, its events, and the user's actions.
 export function connectInbox({
   baseUrl,
   token,
@@ -73,7 +73,7 @@ export function connectInbox({
   const listeners = new Set<() => void>();
   const watchers = new Set<(change: Change) => void>();
   let state: Snapshot = { counts: undefined, connection: 'connecting', error: undefined };
-  let marks = 0; // on their way
+  let marks = 0; // in flight
   let settling = 0;
   let round = 0;
   let lastEventId: string | undefined;
@@ -86,7 +86,7 @@ export function connectInbox({
     for (const watcher of watchers) watcher(change);
   };
 
-  // What could not be read meanwhile can be now, and what went wrong is over.
+  // After a reconnection, failed reads can be repeated, and the last error is cleared.
   const takeConnection = (connection: ConnectionState) => {
     const isBack = state.connection === 'lost' && connection === 'live';
     set({ connection, ...(isBack && { error: undefined }) });
@@ -105,8 +105,8 @@ export function connectInbox({
     return isNews;
   };
 
-  // While marks are in flight the counts are ours, because the server's may or may not include them.
-  // After the last one the server's are read, and read again if news came in between.
+  // While marks are in flight, the counts are computed here, because the server's may or may not include them. After
+  // the last one the server's are read, and read again if an event came in between.
   const settle = async () => {
     const mine = ++round;
     settling++;
@@ -114,7 +114,7 @@ export function connectInbox({
       const { data } = await api.counts(mailbox);
       if (marks === 0 && mine === round) takeCounts(data);
     } catch {
-      // The stream begins with the counts when it is back.
+      // The stream starts with the counts when it is connected again.
     } finally {
       settling--;
     }
@@ -141,7 +141,7 @@ export function connectInbox({
     else if (event === 'counts') {
       if (marks > 0) return;
       if (settling > 0) void settle();
-      // The stream says that counts changed, and not what another device did to which message.
+      // The event says that counts changed, but not which message another device has changed.
       else if (takeCounts(data as Counts)) tell({ kind: 'stale' });
     }
   };
@@ -177,7 +177,7 @@ export function connectInbox({
     },
     open() {
       const stop = new AbortController();
-      // Who opens their own inbox is a member from now on; a token that may only read leaves it as it is.
+      // A user who opens their own inbox becomes a member; with a read-only token this has no effect.
       if (user === 'me') void api.join(mailbox).catch(() => {});
       void follow(stop.signal);
       return () => stop.abort();
@@ -243,7 +243,7 @@ export function connectInbox({
   }
 }
 
-// The client tries a broken stream again by itself; this is how we hear of it.
+// The client reconnects a broken stream by itself; this reports it.
 function watchStream(send: Fetch, report: (connection: ConnectionState) => void): Fetch {
   return async (url, init) => {
     if (!new Headers(init.headers).get('accept')?.includes('event-stream')) return send(url, init);

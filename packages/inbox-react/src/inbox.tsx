@@ -23,15 +23,15 @@ type Props = {
   title?: string;
   marksSeen?: boolean; // marks messages as seen once they are shown
   renderBody?: RenderBody; // for bodies that are not plain text
-  onArchive?: (message: Message, undo: () => void) => void; // to say so, and to offer the way back
+  onArchive?: (message: Message, undo: () => void) => void; // to show a notice, with an undo button
 };
 
-/** The whole inbox: tabs, categories, messages and what can be done with them. Inside an `InboxProvider`. */
+/** The whole inbox: tabs, categories, and messages with their actions. Must be inside an `InboxProvider`. */
 export function Inbox({ title = 'Inbox', marksSeen = true, renderBody, onArchive }: Props) {
   const [tab, setTab] = useState(tabs[0]!);
   const [category, setCategory] = useState<string>();
   const filter: Filter = { view: tab.view, isRead: tab.isRead, category };
-  // A user who opens an unread message wants to read it, so it stays in the list once it is marked.
+  // A user who opens an unread message wants to read it, so it stays in the list when it is marked.
   const list = useMessages(filter, { keepsMarked: true });
   const { messages, isLoading, hasMore, error, reload, loadMore, mark, markAllRead } = list;
   const counts = useCounts();
@@ -122,7 +122,7 @@ function Filters({
   onCategory: (category: string | undefined) => void;
 }) {
   const counts = useCounts();
-  // The chosen one is among them also when nothing of it is left, or nobody could choose another one.
+  // The selected category is listed even if it is empty, or the user could not select another one.
   const chosen = category === undefined ? [] : [category];
   const categories = [...new Set([...Object.keys(counts?.categories ?? {}), ...chosen])].sort();
   return (
@@ -167,7 +167,7 @@ function ConnectionNotice() {
   );
 }
 
-// "2 min. ago" grows old by itself.
+// Updates relative times such as "2 min. ago".
 function useTicking(): void {
   const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
   useEffect(() => {
@@ -176,7 +176,7 @@ function useTicking(): void {
   }, []);
 }
 
-// Up and down from message to message, beside Tab through everything.
+// Arrow keys move between messages, in addition to Tab.
 function moveBetweenTitles(event: KeyboardEvent<HTMLUListElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const titles = [...event.currentTarget.querySelectorAll<HTMLElement>('.stak-inbox-title')];

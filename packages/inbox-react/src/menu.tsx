@@ -2,14 +2,14 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 
 export type Choice = { label: string; choose: () => void };
 
-// A button that offers a few things to do: arrows move, Escape closes, and the focus comes back to the button.
+// A button with a menu: arrow keys move, Escape closes it, and the focus returns to the button.
 export function Menu({
   label,
   text,
   choices,
   isDisabled = false,
 }: {
-  label?: string; // what a screen reader calls it, where the text is too short
+  label?: string; // for screen readers, if the text is too short
   text: string;
   choices: readonly Choice[];
   isDisabled?: boolean;
@@ -32,7 +32,7 @@ export function Menu({
     const at = items.indexOf(document.activeElement as HTMLElement);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
     if (event.key === 'Escape') {
-      event.stopPropagation(); // whatever the menu stands in stays open
+      event.stopPropagation(); // a surrounding popover stays open
       close();
     } else if (event.key === 'Tab') setIsOpen(false);
     else if (to !== undefined) {
@@ -85,7 +85,7 @@ export function Menu({
   );
 }
 
-// Pointing outside dismisses it, and so does Escape, which is reported as a key: the focus was inside.
+// Closes on a click outside and on Escape, which is handled as a key because the focus is inside.
 export function useDismissal(
   isOpen: boolean,
   inside: { current: HTMLElement | null },

@@ -8,7 +8,7 @@ export type RenderBody = (message: Message) => ReactNode;
 const showBody: RenderBody = ({ message: { body } }) =>
   typeof body === 'string' ? body : body === undefined ? null : <code>{JSON.stringify(body, null, 2)}</code>;
 
-/** A single message with its actions, for lists of your own. */
+/** A single message with its actions, for custom lists. */
 export function MessageItem({
   message,
   onMark,

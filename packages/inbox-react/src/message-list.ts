@@ -4,7 +4,7 @@ import { type Filter, insertMessage, isShown, type Message } from './message.ts'
 
 export type ListSnapshot = {
   readonly messages: readonly Message[];
-  readonly isLoading: boolean; // the first page, or more; not while it refreshes what is shown
+  readonly isLoading: boolean; // true for the first page and for more, not for a refresh
   readonly hasMore: boolean;
   readonly error: string | undefined;
 };
@@ -18,10 +18,10 @@ export type MessageList = {
 };
 
 export type ListOptions = {
-  keepsMarked?: boolean; // what is marked read or unread stays in sight until the list is read again
+  keepsMarked?: boolean; // messages marked read or unread stay visible until the list is read again
 };
 
-// The messages that a filter lets through, as far as they were asked for, kept up with what happens.
+// Loads the messages that match a filter, as many as were requested, and keeps them up to date.
 export function listMessages(
   inbox: InboxConnection,
   filter: Filter,
@@ -32,14 +32,14 @@ export function listMessages(
   let cursor: string | null = null;
   let round = 0;
   let isBusy = false;
-  let isOvertaken = false; // something changed while a page was on its way
+  let isOvertaken = false; // something changed while a page was loading
 
   const set = (part: Partial<ListSnapshot>) => {
     state = { ...state, ...part };
     for (const listener of listeners) listener();
   };
 
-  // An answer that a later question has overtaken is dropped.
+  // The response is dropped if a later request was made.
   const load = async (limit: number, after: string | undefined) => {
     const mine = ++round;
     isBusy = true;
@@ -76,7 +76,7 @@ export function listMessages(
       else if (change.kind === 'gone') set({ messages: messages.filter(one => one.id !== change.id) });
       else if (change.kind === 'each')
         set({ messages: messages.map(change.change).filter(one => isShown(one, filter, nowS)) });
-      // What is older than the last page that was read comes with the next one.
+      // Older messages than the last loaded page come with the next one.
       else if (!state.hasMore || messages.some(one => one.id <= change.message.id))
         set({ messages: insertMessage(messages, change.message, filterFor(change.message), nowS) });
     });

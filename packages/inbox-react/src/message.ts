@@ -3,23 +3,23 @@ import type { InboxArchiveData, InboxReadManyBody } from '@stak/client';
 /** A message of the inbox. */
 export type Message = InboxArchiveData;
 type Count = { total: number; unread: number; unseen: number };
-/** How many messages there are, how many of them are unread and unseen, and the same by category. */
+/** The number of messages, of unread and of unseen ones, in total and by category. */
 export type Counts = Count & { categories: { [name: string]: Count } };
 
-/** Messages sent since a time (in seconds), up to one, of one category. An empty object means all of them. */
+/** Messages sent since a time (in seconds), until a time, or of one category. An empty object means all. */
 export type Span = InboxReadManyBody;
 
 /** A part of the inbox. */
 export type View = 'inbox' | 'snoozed' | 'archived';
-/** Which messages are listed. */
+/** Which messages to list. */
 export type Filter = { view?: View; isRead?: boolean; category?: string };
 
-/** What is done to a message. */
+/** A change of a message's flags. */
 export type Mark =
   | { kind: 'read' | 'unread' | 'archive' | 'unarchive' | 'unsnooze' }
   | { kind: 'snooze'; until: number };
 
-// What the server will make of a message, as far as we can tell: shown until it answers.
+// The expected result of a mark, shown until the server responds.
 export function applyMark(message: Message, mark: Mark, nowS: number): Message {
   switch (mark.kind) {
     case 'read':
@@ -54,7 +54,7 @@ export const isInSpan = (message: Message, { since, as_of, category }: Span): bo
   (as_of === undefined || message.received <= as_of) &&
   (category === undefined || message.taxonomy?.category === category);
 
-// Newest first, each message once: what has changed takes its place, comes in, or goes.
+// Newest first, each message once: a changed message replaces the old one, is added or is removed.
 export function insertMessage(
   list: readonly Message[],
   message: Message,
@@ -67,7 +67,7 @@ export function insertMessage(
   return at < 0 ? [...others, message] : others.toSpliced(at, 0, message);
 }
 
-// Only what is in the inbox counts: nothing snoozed, nothing archived.
+// Only messages in the inbox count, not snoozed or archived ones.
 export function countsAfter(counts: Counts, before: Message, after: Message, nowS: number): Counts {
   return addTo(addTo(counts, before, -1, nowS), after, 1, nowS);
 }

@@ -17,7 +17,7 @@ export function showDistance(seconds: number, nowS: number): string {
   return distance.format(0, 'second');
 }
 
-// A calendar's morning, whatever the clocks do in between.
+// Nine o'clock local time on a later day, also across changes of daylight saving time.
 function morning(now: Date, days: number): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, 9);
 }

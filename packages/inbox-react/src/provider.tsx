@@ -4,8 +4,8 @@ import { connectInbox, type InboxConnection, type Settings } from './inbox-conne
 const InboxContext = createContext<InboxConnection | undefined>(undefined);
 
 /**
- * One connection for every component below it. A `token` that is a function has to stay the same between renderings,
- * and so has `fetch`.
+ * Provides one connection to every component below it. If `token` is a function, it must be the same between renders,
+ * and so must `fetch`.
  *
  *     <InboxProvider baseUrl="https://stak.example.com" token={token} tenant="acme" inbox="news">
  *       <Inbox />

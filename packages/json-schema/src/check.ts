@@ -3,9 +3,9 @@ import { isObject, type JsonObject } from './match.ts';
 
 export type SchemaBounds = {
   bytes: number;
-  parts: number; // schemas within schemas, and values that they list
+  parts: number; // nested schemas, and values that they list
   depth: number;
-  object?: string; // what has to be of type "object", in words
+  object?: string; // how error messages call what must be of type "object"
 };
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
@@ -18,9 +18,9 @@ const isNames = (value: unknown): boolean =>
   Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
 const isTypeName = (value: unknown): boolean => isText(value) && typeNames.includes(value as string);
 
-// What each keyword has to hold. They all take time in proportion to the schema and the value: `pattern` can take
-// exponential time, `$ref` can recurse without end or reach for another document, `uniqueItems` compares everything
-// with everything.
+// The supported keywords and the values that they take. They all take time in proportion to the schema and the value:
+// `pattern` can take exponential time, `$ref` can recurse without end or load another document, `uniqueItems` compares
+// all pairs.
 const values: ReadonlyMap<string, (value: unknown) => boolean> = new Map<string, (value: unknown) => boolean>(
   [
     [
@@ -50,7 +50,7 @@ const several = ['prefixItems', 'anyOf', 'oneOf', 'allOf'];
 class Refusal extends Error {}
 
 /**
- * Why a schema is refused, or undefined when it can be used.
+ * Returns why a schema is refused, or undefined if it can be used.
  *
  * @example
  * findProblem({ type: 'string', pattern: '(a+)+$' }, { bytes: 16_384, parts: 500, depth: 16 });
@@ -79,7 +79,7 @@ function countParts(schema: unknown, path: string, depth: number, bounds: Schema
   let parts = 1;
   for (const [keyword, value] of Object.entries(schema)) {
     const at = `${path}/${keyword}`.slice(0, 200);
-    // Each value of a list is compared with what is checked.
+    // Each value of a list is compared with the checked value.
     if (Array.isArray(value) && values.has(keyword)) parts += value.length;
     for (const [inner, name] of schemasIn(keyword, value, path))
       parts += countParts(inner, `${at}${name}`.slice(0, 200), depth + 1, bounds);

@@ -1,8 +1,8 @@
 import { isFormat } from './formats.ts';
 import * as limits from './limits.ts';
 
-// Customers write these schemas, so they are read and never compiled: making code from one takes a fraction of a
-// second in which nobody else is served, and would be done again for everybody who sends another one.
+// Customers write these schemas, so they are interpreted and never compiled: generating code for one blocks the thread
+// for a fraction of a second, for each customer who sends another one.
 
 export type JsonObject = Record<string, unknown>;
 export type Schema = boolean | JsonObject;
@@ -12,7 +12,7 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The first thing about a value that a schema does not allow. For schemas in which `findProblem` found none.
+ * Returns the first part of a value that a schema does not allow. Only for schemas that `findProblem` accepts.
  *
  * @example
  * findMismatch({ properties: { amount: { type: 'number' } } }, { amount: 'five' });
@@ -30,7 +30,7 @@ export function findMismatch(schema: Schema, value: unknown): Mismatch | undefin
         : `Does not fit "${keyword}": ${JSON.stringify(wanted).slice(0, limits.shownChars)}`;
     return { pointer: pointer.join(''), keyword, detail };
   } catch (error) {
-    // Not a mismatch while it is being looked for: `not` would turn it into its opposite.
+    // Thrown rather than returned as a mismatch, which `not` would invert.
     if (error instanceof OverBudget)
       return { pointer: '', keyword: 'steps', detail: 'Takes too long to check' };
     throw error;
@@ -45,7 +45,7 @@ function spend(budget: Budget, steps = 1): void {
   if (budget.steps < 0) throw new OverBudget();
 }
 
-// From the inside out; printed only when it is the answer.
+// From the inside out; formatted only for the result.
 type Found = { path: string[]; keyword: string; wanted: unknown };
 
 function find(schema: Schema, value: unknown, budget: Budget): Found | undefined {
@@ -109,7 +109,7 @@ const ifNumber = (value: unknown, holds: (number: number) => boolean) =>
 const ifList = (value: unknown, holds: (list: unknown[]) => boolean) => !Array.isArray(value) || holds(value);
 const ifObject = (value: unknown, holds: (object: JsonObject) => boolean) => !isObject(value) || holds(value);
 
-// Keywords that say something about the value as a whole.
+// Keywords about the value as a whole.
 const rules: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ['type', (value, wanted: string | string[]) => isOfTypes(value, wanted)],
   ['enum', (value, wanted: unknown[], budget) => wanted.some(one => isSame(value, one, budget))],
@@ -156,7 +156,7 @@ const rules: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ['not', (value, other: Schema, budget) => !fits(other, value, budget)],
 ]);
 
-// JSON.parse made both, so there are no cycles, and neither nests deeper than a request may.
+// JSON.parse created both, so there are no cycles, and neither nests deeper than a request may.
 function isSame(value: unknown, wanted: unknown, budget: Budget): boolean {
   spend(budget);
   if (value === wanted) return true;
@@ -203,7 +203,7 @@ function isFormatOf(name: string, text: string, budget: Budget): boolean {
   return isFormat(name, text);
 }
 
-// JSON Schema counts characters, and some are two code units.
+// JSON Schema counts characters, some of which are two code units.
 function charsOf(text: string, budget: Budget): number {
   spend(budget, Math.ceil(text.length / limits.charsPerStep));
   let chars = 0;

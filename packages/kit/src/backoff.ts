@@ -4,8 +4,8 @@ import type { Random } from './random.ts';
 export type Backoff = { firstMs: number; mostMs: number };
 
 /**
- * How long to wait after a number of failures. The delay doubles up to a limit. All of it is random (`full`), or the
- * half of it (`half`), so callers that failed together do not come back together.
+ * Returns how long to wait after a number of failures. The delay doubles up to a limit. It is entirely random (`full`)
+ * or half random (`half`), so callers that failed together do not retry together.
  *
  *     await clock.sleep(backoffMs(failures, { firstMs: 5, mostMs: 250 }, random));
  */

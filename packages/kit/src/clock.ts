@@ -1,19 +1,19 @@
 import { timerMs } from './limits.ts';
 
 /**
- * The time, and waiting for it. Code takes a clock rather than asking the system, so that tests need not wait: see
+ * The time, and waiting for it. Code takes a clock instead of using the system's, so that tests need not wait: see
  * `manualClock`.
  */
 export type Clock = {
   now(): number;
   // Rejects with the signal's reason when it is aborted, before or during the wait.
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  // Calls `act` once, unless it is cancelled before. For what every request does: a promise, a controller and a listener
-  // for each cost more than the rest of a small request.
+  // Calls `act` once, unless it is cancelled before. For use in every request: a promise, a controller and a listener
+  // for each would cost more than the rest of a small request.
   after(ms: number, act: () => void): Cancel;
 };
 
-/** Cancels what was to happen. Calling it again does nothing. */
+/** Cancels a timer. Calling it again does nothing. */
 export type Cancel = () => void;
 
 /** The clock of the machine. */

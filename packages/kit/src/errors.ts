@@ -1,6 +1,6 @@
 /**
- * An error that a caller may see and act on. Everything else is a bug or an outage: logged, and answered with an
- * opaque 500.
+ * An error that a caller may see and act on. Any other error is a bug or an outage: it is logged, and the response is
+ * an opaque 500.
  */
 export class AppError<Code extends string = string, Details = unknown> extends Error {
   override readonly name = 'AppError';
@@ -14,7 +14,7 @@ export class AppError<Code extends string = string, Details = unknown> extends E
   }
 }
 
-/** The errors of a package by their codes, made with `defineErrors`. */
+/** The errors of a package by their codes. Created with `defineErrors`. */
 export type ErrorCatalogue<Code extends string = string> = {
   readonly statuses: Readonly<Record<Code, number>>;
   create<Details>(code: Code, message: string, details?: Details, cause?: unknown): AppError<Code, Details>;
@@ -24,7 +24,7 @@ export type ErrorCatalogue<Code extends string = string> = {
 const codeShape = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9_]*)+$/;
 
 /**
- * Defines the errors of a package: each code with the HTTP status that it is answered with.
+ * Defines the errors of a package: each code with its HTTP status.
  *
  *     const errors = defineErrors({ 'webhooks.source_not_found': 404 });
  *     throw errors.create('webhooks.source_not_found', 'Source not found.');

@@ -2,15 +2,17 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import * as limits from './limits.ts';
 import type { Logger } from './log.ts';
 
-// What this thread has begun lately, in a ring: writing to it is two stores and a look at the clock, so every request
-// and every delivery can afford to.
+// The latest work of this thread, in a ring buffer: recording it costs two stores and a clock read, so every request
+// and every delivery can do it.
 const size = 1024; // more than one turn of the event loop begins
 const names: string[] = Array(size).fill('');
 const details: (string | undefined)[] = Array(size).fill(undefined);
 const timesMs = new Float64Array(size);
 let last = 0;
 
-/** Says what begins now, for the log line of a turn that blocks. `detail` is an id, never content. */
+/**
+ * Records the start of a piece of work, for the log line about a blocked event loop. `detail` is an id, never content.
+ */
 export function markWork(name: string, detail?: string): void {
   last = (last + 1) % size;
   names[last] = name;
@@ -21,17 +23,18 @@ export function markWork(name: string, detail?: string): void {
 /** How late the event loop runs its callbacks, in milliseconds. */
 export type EventLoopDelay = { p50Ms: number; p99Ms: number; maxMs: number };
 
-/** Measures the event loop of this process until it is stopped. Made with `watchEventLoop`. */
+/** Measures the event loop of this process until it is stopped. Created with `watchEventLoop`. */
 export type EventLoopWatch = {
   delay(): EventLoopDelay; // of the last ten to twenty seconds
-  blocked(): number; // turns that took too long, since the start
+  blocked(): number; // iterations that took too long, since the start
   stop(): void;
 };
 
 export type WatchSettings = { log: Logger; stallMs?: number; tickMs?: number };
 
 /**
- * Measures how late this thread is, and logs each turn of the event loop that was too long with what began in it.
+ * Measures how late this thread is, and logs each iteration of the event loop that was too long, with the work started
+ * in it.
  *
  * @example
  * const watch = watchEventLoop({ log });
@@ -65,7 +68,7 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
       windowMs = nowMs;
       latestMs = 0;
     }
-    // Its samples wake the thread, and one that has hardly anything to do is not late.
+    // Sampling wakes the thread, and a nearly idle thread is not late.
     const current = performance.eventLoopUtilization();
     if (performance.eventLoopUtilization(current, use).utilization < limits.idleUtilization)
       histogram.disable();
@@ -94,7 +97,7 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
 
 type Histogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'count' | 'max' | 'percentile'>;
 
-// It samples a timer, so a thread that is never late is as late as the timer is coarse.
+// It samples a timer, so even a thread that is never late shows the timer's resolution.
 function readDelay(histogram: Histogram, latestMs: number): EventLoopDelay {
   const maxMs = Math.round(latestMs * 100) / 100;
   if (Number(histogram.count) === 0) return { p50Ms: 0, p99Ms: 0, maxMs };
@@ -106,8 +109,8 @@ function readDelay(histogram: Histogram, latestMs: number): EventLoopDelay {
   };
 }
 
-// Whatever began and was followed by nothing else for the longest time. Work that marks nothing is taken for what
-// began before it.
+// The work that was followed by no other for the longest time. Work that records nothing is attributed to the work
+// before it.
 function findLongest(fromMs: number, toMs: number): { work: string; work_id?: string; work_ms: number } {
   let nextMs = toMs;
   let longest = { work: 'unknown', work_ms: 0 } as { work: string; work_id?: string; work_ms: number };

@@ -1,26 +1,27 @@
 import type { Clock } from './clock.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 
-/** One who waits for some keys of a hub. */
+/** Waits for some keys of a hub. */
 export type Subscriber = {
-  /** Until one of its keys is notified, the time is over or the signal is aborted. */
+  /** Waits until one of its keys is notified, the time is over or the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   close(): void;
 };
 
-/** Wakes those who wait for a key. Made with `createHub`. */
+/** Wakes the subscribers of a key. Created with `createHub`. */
 export type Hub = {
   subscribe(keys: readonly string[]): Subscriber;
   notify(key: string): void;
   notifyAll(): void;
   subscribers(): number;
-  /** Rung for each new subscriber. */
+  /** Notified for each new subscriber. */
   readonly subscribed: Notifier;
 };
 
 /**
- * Wakes the subscribers of a key in this process. A notification carries no data: subscribers read what has changed, so
- * one that comes twice or out of order does no harm. One that comes while its subscriber is busy ends the next wait.
+ * Creates a hub, which wakes the subscribers of a key in this process. A notification carries no data: subscribers read
+ * what has changed, so duplicates and reordering do no harm. A notification while its subscriber is busy ends the next
+ * wait.
  *
  *     const subscriber = hub.subscribe([userId]);
  *     while (!signal.aborted) {

@@ -2,9 +2,9 @@ import type { Clock } from './clock.ts';
 import { idCountDigits, idRandomDigits, idTimeDigits } from './limits.ts';
 import { type Random, systemRandom } from './random.ts';
 
-/** Makes ids that sort by the time at which they were made. */
+/** Generates ids that sort by their time. */
 export type Ids = {
-  // `next()` gives `0mjuxvy9s00…`, `next('evt')` gives `evt_0mjuxvy9s00…`. Not a secret: it tells its time.
+  // `next()` returns `0mjuxvy9s00…`, `next('evt')` returns `evt_0mjuxvy9s00…`. Not a secret: an id reveals its time.
   next(prefix?: string): string;
 };
 
@@ -19,12 +19,12 @@ const prefixShape = /^[a-z][a-z0-9]*$/;
 const inBase36 = (value: number, width: number): string => value.toString(36).padStart(width, '0');
 
 /**
- * Makes ids that sort as text in the order they were made, and differ between processes without any setting.
+ * Generates ids that sort as text in the order of their creation, and differ between processes without configuration.
  *
  *     const ids = createIds({ clock: systemClock });
  *     ids.next('evt'); // evt_0mjuxvy9s00…
  */
-// Time, then a count within the millisecond. The random tail keeps processes apart.
+// The time, then a count within the millisecond, then a random part that distinguishes processes.
 export function createIds({ clock, random = systemRandom }: { clock: Clock; random?: Random }): Ids {
   let lastMs = -1;
   let count = 0;
@@ -56,7 +56,7 @@ export function createIds({ clock, random = systemRandom }: { clock: Clock; rand
   };
 }
 
-/** The millisecond an id was made in; undefined for a text that has not the shape of an id. */
+/** The millisecond in which an id was created; undefined for text that does not have the form of an id. */
 export function timeOf(id: string): number | undefined {
   if (!idShape.test(id)) return undefined;
   const start = id.indexOf('_') + 1;

@@ -1,4 +1,4 @@
-/** Lets work with a common key run one after the other, within this process. */
+/** Runs work with a common key one after the other, within this process. */
 export type KeyedLock = {
   /** Runs the work once all earlier work with one of these keys has ended. */
   run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;
@@ -7,9 +7,9 @@ export type KeyedLock = {
 };
 
 /**
- * One piece of work at a time for each key, in the order it came; work with other keys runs alongside. It spares the
- * callers in this process conflicts that they would lose at the table. Other processes do not see it, so nothing may
- * depend on it for correctness.
+ * One piece of work at a time for each key, in order of arrival; work with other keys runs concurrently. It avoids
+ * conflicts between callers of this process at the table. Other processes do not see it, so correctness must not depend
+ * on it.
  *
  *     const lock = createKeyedLock();
  *     await lock.run([userId], () => changeUser(userId));
@@ -23,7 +23,7 @@ export function createKeyedLock(): KeyedLock {
       const released = new Promise<void>(resolve => {
         release = resolve;
       });
-      // The work joins all queues in one step, so no two can wait for each other.
+      // The work joins all queues in one step, so there are no deadlocks.
       const earlier = keys.flatMap(key => last.get(key) ?? []);
       for (const key of keys) last.set(key, released);
       try {

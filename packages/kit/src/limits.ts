@@ -1,25 +1,25 @@
-// Everything in the kit that waits or grows, and why it stops where it stops.
+// The limits of the kit, each with its reason.
 
 export const timerMs = 2 ** 31 - 1; // setTimeout fires at once for anything longer; the clock chains instead
 
 export const idTimeDigits = 9; // base36 milliseconds: enough until the year 5188, so ids keep one width
 export const idCountDigits = 2; // 1,296 ids a millisecond before one is borrowed from the next
-export const idRandomDigits = 13; // 67 bits: two processes in the same millisecond do not meet
+export const idRandomDigits = 13; // 67 bits: two processes in the same millisecond do not collide
 
-export const logDepth = 16; // deeper values are cut, so that nothing unread by the redactor is printed
-export const logNames = 1000; // remembered as secret or not; a map's keys may be anything
+export const logDepth = 16; // deeper values are cut, so that nothing is printed that the redactor has not checked
+export const logNames = 1000; // known to be secret or not; the keys of a map may be anything
 export const logEntries = 1000; // a log line is no place for a table
 
-export const backoffFirstMs = 200; // a blip costs little
-export const backoffMostMs = 30_000; // a dependency that comes back is noticed within half a minute
+export const backoffFirstMs = 200; // a short failure costs little
+export const backoffMostMs = 30_000; // a dependency that recovers is noticed within half a minute
 export const healthyMs = 60_000; // a run this long ends the streak of failures before it
-export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after asking
+export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after the signal
 
-export const sealKeyIdChars = 32; // a date or a name; it stands in every sealed value
-export const stallMs = 200; // a turn of the event loop that is longer is logged: everybody waited for it
-export const tickMs = 100; // how often that is looked at
+export const sealKeyIdChars = 32; // a date or a name; it is part of every sealed value
+export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
+export const tickMs = 100; // how often that is checked
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
 export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled
 export const delayWindowMs = 10_000;
 
-export const shardCountMs = 60_000; // until a process knows of shards that another has added
+export const shardCountMs = 60_000; // until a process notices shards that another has added

@@ -9,19 +9,19 @@ import { type Clock, systemClock } from './clock.ts';
 import { createRedact } from './redact.ts';
 import { isTracing, traceIds } from './tracing.ts';
 
-/** A logger of pino. */
+/** A pino logger. */
 export type Logger = PinoLogger;
 
-/** Settings of `createLogger`: the lowest level, and where lines go (standard output unless given). */
+/** Settings of `createLogger`: the lowest level, and where lines go (default: standard output). */
 export type LoggerSettings = {
   clock?: Clock;
   level?: Level | 'silent';
   destination?: DestinationStream; // standard output if absent
-  redact?: readonly string[]; // names to hide besides the ones that are always hidden
+  redact?: readonly string[]; // names to hide in addition to those that are always hidden
   base?: Record<string, unknown>; // on every line
 };
 
-// Spelling out a time costs as much as the rest of a line, and many lines have the same millisecond.
+// Formatting a time costs as much as the rest of a line, and many lines have the same millisecond.
 function createTimestamp(clock: Clock): () => string {
   let lastMs = Number.NaN;
   let text = '';
@@ -36,8 +36,8 @@ function createTimestamp(clock: Clock): () => string {
 }
 
 /**
- * A pino logger that prints no secret it can see: not in the line's object, an error's details, a child's bindings or
- * a %o argument. It cannot see into the text of a message.
+ * Creates a pino logger that hides secrets in the line's object, an error's details, a child's bindings and %o
+ * arguments. It cannot hide secrets in the text of a message.
  */
 export function createLogger(settings: LoggerSettings = {}): Logger {
   const clock = settings.clock ?? systemClock;
@@ -56,7 +56,7 @@ export function createLogger(settings: LoggerSettings = {}): Logger {
       level: label => ({ level: label }),
       log: redactObject,
     },
-    serializers: { err: (error: unknown) => error }, // the redactor has spelled it out already
+    serializers: { err: (error: unknown) => error }, // the redactor has serialised it already
     hooks: {
       logMethod(args, method) {
         for (let i = 1; i < args.length; i++) args[i] = redact(args[i]);

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Cancel, type Clock, sleepOnce } from './clock.ts';
 
-/** A clock that a test moves. Made with `manualClock`. */
+/** A clock that a test moves. Created with `manualClock`. */
 export type ManualClock = Clock & {
-  // Moves time forward and wakes each sleeper at its own moment, in order. Each gets a turn of the
-  // event loop before the next one wakes, so a loop that sleeps again inside the window is woken again.
+  // Moves time forward and wakes each sleeper at its time, in order. Each gets an iteration of the event loop before
+  // the next one wakes, so a loop that sleeps again within that time is woken again.
   advance(ms: number): Promise<void>;
-  // Steps the wall clock without waking anyone, also backwards: what NTP does to a real one.
+  // Changes the time without waking sleepers, also backwards, like NTP does.
   set(nowMs: number): void;
   sleepers(): number;
 };

@@ -1,6 +1,6 @@
 import type { Owners } from './owners.ts';
 
-/** Owners of leases that a test declares dead. Made with `manualOwners`. */
+/** Owners of leases that a test declares dead. Created with `manualOwners`. */
 export type ManualOwners = {
   // Each of them has leases of its own.
   as(name: string): Owners;
@@ -8,7 +8,7 @@ export type ManualOwners = {
   end(name: string): void;
 };
 
-/** For tests: processes on one store that end when the test says so. */
+/** For tests: processes on one store that end when the test calls `end`. */
 export function manualOwners(): ManualOwners {
   const ended = new Set<string>();
   const listeners = new Set<() => void>();

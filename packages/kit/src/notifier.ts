@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
 
-/** One side notifies, the other waits for it. Made with `createNotifier`. */
+/** One side notifies, the other waits for it. Created with `createNotifier`. */
 export type Notifier = {
   notify(): void;
-  // Until it rings, or the time is over, or the signal is aborted.
+  // Waits until it is notified, the time is over or the signal is aborted.
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** Ends a wait early. A notification that comes while nobody waits is remembered. */
+/** Ends a wait early. A notification before a wait is remembered, and ends the next one. */
 export function createNotifier(clock: Clock): Notifier {
   let isRung = false;
   let wakeUp: (() => void) | undefined;

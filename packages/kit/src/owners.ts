@@ -1,16 +1,16 @@
 import type { Ids } from './ids.ts';
 
 /**
- * Names of those who hold leases. Where processes that share a store know each other, a name tells which process it
- * belongs to, and what a dead one held is taken over at once; elsewhere a lease has to run out.
+ * Names of the holders of leases. If the processes of a store know each other, a name identifies its process, and
+ * leases of a dead process are taken over at once; otherwise a lease has to expire.
  */
 export type Owners = {
-  // Whether it can be told at all that an owner is gone.
+  // Whether this store can tell that an owner is gone.
   readonly canTell: boolean;
   next(): string;
-  // False also where it cannot be told.
+  // Returns false if that is not known.
   isGone(owner: string): Promise<boolean>;
-  // Called when a process has gone. Returns how to stop that.
+  // Called when a process has ended. Returns a function that stops it.
   onGone(listener: () => void): () => void;
 };
 
@@ -22,7 +22,7 @@ export const unknownOwners = (ids: Ids): Owners => ({
   onGone: () => () => {},
 });
 
-/** What a store that several processes have open can say of them. */
+/** What a store with several processes knows about them. */
 export type Neighbours = {
   readonly id: string | undefined;
   isGone(id: string): Promise<boolean>;
@@ -43,17 +43,17 @@ export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owner
   };
 }
 
-/** Other processes on the same store. What they are sent is stored nowhere, and may be lost. */
+/** Other processes on the same store. Messages to them are stored nowhere, and may be lost. */
 export type Peers = {
-  send(topic: string, body: unknown, to?: string): void; // to all, unless it says to whom
+  send(topic: string, body: unknown, to?: string): void; // to all, unless a receiver is given
   onMessage(topic: string, listener: (body: unknown, from: string) => void): void;
   onJoined(listener: (id: string) => void): () => void;
   onGone(listener: (id: string) => void): () => void;
 };
 
 /**
- * For a worker that takes over what dead processes had leased: calls `release` once at its start, since one may have
- * died before that, and then after each death. `wake` ends the worker's wait.
+ * For a worker that takes over the leases of dead processes: calls `release` once at its start, since a process may
+ * have died before, and then after each death. `wake` ends the worker's wait.
  */
 export function watchGone(owners: Owners, wake: () => void) {
   let mayHaveGone = owners.canTell;

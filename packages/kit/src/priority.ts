@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os';
 
-const lower = 5; // about a third of the time of what serves, where both want the same core
+const lower = 5; // about a third of the processor time of a serving thread on the same core
 
 /**
- * Lets those who serve go first, where there is less processor time than work: the calling thread yields to them, or
- * the process with this id. On other systems than Linux a priority belongs to whole processes, and nothing is changed.
+ * Lowers the priority of the calling thread, or of the process with this id, so that serving threads run first if
+ * processor time is short. On systems other than Linux a priority belongs to whole processes, and nothing is changed.
  */
 export function lowerPriority(pid = 0): void {
   if (process.platform !== 'linux') return;

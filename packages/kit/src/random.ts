@@ -6,8 +6,8 @@ export type Random = () => number;
 const pool = new Uint32Array(1024);
 let next = pool.length;
 
-/** Random numbers that nobody can predict. */
-// Cheap, because the operating system is asked for 1024 numbers at a time.
+/** Unpredictable random numbers. */
+// Cheap, because 1024 numbers at a time are requested from the operating system.
 export const systemRandom: Random = () => {
   if (next === pool.length) {
     randomFillSync(pool);

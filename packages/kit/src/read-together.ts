@@ -1,9 +1,9 @@
 type Reading<T> = { answer: Promise<T>; next?: Promise<T> };
 
 /**
- * Lets calls for the same key share a read. A call that comes while one is under way waits for the next, which begins
- * after it: so everybody gets an answer that is as new as if they had read alone, and a key that many ask for is read
- * once at a time. The answer is shared, so nobody may change it.
+ * Lets concurrent calls for the same key share a read. A call during a read waits for the next one, which starts after
+ * it: so every caller gets a result as new as if they had read alone, and a busy key has one read at a time. The result
+ * is shared, so callers must not change it.
  *
  *     const readSettings = readTogether((tenantId: string) => store.get(settings, { tenantId }, { consistent: true }));
  */

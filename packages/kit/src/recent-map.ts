@@ -1,6 +1,6 @@
 /**
- * A map of bounded size that forgets what was not used for long. It holds at most `most` entries, and for certain the
- * half of them that was used last.
+ * A map of bounded size that drops entries that were not used for long. It holds at most `most` entries, and always the
+ * most recently used half of them.
  */
 export type RecentMap<Key, Value> = {
   get(key: Key): Value | undefined;
@@ -9,11 +9,11 @@ export type RecentMap<Key, Value> = {
   size(): number;
 };
 
-/** Makes a map that holds at most `most` entries and forgets those that were not used for long. */
-// Two generations: what is used moves to the young one, and when that is full, the old one goes as a whole. To keep
-// the exact order, each use would have to delete an entry and add it again. A Map of few entries is then rebuilt at
-// every other use, and each table that V8 discards holds the next one in memory: at ten thousand requests a second a
-// third of the processor's time went to collecting them.
+/** Creates a map that holds at most `most` entries and drops those that were not used for long. */
+// Two generations: a used entry moves to the young one, and when that is full, the old one is dropped as a whole. With
+// an exact order, each use would have to delete an entry and add it again. A Map of few entries is then rebuilt at
+// every other use, and each table that V8 discards holds the next one in memory: at ten thousand requests per second,
+// garbage collection took a third of the processor's time.
 export function createRecentMap<Key, Value>(most: number): RecentMap<Key, Value> {
   const half = Math.max(1, Math.floor(most / 2));
   let young = new Map<Key, Value>();

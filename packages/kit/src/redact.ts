@@ -8,11 +8,11 @@ const secretName = /authorization|cookie|password|secret|(?:token|api[-_]?key)$/
 
 export type Redact = (value: unknown) => unknown;
 
-// A copy of any value, fit for a log line: secrets replaced at every depth, errors spelled out, cycles cut.
-// Written for log lines because pino's own redaction takes paths, and a path reaches one depth only.
+// Copies any value for a log line: secrets are replaced at every depth, errors are serialised, cycles are cut. Pino's
+// own redaction takes paths, and a path covers one depth only.
 export function createRedact(moreNames: readonly string[] = []): Redact {
   const names = new Set(moreNames.map(name => name.toLowerCase()));
-  const verdicts = new Map<string, boolean>(); // lines name the same things again and again
+  const verdicts = new Map<string, boolean>(); // lines contain the same names again and again
   const isSecret = (name: string): boolean => {
     const known = verdicts.get(name);
     if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export function createRedact(moreNames: readonly string[] = []): Redact {
       }
       const name = String(key);
       const shown = isSecret(name) ? redacted : copy(value, inside);
-      // Assigned, this one would become a prototype instead of a name.
+      // Assigning this name would set the prototype.
       if (name === '__proto__') Object.defineProperty(copies, name, { value: shown, enumerable: true });
       else copies[name] = shown;
     }
@@ -57,7 +57,7 @@ export function createRedact(moreNames: readonly string[] = []): Redact {
     try {
       return copy(value, []);
     } catch (error) {
-      // A getter or a toJSON that throws must not take the caller down with it.
+      // A getter or a toJSON that throws must not fail the caller.
       return { unloggable: error instanceof Error ? error.message : String(error) };
     }
   };

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { sealKeyIdChars } from './limits.ts';
 
-/** A key with the id under which sealed texts name it. */
+/** A key, and the id by which sealed texts refer to it. */
 export type SealKey = { readonly id: string; readonly secret: string | Uint8Array };
 
-/** Encrypts small secrets for storage. Made with `createSealer`. */
+/** Encrypts small secrets for storage. Created with `createSealer`. */
 export type Sealer = {
-  // `place` says where the text will lie: table, key and field. It opens at that place and nowhere else.
+  // `location` is where the text is stored: table, key and field. It can be opened with the same location only.
   seal(plain: Uint8Array | string, location: string): string;
   open(sealed: string, location: string): Uint8Array;
   openText(sealed: string, location: string): string;
@@ -17,10 +17,10 @@ export type Sealer = {
 /** Settings of `createSealer`. */
 export type SealerSettings = {
   keys: readonly SealKey[]; // the first seals, all of them open
-  random?: (size: number) => Uint8Array; // for nonces; nothing but a test has a reason to give one
+  random?: (size: number) => Uint8Array; // for nonces; only tests need to set it
 };
 
-/** A sealed text does not open: it was damaged, moved, or sealed with a key that is gone. */
+/** A sealed text cannot be opened: it was damaged, moved, or sealed with a key that is gone. */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly reason: 'malformed' | 'unknown_key' | 'refused';
@@ -37,7 +37,7 @@ const keyId = `[A-Za-z0-9_-]{1,${sealKeyIdChars}}`;
 const keyIdShape = new RegExp(`^${keyId}$`);
 // The version, the id of the key, and nonce, ciphertext and tag in base64.
 const sealedShape = new RegExp(`^s1\\.(${keyId})\\.([A-Za-z0-9_-]+)$`);
-/** Whether a text has the form of something sealed. Only its sealer can tell whether it is. */
+/** Whether a text has the form of a sealed one. Only its sealer can tell whether it is. */
 export const looksSealed = (text: string): boolean => sealedShape.test(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -49,7 +49,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *     const sealed = sealer.seal('s3cret', 'users/ann/token');
  *     sealer.openText(sealed, 'users/ann/token');
  */
-// A nonce is 96 random bits, so one key is good for 2^32 seals.
+// A nonce has 96 random bits, so one key can be used for 2^32 seals.
 export function createSealer({ keys, random = randomBytes }: SealerSettings): Sealer {
   const sealing = keys[0];
   if (!sealing) throw new TypeError('There is no key to seal with');
@@ -93,13 +93,13 @@ export function createSealer({ keys, random = randomBytes }: SealerSettings): Se
 function parse(sealed: string): { id: string; content: Buffer } {
   const [, id, text] = sealedShape.exec(sealed) ?? [];
   const content = Buffer.from(text ?? '', 'base64url');
-  // The second comparison leaves one spelling of each sealed value: base64 has bits to spare at its end.
+  // The second comparison allows one spelling of each sealed value only: base64 has unused bits at its end.
   if (!id || content.length < nonceBytes + tagBytes || content.toString('base64url') !== text)
     throw new SealError('malformed', 'This is not a sealed value');
   return { id, content };
 }
 
-// No id has a dot, so no two pairs of id and place are bound to the same bytes.
+// An id contains no dot, so no two pairs of id and location are bound to the same bytes.
 const boundTo = (id: string, location: string): Buffer => Buffer.from(`s1.${id}.${location}`);
 
 function deriveKey({ id, secret }: SealKey) {

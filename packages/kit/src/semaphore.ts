@@ -1,11 +1,11 @@
-/** Lets only so much work run at a time. Made with `createSemaphore`. */
+/** Limits how much work runs at a time. Created with `createSemaphore`. */
 export type Semaphore = {
-  /** Runs the work as soon as fewer than the most are running; in the order it came. */
+  /** Runs the work as soon as there is a free slot, in order of arrival. */
   run<T>(work: () => Promise<T>): Promise<T>;
 };
 
 /**
- * Lets so many pieces of work run at a time.
+ * Limits how many pieces of work run at a time.
  *
  *     const writing = createSemaphore(16);
  *     await writing.run(() => store.put(order));
@@ -20,7 +20,7 @@ export function createSemaphore(most: number): Semaphore {
       try {
         return await work();
       } finally {
-        const next = waiting.shift(); // takes over the place
+        const next = waiting.shift(); // takes over the slot
         if (next) next();
         else running -= 1;
       }

@@ -2,13 +2,13 @@ import type { Clock } from './clock.ts';
 import * as limits from './limits.ts';
 import type { Logger } from './log.ts';
 
-/** How many shards a queue has that several processes write to and read. */
+/** The number of shards of a queue that several processes write to and read. */
 export type ShardCount = {
-  /** Writes choose among so many, and all of them are read. It never falls. */
+  /** The number of shards to write to and to read. It never decreases. */
   current(): number;
   /**
-   * Learns of a raise by another process, and makes its own: at most once a minute, unless it is `urgent`. A failure is
-   * logged, and the next call tries again.
+   * Reads a number raised by another process, and raises it if this process needs more: at most once a minute, unless
+   * it is `urgent`. A failure is logged, and the next call tries again.
    */
   refresh(urgent?: 'urgent'): Promise<void>;
 };
@@ -17,15 +17,15 @@ export type ShardCount = {
 export type ShardCountDeps = {
   clock: Pick<Clock, 'now'>;
   log: Logger;
-  least: number; // every store has these, also one that has no number yet
+  least: number; // the number in a store that has none stored
   wanted?: number;
-  read(): Promise<number | undefined>; // consistently
-  raise(to: number): Promise<unknown>; // does nothing where the stored number is not below it
+  read(): Promise<number | undefined>; // a consistent read
+  raise(to: number): Promise<unknown>; // does nothing if the stored number is not lower
 };
 
 /**
- * The stored number only rises, and a process uses none that it has not read there. So whatever shard something was
- * written to, every process reads it within a minute, and those that start later read it from the beginning.
+ * The stored number only increases, and a process uses no number that it has not read there. So every process reads
+ * every shard in use within a minute, and those that start later read it from the start.
  */
 export function createShardCount(deps: ShardCountDeps): ShardCount {
   const { clock, log, least, wanted = least, read, raise } = deps;

@@ -2,18 +2,18 @@ import type { Clock } from './clock.ts';
 import { createRecentMap } from './recent-map.ts';
 
 /**
- * What was read a moment ago. It holds promises, so that callers who come during a read share it, and what is read
- * while somebody deletes the entry is forgotten with it. A read that fails is not kept.
+ * Values that were read recently. It holds promises, so that concurrent callers share a read. A value that is read
+ * while its entry is deleted is not kept, and neither is a failed read.
  */
 export type TimedCache<Value> = {
-  // What is known and not too old; else what `read` gives. `fresh`: what is known will not do.
+  // The cached value if it is not too old; otherwise the result of `read`. `fresh` ignores the cache.
   load(key: string, read: () => Promise<Value>, fresh?: boolean): Promise<Value>;
   get(key: string): Promise<Value> | undefined;
   set(key: string, reading: Promise<Value>): Promise<Value>;
   delete(key: string): void;
 };
 
-/** Makes a cache of at most `most` values, each for `forMs` milliseconds. */
+/** Creates a cache of at most `most` values, each for `forMs` milliseconds. */
 export function createTimedCache<Value>({
   clock,
   most,

@@ -8,11 +8,11 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-// OpenTelemetry, where somebody collects it. Where nobody does, work runs as if this were not there.
+// OpenTelemetry, if an SDK is registered. Without one, these functions only run the work.
 
 let isOn = false;
 
-/** Spans are made from now on: an SDK is registered. */
+/** Enables spans: call it when an SDK is registered. */
 export function setTracing(on: boolean): void {
   isOn = on;
 }
@@ -22,14 +22,13 @@ export const isTracing = (): boolean => isOn;
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-/** What `inSpan` notes about its work, and the trace it belongs to. */
+/** Attributes of a span, and the trace it belongs to. */
 export type SpanOptions = {
   kind?: keyof typeof kinds;
   attributes?: Attributes;
-  // Where the trace comes from: a `traceparent`, of a request or of what was stored with an item. What runs now, if
-  // there is none.
+  // The parent of the trace: a `traceparent`, of a request or of a stored item. Default: the current span.
   traceparent?: string | undefined;
-  quietErrors?: boolean; // messages of its errors may quote what must not leave: only their names are noted
+  quietErrors?: boolean; // error messages may contain private data: only their names are recorded
 };
 /** A span, as far as the work inside it may describe it. */
 export type TracedSpan = Pick<Span, 'setAttribute' | 'setAttributes'>;
@@ -64,18 +63,17 @@ export async function inSpan<T>(
 const tracer = () => trace.getTracer('stak');
 
 /**
- * The span that runs now. Timers and loops that were begun by a request outlive it: what they do later is not part of
- * its trace.
+ * The current span. Timers and loops that a request started outlive it: what they do later is not part of its trace.
  */
 function running(): Span | undefined {
   const span = isOn ? trace.getActiveSpan() : undefined;
   return span?.isRecording() ? span : undefined;
 }
 
-/** Whether work that begins now belongs to a trace. */
+/** Whether work that starts now belongs to a trace. */
 export const isTraced = (): boolean => isOn && running() !== undefined;
 
-/** What a request or an item carries so that others continue the trace. */
+/** The traceparent for a request or an item, so that others continue the trace. */
 export function currentTraceparent(): string | undefined {
   if (!isTraced()) return undefined;
   const carrier: { traceparent?: string } = {};
@@ -83,7 +81,7 @@ export function currentTraceparent(): string | undefined {
   return carrier.traceparent;
 }
 
-/** For a line of a log. */
+/** The ids of the current trace, for a log line. */
 export function traceIds(): { trace_id: string; span_id: string } | undefined {
   const found = running()?.spanContext();
   return found && { trace_id: found.traceId, span_id: found.spanId };

@@ -86,7 +86,7 @@ describe('superviseWorkers', () => {
   });
 
   it.each([
-    ['returns early', async () => {}, 'The worker returned before it was told to stop'],
+    ['returns early', async () => {}, 'The worker returned before it was stopped'],
     [
       'throws before its first await',
       (): Promise<void> => {

@@ -9,7 +9,7 @@ import { type Random, systemRandom } from './random.ts';
 /** Something that runs until the signal is aborted. Returning earlier counts as a failure, like a rejection. */
 export type Worker = { name: string; run(signal: AbortSignal): Promise<void> };
 
-/** Whether a worker runs, waits to be started again or has ended. */
+/** Whether a worker runs, waits to be restarted or has ended. */
 export type WorkerState = {
   readonly name: string;
   readonly status: 'running' | 'backing-off' | 'stopped';
@@ -29,7 +29,7 @@ export type WorkerSettings = {
   stopMs?: number;
 };
 
-/** Workers that run until it is stopped. Made with `superviseWorkers`. */
+/** Workers that run until they are stopped. Created with `superviseWorkers`. */
 export type Supervisor = {
   states(): WorkerState[]; // for /readyz
   // Resolves when every worker has ended or the deadline has passed, with the names of those still running.
@@ -43,7 +43,7 @@ export function restartMs(failures: number, random: Random, settings: Partial<Wo
 }
 
 /**
- * Runs workers, and starts one again that fails, after growing delays.
+ * Runs workers, and restarts those that fail, with growing delays.
  *
  *     const workers = superviseWorkers([worker], { clock: systemClock, log });
  *     await workers.stop();
@@ -54,7 +54,7 @@ export function superviseWorkers(workers: readonly Worker[], settings: WorkerSet
   assert(names.size === workers.length, 'two workers have the same name');
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // every worker listens, some at several places
+  setMaxListeners(0, stopping.signal); // every worker listens, some in several places
   const supervised = workers.map(worker => superviseWorker(worker, settings, stopping.signal));
 
   const stopAll = async (): Promise<string[]> => {
@@ -85,11 +85,11 @@ function superviseWorker(worker: Worker, settings: WorkerSettings, signal: Abort
     state = { ...state, sinceMs: clock.now(), ...change };
   };
 
-  // What went wrong, or undefined if the worker ended because it was asked to.
+  // The error, or undefined if the worker ended because it was stopped.
   const runOnce = async (): Promise<unknown> => {
     try {
       await worker.run(signal);
-      return signal.aborted ? undefined : new Error('The worker returned before it was told to stop');
+      return signal.aborted ? undefined : new Error('The worker returned before it was stopped');
     } catch (error) {
       return signal.aborted && isAbort(error, signal)
         ? undefined

@@ -34,11 +34,11 @@ import { encodeValue, hashesOf, readValues, writeChunks } from './values.ts';
 type Item = ItemOf<typeof checkpoint>;
 type Address = { thread_id: string; ns: string };
 
-const specialChannels = 100; // positions below belong to errors, interrupts and the like
+const specialChannels = 100; // positions below are for errors, interrupts and the like
 
 /**
- * A checkpointer for LangGraph.js on the table `langgraph`. A step writes what it changed: the history of a thread can
- * grow without end, and a step costs the same after ten of them and after ten thousand.
+ * A checkpointer for LangGraph.js on the table `langgraph`. A step writes only what it changed: the history of a thread
+ * can grow without limit, and a step costs the same after ten steps and after ten thousand.
  *
  *     const graph = builder.compile({ checkpointer: createCheckpointer(store) });
  *     await graph.invoke(input, { configurable: { thread_id: 'thread-1' } });
@@ -103,7 +103,7 @@ class TableCheckpointer extends BaseCheckpointSaver {
     const parent_id = getCheckpointId(config) || undefined;
     const { channel_values, ...body } = copyCheckpoint(saved);
     const encode = async (value: unknown) => encodeValue(await this.serde.dumpsTyped(value));
-    // What has no new version is as the parent has it.
+    // A channel without a new version is the same as in the parent.
     const names = Object.keys(channel_values).filter(name => Object.hasOwn(newVersions, name));
     const unchanged = Object.keys(channel_values).filter(name => !Object.hasOwn(newVersions, name));
     const [encodedBody, encodedMetadata, ...encoded] = await Promise.all([
@@ -111,7 +111,7 @@ class TableCheckpointer extends BaseCheckpointSaver {
       encode(metadata),
       ...names.map(name => encode(channel_values[name])),
     ]);
-    // What the parent refers to is in the table already.
+    // Values of the parent are in the table already.
     const parent = parent_id && (await this.#read({ thread_id, ns, checkpoint_id: parent_id }));
     if (!parent) await this.#store.put(thread, { shard: shardOf(thread_id), thread_id });
     const inherited: Item['channels'] = parent ? parent.channels : {};
@@ -132,7 +132,7 @@ class TableCheckpointer extends BaseCheckpointSaver {
     return configOf({ thread_id, ns, checkpoint_id: saved.id });
   }
 
-  // A task that is repeated finds its writes there and changes nothing; errors and interrupts replace those before.
+  // A repeated task finds its writes and changes nothing; errors and interrupts replace earlier ones.
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
     const { thread_id, ns } = addressOf(config);
     const checkpoint_id = getCheckpointId(config);
@@ -212,7 +212,7 @@ class TableCheckpointer extends BaseCheckpointSaver {
     return writes;
   }
 
-  // Graphs of earlier versions of LangGraph kept what was to be sent among the writes of the parent.
+  // Earlier versions of LangGraph stored pending sends among the writes of the parent.
   async #addPendingSends(loaded: Checkpoint, { thread_id, ns }: Address, parent_id: string): Promise<void> {
     const writes = await this.#writesOf({ thread_id, ns, checkpoint_id: parent_id });
     const sends = writes.filter(({ channel }) => channel === TASKS).map(({ value }) => value);

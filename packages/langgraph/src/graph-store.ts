@@ -25,8 +25,8 @@ export type GraphStoreOptions = {
 };
 
 /**
- * The store that LangGraph's graphs share, on the table `langgraph`. Searches by meaning compare the query with every
- * item of the namespaces that they search, exactly.
+ * The store that LangGraph's graphs share, on the table `langgraph`. A semantic search compares the query with every
+ * item of the namespaces that it searches, exactly.
  *
  *     const graph = builder.compile({ checkpointer, store: createGraphStore(store) });
  */
@@ -47,7 +47,7 @@ class TableStore extends BaseStore {
     this.#now = now;
   }
 
-  // Reads see what was there before the writes of the same batch; of two writes to one key the last counts.
+  // Reads see the state before the writes of the same batch; of two writes to one key, the last one counts.
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = new Map<string, PutOperation>();
     const results = await Promise.all(
@@ -87,7 +87,7 @@ class TableStore extends BaseStore {
     });
   }
 
-  // Before the first item, so that nothing lies where no search finds it.
+  // Written before the first item, so that every item can be found by a search.
   async #register(parts: readonly string[], path: string): Promise<void> {
     if (this.#registered.has(path)) return;
     await this.#store.put(root, { all: 'all', root: parts[0]! });
@@ -185,7 +185,7 @@ function isMatch(value: unknown, wanted: unknown): boolean {
   return JSON.stringify(value) === JSON.stringify(wanted);
 }
 
-// Of the vectors of an item, the nearest counts. One without has no score, and comes last.
+// The nearest of an item's vectors counts. An item without vectors has no score, and comes last.
 function scoreOf({ vectors = [] }: Stored, asked: readonly number[]): { score?: number } {
   if (vectors.length === 0) return {};
   const scores = vectors.map(bytes => cosine(new Float32Array(Uint8Array.from(bytes).buffer), asked));

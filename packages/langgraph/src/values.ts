@@ -7,8 +7,8 @@ export type Encoded = { stored: StoredValue; chunks: Map<string, Uint8Array> };
 
 const hashBytes = 20;
 
-// Long values are cut into chunks that are named by what is in them. What a step appends to a list changes the last
-// chunks only; the others are in the table already.
+// Long values are split into chunks that are named by their hashes. Appending to a list changes the last chunks only;
+// the others are in the table already.
 export function encodeValue([type, bytes]: readonly [string, Uint8Array]): Encoded {
   if (bytes.byteLength > limits.valueBytes)
     throw new RangeError(`A value has ${bytes.byteLength} bytes; ${limits.valueBytes} can be kept`);
@@ -32,7 +32,7 @@ export function hashesOf({ chunks }: StoredValue): string[] {
   );
 }
 
-/** Writes the chunks that are not there yet. */
+/** Writes the chunks that are not stored yet. */
 export async function writeChunks(
   store: Store,
   thread_id: string,

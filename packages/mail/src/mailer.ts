@@ -6,10 +6,10 @@ import type { Transporter } from 'nodemailer';
 import * as limits from './limits.ts';
 import type { RenderedMail } from './template.ts';
 
-/** `id` is the same each time the mail is tried: mail programs show what has come twice once. */
+/** `id` is the same for all attempts: mail programs show a mail that arrives twice once. */
 export type Mail = RenderedMail & { id: string; to: string };
 
-// `refused` is for good: trying again would be refused again. What passes is thrown.
+// `refused` is permanent: a retry would be refused again. Temporary failures are thrown.
 export type MailOutcome = { status: 'sent' } | { status: 'refused'; detail: string };
 
 export type Mailer = { send(mail: Mail): Promise<MailOutcome>; close(): Promise<void> };
@@ -17,7 +17,7 @@ export type Mailer = { send(mail: Mail): Promise<MailOutcome>; close(): Promise<
 export type MailerSettings = {
   url: string; // smtp://user:password@host:587, smtps://…, or file:///folder
   from: string; // an address, or `Name <address>`
-  ca?: string; // PEM of who signed the server's certificate, if the system does not know
+  ca?: string; // PEM of the certificate authority, if the system does not know it
 };
 
 const addressShape = /^[^\p{Cc}\s<>()[\]\\,;:"@]+@[^\p{Cc}\s<>()[\]\\,;:"@]+$/u;
@@ -73,7 +73,7 @@ async function openTransport({ url, ca }: MailerSettings, folder: string | undef
   }) as Transporter;
 }
 
-// A link to reset a password must not cross a network for all to read, unless the operator says so in the URL.
+// A link to reset a password must not be sent unencrypted, unless the operator's URL says so.
 function withTls(text: string): string {
   const url = new URL(text);
   const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
@@ -87,7 +87,7 @@ function messageOf({ id, to, subject, text, html, unsubscribeUrl }: Mail, from: 
   return {
     from,
     to: { name: '', address: to },
-    // Said besides, so that whatever a header is taken for, the mail goes to one address.
+    // Set explicitly, so that the mail goes to one address, however a server interprets the headers.
     envelope: { from: address, to: [to] },
     subject,
     text,
@@ -102,7 +102,7 @@ function messageOf({ id, to, subject, text, html, unsubscribeUrl }: Mail, from: 
   };
 }
 
-// What a server answered with 5xx about this one mail. A refused password is about all mails, and can be mended.
+// A 5xx response to this one mail. A refused password concerns all mails, and can be corrected.
 function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, responseCode, response } = error as Error & {
@@ -115,7 +115,7 @@ function refusalOf(error: unknown): string | undefined {
   return isAboutMail && isForGood ? cutText(response ?? error.message, limits.detailChars) : undefined;
 }
 
-// Written beside and moved into place: nobody finds half of one. Its name sorts by time.
+// Written to a temporary file and renamed, so that readers never see half a mail. Its name sorts by time.
 async function writeMail(folder: string, id: string, message: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${id}.eml`;

@@ -1,22 +1,22 @@
 import { cutText } from '@stak/kit';
 import * as limits from './limits.ts';
 
-/** Whose mail it is. `color` is like `#0f766e`. */
+/** The sender's name and appearance. `color` is like `#0f766e`. */
 export type Brand = { name: string; color: string; url: string };
 
 export type MailContent = {
   subject: string;
   paragraphs: readonly string[];
-  action?: { label: string; url: string }; // the one thing to do
-  note?: string; // after it: how long it works, what to do if it was somebody else
+  action?: { label: string; url: string }; // the button
+  note?: string; // after it: how long the link works, what to do if the mail was not requested
   reason: string; // why the mail came
-  unsubscribeUrl?: string; // for mail that one can do without
+  unsubscribeUrl?: string; // for mail that can be switched off
 };
 
 export type RenderedMail = { subject: string; text: string; html: string; unsubscribeUrl?: string };
 
 /**
- * The same content as plain text and as HTML. Everything in it is taken for text: names and addresses may be hostile.
+ * Renders the same content as plain text and as HTML. Everything in it is escaped: names and addresses may be hostile.
  *
  * @example
  * renderMail(brand, {
@@ -40,7 +40,7 @@ function textOf({ name, url }: Brand, content: MailContent): string {
   const { paragraphs, action, note, reason, unsubscribeUrl } = content;
   return [
     ...paragraphs.map(oneLine),
-    // On a line of its own, so that no program takes a full stop for a part of it.
+    // On a separate line, so that mail programs do not take a full stop for a part of it.
     ...(action ? [`${oneLine(action.label)}:\n${action.url}`] : []),
     ...(note === undefined ? [] : [oneLine(note)]),
     `-- \n${oneLine(reason)}`,
@@ -88,10 +88,10 @@ const entities: Readonly<Record<string, string>> = {
 };
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, found => entities[found]!);
 
-// Somebody's name must not begin a line of its own, and say there what it likes.
+// A name must not start a new line, where it could pretend to be a part of the mail.
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-// Black or white, whichever can be read on the colour (relative luminance as WCAG has it).
+// Black or white, depending on which is readable on the colour (relative luminance of WCAG).
 function textOn(color: string): string {
   const [r, g, b] = [1, 3, 5].map(at => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;

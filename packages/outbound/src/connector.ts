@@ -5,7 +5,7 @@ import { addressesTried, fallbackConnectMs } from './limits.ts';
 import type { OutboundFailureReason } from './outcome.ts';
 import type { Resolve } from './resolver.ts';
 
-// Where a connection goes, known once it is being made.
+// The address of a connection, known once it is being established.
 export type Peer = { address: string | undefined };
 
 export class ConnectError extends Error {
@@ -20,8 +20,8 @@ export class ConnectError extends Error {
 
 export type Connect = (target: buildConnector.Options, peer: Peer, done: buildConnector.Callback) => void;
 
-// Looks the name up, checks every address, and connects to one of the permitted ones by its number. Nothing
-// resolves the name a second time, so an answer that changes between check and use changes nothing.
+// Resolves the name, checks every address, and connects to one of the permitted ones by its number. The name is not
+// resolved again, so a DNS response that changes between check and use has no effect.
 export function createConnect(settings: {
   policy: AddressPolicy;
   resolve: Resolve;
@@ -45,7 +45,7 @@ export function createConnect(settings: {
   const open = async (target: buildConnector.Options, peer: Peer) => {
     const addresses = await findAddresses(target.hostname);
     const last = addresses.at(-1);
-    // The certificate is checked against the name, not against the number that we connect to.
+    // The certificate is checked against the name, not against the address.
     const servername = isIP(target.hostname) === 0 ? target.hostname : target.servername;
     for (const address of addresses) {
       peer.address = address;

@@ -5,8 +5,8 @@ import type { HeaderPair, OutboundFailureReason } from './outcome.ts';
 export type Destination = { origin: string; host: string; path: string };
 export type Refusal = { reason: OutboundFailureReason; message: string };
 
-// The URL parser has already turned `0x7f.1`, `2130706433` and `0177.0.0.1` into 127.0.0.1, and full-width
-// digits and dots into plain ones: what remains is a plain address or a name.
+// The URL parser has already turned `0x7f.1`, `2130706433` and `0177.0.0.1` into 127.0.0.1, and full-width digits and
+// dots into plain ones: what remains is a plain address or a name.
 export function readDestination(text: string, permitsPort: (port: number) => boolean): Destination | Refusal {
   if (text.length > urlChars)
     return { reason: 'invalid_url', message: `The address is longer than ${urlChars} characters` };
@@ -28,7 +28,7 @@ export function readDestination(text: string, permitsPort: (port: number) => boo
   };
 }
 
-// The ports above 1023 among those that browsers refuse: services that would take a request for commands.
+// The ports above 1023 that browsers refuse: services that could take a request for commands.
 const foreignPorts: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,
@@ -38,10 +38,10 @@ export function permitsWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && !foreignPorts.has(port));
 }
 
-// They ask a server for something other than to take a request: a tunnel, or an echo of our own headers.
+// Methods that ask for something other than a request: a tunnel, or an echo of our own headers.
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
-// They describe the connection or the message's framing, which are ours to decide.
+// Headers of the connection or of the message's framing, which we set ourselves.
 const ownHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -55,7 +55,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-// Whether a header that a user chose, or that came with the original request, may be sent on.
+// Whether a header chosen by a user, or of the original request, may be sent.
 export function maySendHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return !ownHeaders.has(lower) && !lower.startsWith('proxy-') && /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower);

@@ -8,13 +8,13 @@ export type Failing = { reason: OutboundFailureReason; message: string; status?:
 
 export type Exchange = {
   handler: Dispatcher.DispatchHandler;
-  // Ends the exchange from our side. A request that still waits for a connection is never written to it.
+  // Ends the exchange from our side. A request that still waits for a connection is never sent.
   stop(reason: OutboundFailureReason, message: string): void;
   // Set by the connection that takes the request.
   peer: Peer | undefined;
 };
 
-// Collects one answer up to a number of bytes and settles once, whatever the other side does afterwards.
+// Collects one response up to a number of bytes, and settles once, whatever the other side does afterwards.
 export function createExchange(
   mostBytes: number,
   settle: (outcome: Answer | Failing, peer: Peer | undefined) => void,
@@ -62,7 +62,7 @@ export function createExchange(
       onResponseData(_, chunk) {
         const room = mostBytes - bytes;
         bytes += chunk.length;
-        // A copy, because a slice would keep the socket's whole read buffer alive.
+        // A copy, because a slice would keep the socket's whole read buffer in memory.
         if (room > 0) chunks.push(Buffer.from(chunk.subarray(0, room)));
         if (bytes <= mostBytes) return;
         answer(true);

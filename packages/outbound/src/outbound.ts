@@ -10,9 +10,9 @@ import type { HeaderPair, OutboundResult } from './outcome.ts';
 import { createDnsResolver, type Resolve, shareLookups } from './resolver.ts';
 
 export type OutboundSettings = {
-  // CIDR blocks that may be reached although they are not on the global internet: `127.0.0.0/8` in development.
+  // CIDR blocks that may be reached although they are not on the public internet: `127.0.0.0/8` in development.
   allow?: readonly string[];
-  // CIDR blocks that may not be reached although they are: the operator's own.
+  // CIDR blocks that may not be reached although they are on the public internet: the operator's own.
   deny?: readonly string[];
   resolver?: Resolve;
   clock?: Clock;
@@ -37,13 +37,13 @@ export type OutboundRequest = {
 export type Outbound = {
   // Never rejects.
   send(request: OutboundRequest): Promise<OutboundResult>;
-  // What can be said about an address without a lookup: for telling a user before anything is sent.
+  // Checks a URL without a lookup, to report errors to a user before anything is sent.
   check(url: string): Refusal | undefined;
-  // Fails what is in flight and closes every connection.
+  // Fails all requests in flight and closes every connection.
   close(): Promise<void>;
 };
 
-// For requests to addresses that users chose.
+// For requests to URLs that users chose.
 export function createOutbound(settings: OutboundSettings = {}): Outbound {
   const clock = settings.clock ?? systemClock;
   const timeoutMs = settings.timeoutMs ?? limits.timeoutMs;
@@ -122,8 +122,8 @@ const busy: Failing = { reason: 'busy', message: 'Too many requests are in fligh
 
 type ExchangeOptions = Dispatcher.DispatchOptions & { exchange: Exchange };
 
-// Connections are kept and reused per origin. Each client has one connection at a time, so it knows the address
-// that its requests go to; a pool does not tell which client took a request, so the client says it itself.
+// Connections are kept and reused per origin. Each client has one connection at a time, so it knows the address of its
+// requests; a pool does not tell which client took a request, so the client sets it on the request.
 function createAgent(connect: Connect, connections: number): Agent {
   const createClient = (origin: URL, options: Client.Options): Client => {
     const peer: Peer = { address: undefined };
@@ -142,7 +142,7 @@ function createAgent(connect: Connect, connections: number): Agent {
     keepAliveTimeout: limits.keepAliveMs,
     keepAliveMaxTimeout: limits.keepAliveMostMs,
     maxHeaderSize: limits.headerBytes,
-    headersTimeout: 0, // the exchange has one deadline for all of it
+    headersTimeout: 0, // the exchange has a single deadline
     bodyTimeout: 0,
   });
 }

@@ -3,16 +3,16 @@
 export type HeaderPair = readonly [name: string, value: string];
 
 export type OutboundFailureReason =
-  | 'invalid_url' // not http or https, credentials in it, or no address at all
-  | 'invalid_request' // a method or header that may not be sent
-  | 'blocked_address' // every address of the host is outside the global internet, and not allowed
+  | 'invalid_url' // not http or https, contains credentials, or not a URL at all
+  | 'invalid_request' // a method or header that must not be sent
+  | 'blocked_address' // every address of the host is outside the public internet, and not allowed
   | 'blocked_port'
   | 'dns'
-  | 'connect' // refused, unreachable, or no answer within the time for connecting
+  | 'connect' // refused, unreachable, or no response within the time for connecting
   | 'tls'
-  | 'timeout' // the whole exchange took too long; a server that drips its answer ends here
-  | 'reset' // the connection ended before the answer did
-  | 'invalid_response' // what came back is not HTTP, or its headers are too large
+  | 'timeout' // the whole exchange took too long, for example because the server sends byte by byte
+  | 'reset' // the connection ended before the response did
+  | 'invalid_response' // the response is not HTTP, or its headers are too large
   | 'busy' // too many requests are in flight
   | 'aborted' // the caller's signal
   | 'closed'; // this client was closed
@@ -23,7 +23,7 @@ export type OutboundFailure = {
   message: string;
   latencyMs: number;
   address?: string;
-  // Present when the status line had arrived before the exchange failed: the other side did answer.
+  // Set if the status line arrived before the exchange failed: the other side did respond.
   status?: number;
 };
 
@@ -32,7 +32,7 @@ export type OutboundResponse = {
   status: number;
   headers: readonly HeaderPair[];
   body: Uint8Array;
-  // The body went on past the limit; what is here is its beginning.
+  // The body exceeded the limit; this is its beginning.
   truncated: boolean;
   latencyMs: number;
   address: string;

@@ -1,12 +1,12 @@
 import { Resolver } from 'node:dns/promises';
 import { lookupMs, lookupTries } from './limits.ts';
 
-// All addresses of a host name. Throws when there are none.
+// All addresses of a host name. Throws if there are none.
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Asks the name servers without a thread. `dns.lookup` holds one of libuv's four threads for as long as a name
-// server takes, and a few dead destinations would stop the storage engine's disk writes behind them. The price:
-// names in /etc/hosts do not resolve, except localhost, which RFC 6761 pins to the loopback.
+// Queries the name servers without a thread. `dns.lookup` holds one of libuv's four threads for as long as a name
+// server takes, so a few dead destinations would block the storage engine's disk writes. The price: names in /etc/hosts
+// do not resolve, except localhost, which RFC 6761 maps to the loopback.
 export function createDnsResolver(): Resolve {
   const dns = new Resolver({ timeout: lookupMs, tries: lookupTries });
   return async hostname => {
@@ -18,7 +18,7 @@ export function createDnsResolver(): Resolve {
   };
 }
 
-// Many connections to one host open at once; they share the question.
+// Concurrent connections to one host share a query.
 export function shareLookups(resolve: Resolve): Resolve {
   const asked = new Map<string, Promise<readonly string[]>>();
   return hostname => {

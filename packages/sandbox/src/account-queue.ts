@@ -1,11 +1,11 @@
-// First in, first out within an account; the accounts take turns. An account with a thousand events waiting delays the
+// First in, first out within an account; the accounts alternate. An account with a thousand waiting events delays the
 // others by one.
 export type AccountQueue<Item> = {
   size(account?: string): number;
   push(account: string, item: Item): void;
   // The account with the most items.
   longest(): string | undefined;
-  // The next item of an account that may have a turn.
+  // The next item of an account that may run one.
   take(mayRun: (account: string) => boolean): { account: string; item: Item } | undefined;
   // The last item of an account.
   drop(account: string): Item | undefined;
@@ -34,7 +34,7 @@ export function createAccountQueue<Item>(): AccountQueue<Item> {
         const item = items.shift() as Item;
         size -= 1;
         accounts.delete(account);
-        if (items.length > 0) accounts.set(account, items); // to the end of the line
+        if (items.length > 0) accounts.set(account, items); // to the end of the queue
         return { account, item };
       }
       return undefined;

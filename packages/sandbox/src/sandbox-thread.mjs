@@ -1,14 +1,14 @@
-// The inside of a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit their
+// The code inside a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit their
 // loaders.
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
-// On Linux a priority belongs to the thread that asks for it. Elsewhere it would be that of the whole process.
+// On Linux a priority belongs to the calling thread. Elsewhere it would be that of the whole process.
 if (process.platform === 'linux') {
   try {
     setPriority(0, 5);
   } catch {
-    // A container may forbid it; then the system shares its processors evenly.
+    // A container may forbid it; then the scheduler shares processors evenly.
   }
 }
 

@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 import { crashed, fail, type Job, type Reply, sizeOf, startThread, type Thread } from './thread.ts';
 
 export type Sandbox = {
-  /** Runs a job for an account, when it is that account's turn. Never rejects. */
+  /** Runs a job for an account. Accounts alternate. Never rejects. */
   run(job: Job, account: string): Promise<Reply>;
   threads(): number;
   close(): Promise<void>;
@@ -16,8 +16,8 @@ const busy = fail('busy', 'Too many jobs are waiting');
 const closedReply = fail('busy', 'The sandbox is closed');
 
 /**
- * A few threads, started when there is work and ended when there was none for a while. One account never holds all of
- * them, so an account whose jobs hang delays only itself.
+ * A pool of a few threads, started on demand and terminated when idle. One account never holds all of them, so an
+ * account whose jobs hang delays only itself.
  *
  * @example
  * const reply = await sandbox.run({ program, input: { text }, timeoutMs: 1_000 }, 'usr_ann');
@@ -29,7 +29,7 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
   const idle: Thread[] = [];
   const busyThreads = new Set<Thread>();
   const runningOf = new Map<string, number>();
-  let rest = new AbortController(); // ends the wait for idleness
+  let rest = new AbortController(); // ends the idle timer
   let closed = false;
 
   const countAccount = (account: string, step: number) => {
@@ -39,8 +39,8 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
   };
   const mayRun = (account: string) => (runningOf.get(account) ?? 0) < most - 1;
 
-  // Whether one more of an account may wait. A full queue is cut where an account has the most, so that a few accounts
-  // with many jobs do not close it to the others.
+  // Whether one more job of an account may wait. If the queue is full, the account with the most jobs loses one, so
+  // that a few accounts with many jobs do not block the others.
   const hasRoom = (account: string): boolean => {
     const own = queue.size(account);
     if (own >= limits.waitingOfAccount) return false;
@@ -62,7 +62,7 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
     try {
       thread = takeIdle() ?? startThread(clock);
     } catch {
-      return crashed; // the system has no thread to give
+      return crashed; // the system cannot start a thread
     }
     busyThreads.add(thread);
     countAccount(account, 1);

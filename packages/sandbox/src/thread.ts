@@ -23,7 +23,7 @@ export const fail = (reason: FailureReason, message: string): Reply => ({ ok: fa
 export const crashed = fail('crashed', 'The sandbox ended unexpectedly');
 const late = fail('time_limit', 'It took too long');
 
-/** The address of a program beside the module that asks: a source file, or the bundle of it. */
+/** The URL of a program beside the calling module: a source file, or its bundle. */
 export const programAt = (name: string, from: string): URL =>
   new URL(`./${name}.${from.endsWith('.ts') ? 'ts' : 'mjs'}`, from);
 
@@ -35,16 +35,16 @@ export function sizeOf(message: Message): number {
 }
 
 export type Thread = {
-  // One at a time. A thread that did not answer by itself has ended: `alive` is false.
+  // Runs one job at a time. A thread that did not reply has been terminated: `alive` is false.
   run(job: Job): Promise<Reply>;
   alive(): boolean;
   stop(): Promise<void>;
 };
 
-// What a thread answers. One that is spent has used up its memory and is not to be used again.
+// The reply of a thread. A `spent` thread has used up its memory and must not be reused.
 type Answer = { output: Message; spent: boolean } | { error: string };
 
-// Neither loaders nor environment nor standard streams go in: the thread knows its programs and its messages.
+// The thread gets no loaders, environment or standard streams: only its programs and its messages.
 export function startThread(clock: Clock): Thread {
   const worker = new Worker(new URL('./sandbox-thread.mjs', import.meta.url), {
     name: 'sandbox',
@@ -68,9 +68,9 @@ export function startThread(clock: Clock): Thread {
     ),
   );
   worker.on('exit', () => end(crashed));
-  worker.unref(); // an idle thread keeps no process alive; a caller that waits for an answer does
+  worker.unref(); // an idle thread does not keep the process alive; a caller that waits for a reply does
 
-  // The thread's next message, or `otherwise` when it takes longer than this, and then the thread is ended.
+  // The thread's next message, or `otherwise` if it takes longer than this; then the thread is terminated.
   const expect = (ms: number, otherwise: Reply, send?: () => void): Promise<Answer | Reply> =>
     new Promise(resolve => {
       const answered = new AbortController();
@@ -94,7 +94,7 @@ export function startThread(clock: Clock): Thread {
     await worker.terminate();
   };
 
-  // Loading a program takes longer than most jobs: it has a time of its own.
+  // Loading a program takes longer than most jobs, so it has a separate time limit.
   const loaded = new Set<string>();
   const load = async ({ href }: URL): Promise<Reply | undefined> => {
     if (loaded.has(href)) return undefined;
