@@ -2,10 +2,10 @@ import type { AnyEndpoint } from '@stak/http';
 import type { Logger } from '@stak/kit';
 import { type Audit, auditChanges } from '@stak/tenants';
 
-// What a host sends all day is not management, and the inbox keeps each message with its sender.
+// Regular traffic of a host is not management, and the inbox stores each message with its sender.
 export const traffic: ReadonlySet<string> = new Set(['inbox.publish', 'inbox.broadcast', 'inbox.bulk']);
 
-// A service whose changes by an account stand in the account's audit trail.
+// Wraps a service so that an account's changes are in its audit trail.
 export const withTrail = <S extends { api: readonly AnyEndpoint[] }>(
   deps: { audit: Audit; log: Logger; payerOf(tenantId: string): Promise<string | undefined> },
   service: S,

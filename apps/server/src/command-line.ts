@@ -28,7 +28,7 @@ import { registerTenants } from './commands/tenants.ts';
 import { explainTo, UsageError } from './errors.ts';
 import { guessCommand, shapeHelp } from './help.ts';
 
-/** Does what somebody typed after `stak`, and says what is wrong with it. The process' exit code is 1 then. */
+/** Runs the command after `stak`, or reports what is wrong with it and sets the exit code to 1. */
 export async function runCommand(argv: string[]): Promise<void> {
   const cli = cac('stak');
   try {

@@ -20,7 +20,7 @@ export type Service = {
   errors: ErrorCatalogue;
   tables: readonly AnyTable[];
   subscriptions: readonly Subscription[];
-  followers?: readonly FollowerOptions[]; // what every process hears by itself
+  followers?: readonly FollowerOptions[]; // run in every process
   workers: readonly Worker[];
 };
 
@@ -29,17 +29,17 @@ export type Services = {
   ownEndpoints: readonly AnyEndpoint[];
   explorer?: Explorer;
   storage: OpenServices['storage'];
-  portalPageOf: OpenServices['tenants']['portalPageOf']; // for the page that a tenant's people see
+  portalPageOf: OpenServices['tenants']['portalPageOf']; // for the portal page of a tenant
   authenticate: Authenticate;
   onAlarm(alarm: Alarm): void; // a consumer has lost records
-  lakeConsumers: readonly { name: string }[]; // of a thread of its own
-  // Makes sure, before the first request, of what the first request needs. The tables are there.
+  lakeConsumers: readonly { name: string }[]; // in the lake's own thread
+  // Prepares what the first request needs. The tables exist already.
   prepare(): Promise<void>;
-  // Ends what they hold besides the store, when the workers have stopped.
+  // Closes everything besides the store, after the workers have stopped.
   close(): Promise<void>;
 };
 
-// All services, their routes guarded, beside the routes of the server's own.
+// All services with guarded routes, and the server's own routes.
 export function composeServices(deps: ComposeDeps): Services {
   const services = openServices(deps);
   const { accounts, tenants, webhooks, agents, lake, outbound, mcpOutbound, storage } = services;
@@ -71,7 +71,7 @@ export function composeServices(deps: ComposeDeps): Services {
 
 type WithApi = { api: readonly AnyEndpoint[] };
 
-// What `enterTenant` says to those who are not let in.
+// Error codes of `enterTenant`.
 const gated = <S extends WithApi>(service: S) => ({
   ...service,
   api: withProblems(service.api, ['tenants.not_found', 'tenants.suspended']),
@@ -118,10 +118,10 @@ function createOwnEndpoints(
   const { store, clock, sealer } = deps;
   const { accounts, inbox, lake } = services;
   const mintEndUserToken = mintEndUserTokenOf(deps, services);
-  // The lake may have its consumers here or in a thread of its own. They are listed once.
+  // The lake's consumers may run here or in its own thread. They are listed once.
   const captures = new Set(lake?.consumers.map(({ name }) => name));
   const ownEndpoints: readonly AnyEndpoint[] = [
-    // For as long as an access token, and no longer than the session or the key that it was asked for with.
+    // Valid as long as an access token, and no longer than the session or key that requested it.
     ...ownInboxEndpoints(
       grant => mintEndUserToken({ tenant: ownTenant, ttlSeconds: 15 * 60, ...grant }),
       inbox.operations,
@@ -144,7 +144,7 @@ function createOwnEndpoints(
   return ownEndpoints;
 }
 
-// What accounts answer to routes of tenants: wait with mail, or that a provider is out of order.
+// Errors of accounts in routes of tenants: too much mail, or a provider that does not work.
 const fromAccounts: Readonly<Record<string, readonly string[]>> = {
   'tenants.requestSignIn': ['accounts.too_many_attempts'],
   'tenants.createInvitation': ['accounts.too_many_attempts'],
@@ -153,6 +153,6 @@ const fromAccounts: Readonly<Record<string, readonly string[]>> = {
 const withAccountsProblems = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
   endpoints.flatMap(one => withProblems([one], fromAccounts[one.route.operationId ?? ''] ?? []));
 
-// Every route of theirs, with what the store under all of them may answer.
+// All routes of the services, with the errors that the store may cause.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
   withProblems(withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]), ['table.busy']);

@@ -16,7 +16,7 @@ import { type TracingConfig, tracingOf, tracingVariables } from './tracing.ts';
 
 export type Environment = Record<string, string | undefined>;
 
-// `process.env` is read in this file and nowhere else. A flag wins over its variable, a variable over the default.
+// `process.env` is read only in this file. A flag wins over its variable, a variable over the default.
 
 const list = z
   .string()
@@ -41,7 +41,7 @@ const address = z
   })
   .refine(({ port }) => port <= 65_535, 'must be host:port, like 127.0.0.1:9100');
 
-// An e-mail address would not do: sign-up does not prove that it is theirs.
+// Not an e-mail address: sign-up does not prove who owns it.
 const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
 
 const tablePrefix = z
@@ -54,10 +54,10 @@ const tablePrefix = z
 export type DueShards = { webhooks: number; agents: number };
 // Every store has at least these, and all of them are read: fewer would save nothing.
 export const usualDueShards: DueShards = { webhooks: 8, agents: 4 };
-export const dueShardsMost = 256; // every process reads each of them again and again
+export const dueShardsMost = 256; // every process polls each of them
 const dueShards = (usual: number) => whole(dueShardsMost).min(usual).default(usual);
 
-// Every variable the server reads. `.env.example` explains each of them; a test keeps the two alike.
+// Every variable of the server. `.env.example` explains each of them; a test keeps the two in sync.
 export const serverVariables = {
   STAK_ENV: z.enum(['development', 'production']).default('development'),
   STAK_HOST: z.string().min(1).default('127.0.0.1'),
@@ -119,18 +119,18 @@ const serverSchema = z.object(serverVariables);
 
 export type StoreConfig =
   | { kind: 'embedded'; path: string; prefix?: string }
-  | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // of the tables' names
+  | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // a prefix of the tables' names
 export type ObjectsConfig =
   | { kind: 'folder'; path: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string };
 export type LakeConfig = { kind: 'off' } | ObjectsConfig;
-// Who may look into every table: accounts by their ids, or that of the demo, from this machine.
+// Accounts that may see every table: by their ids, or the demo's account, from this machine.
 type ExplorerConfig = { operators: readonly string[]; admitsDemo: boolean };
 type OAuthClient = { clientId: string; clientSecret: string };
 type StripeConfig = {
   secretKey: string;
   webhookSecret: string;
-  prices: Record<'starter' | 'pro' | 'team', readonly string[]>; // the first is sold, the others are still paid
+  prices: Record<'starter' | 'pro' | 'team', readonly string[]>; // the first is sold, the others are still valid
 };
 
 type MailConfig = { url: string; from: string; brand: { name: string; color: string } };
@@ -139,17 +139,17 @@ export type LogLevel = z.output<(typeof serverVariables)['STAK_LOG_LEVEL']>;
 
 export type ServerConfig = {
   isProduction: boolean;
-  isPrivate: boolean; // whether only this machine reaches it, according to the settings
+  isPrivate: boolean; // whether only this machine can reach it, according to the settings
   host: string;
   port: number;
-  workers: number; // processes that serve
+  workers: number; // serving processes
   drainSeconds: number; // between failing readiness and closing
-  publicUrl: string | undefined; // where browsers and providers reach us, if it is not host and port
+  publicUrl: string | undefined; // the URL for browsers and providers, if it is not host and port
   store: StoreConfig;
   lake: LakeConfig;
   lambdaConsumers: readonly string[]; // of streams that Lambda functions follow
-  dueShards: DueShards; // partitions of what is due, at least
-  backup: backup.BackupConfig | undefined; // none: nothing is shipped
+  dueShards: DueShards; // minimum number of partitions for due items
+  backup: backup.BackupConfig | undefined; // without it, nothing is shipped
   secretKeys: readonly string[] | undefined; // newest first
   corsOrigins: readonly string[];
   trustedProxyHops: number;
@@ -157,21 +157,21 @@ export type ServerConfig = {
   webhooksPerMinute: number; // of one address, and to one source
   connectionsPerAddress: number;
   bodyMemoryMb: number; // of all requests in flight
-  defaultPlan: PlanName; // of accounts that bought none
-  storageLimits: StorageLimits; // where they are not those of the plans
+  defaultPlan: PlanName; // for accounts without a paid plan
+  storageLimits: StorageLimits; // override those of the plans
   metricsToken: string | undefined;
   tracing: TracingConfig | undefined;
-  metricsAddress: { host: string; port: number } | undefined; // where metrics are read, if not beside the API
+  metricsAddress: { host: string; port: number } | undefined; // where metrics are served, if not beside the API
   logLevel: LogLevel;
   demo: boolean;
-  explorer: ExplorerConfig | undefined; // none: there are no routes for it
+  explorer: ExplorerConfig | undefined; // without it, there are no explorer routes
   outboundAllow: readonly string[];
   github: OAuthClient | undefined;
   google: OAuthClient | undefined;
   stripe: StripeConfig | undefined;
-  mail: MailConfig | undefined; // none: no mail is sent
-  requireVerifiedEmail: boolean; // for what reaches out of this server
-  signsUpByMail: boolean; // accounts are made for confirmed addresses only
+  mail: MailConfig | undefined; // without it, no mail is sent
+  requireVerifiedEmail: boolean; // for operations that reach out of this server
+  signsUpByMail: boolean; // accounts are created for confirmed addresses only
   models: ModelsConfig;
   modelSpend: ReturnType<typeof readSpend>;
 };
@@ -186,9 +186,9 @@ export type ServerFlags = {
 };
 
 const inMemory = ':memory:';
-const workersMost = 8; // by default: they share one store, and one writer at a time
+const workersMost = 8; // by default: they share one store with one writer at a time
 const drainSecondsInProduction = 5; // two probes of a load balancer
-// Where a developer's own machine is. Anywhere else the operator names what may be reached besides the internet.
+// A developer's own machine. Elsewhere the operator names the addresses that may be reached besides the internet.
 const loopback = ['127.0.0.0/8', '::1/128'];
 
 export function readServerConfig(flags: ServerFlags = {}, env: Environment = process.env): ServerConfig {
@@ -196,7 +196,7 @@ export function readServerConfig(flags: ServerFlags = {}, env: Environment = pro
   const isProduction = data.STAK_ENV === 'production';
   const store = readStore(data, flags);
   const host = flags.host === undefined ? data.STAK_HOST : readText('--host', flags.host);
-  // Behind a proxy, too, others get here: then a demo workspace has to be asked for.
+  // Others can also reach us through a proxy: then a demo workspace must be requested.
   const isPrivate =
     isLoopback(host) && data.STAK_PUBLIC_URL === undefined && data.STAK_TRUSTED_PROXY_HOPS === 0;
   if (isProduction) requireForProduction(data, host);
@@ -259,12 +259,12 @@ function requireForProduction(data: Variables, host: string): void {
     throw new UsageError(
       'in production STAK_SECRET_KEYS must be set, to id:secret; make a secret with: openssl rand -base64 32',
     );
-  // It signs tokens, says whether cookies are for https only, and is where GitHub, Google and Stripe send browsers.
+  // It signs tokens, decides whether cookies require https, and is the URL that GitHub, Google and Stripe redirect to.
   if (!STAK_PUBLIC_URL && !isLoopback(host))
     throw new UsageError(
       'in production STAK_PUBLIC_URL must be set where others reach the server, like https://stak.example.com',
     );
-  // Sessions and keys would cross the network for everybody to read. What stays on this machine crosses none.
+  // Sessions and keys would cross the network unencrypted. On the local machine they do not cross a network.
   const { protocol, hostname } = new URL(STAK_PUBLIC_URL ?? 'https://none');
   if (protocol === 'http:' && !isLoopback(hostname) && !STAK_ALLOW_HTTP)
     throw new UsageError(
@@ -272,7 +272,7 @@ function requireForProduction(data: Variables, host: string): void {
     );
 }
 
-// What is set already is left as it is, so a variable of the shell wins over the file.
+// Existing variables are kept, so a variable of the shell wins over the file.
 export function loadEnvFile(): Environment {
   try {
     process.loadEnvFile();
@@ -297,7 +297,7 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
   return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT, ...prefix };
 }
 
-// One for each core. What is in memory is in one process.
+// One for each core. A store in memory has one process.
 function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: ServerFlags): number {
   const asked = flags.workers === undefined ? STAK_WORKERS : readWhole('--workers', flags.workers, 1, 64);
   const isInMemory = store.kind === 'embedded' && store.path === inMemory;
@@ -306,7 +306,7 @@ function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: Ser
   return isInMemory ? 1 : (asked ?? Math.min(workersMost, availableParallelism()));
 }
 
-// A folder, or s3://bucket/prefix, or `off`. An embedded store has it beside itself, also when it is `on`.
+// A folder, s3://bucket/prefix, or `off`. An embedded store has its lake beside it, also with `on`.
 function readLake(data: Variables, store: StoreConfig): LakeConfig {
   const { STAK_LAKE: location } = data;
   if (location === 'off') return { kind: 'off' };
@@ -319,7 +319,7 @@ function readLake(data: Variables, store: StoreConfig): LakeConfig {
   return { kind: 'off' };
 }
 
-// On by itself only for the demo on a developer's own machine. Anywhere else somebody has to say for whom.
+// By default only for the demo on a developer's own machine. Elsewhere it must be configured.
 function readExplorer(
   { STAK_TABLES_EXPLORER: setting }: Variables,
   isLocalDemo: boolean,
@@ -329,13 +329,13 @@ function readExplorer(
   return isLocalDemo ? { operators: [], admitsDemo: true } : undefined;
 }
 
-// `NAME=` in a file of variables means that it is not set.
+// `NAME=` in an environment file means that it is not set.
 export const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 
 export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown; prefix?: unknown };
 
-// For the commands that look into a store by themselves.
+// For commands that open a store directly.
 export function readStoreConfig(
   { path, endpoint, region, prefix: given }: StoreFlags,
   env: Environment = process.env,
@@ -357,7 +357,7 @@ export function readStoreConfig(
 export const readBackupTarget = (flags: { from?: unknown }, env: Environment = process.env) =>
   backup.readTarget(flags.from, withoutEmpty(env));
 
-// Where a server on this machine keeps its data.
+// The data folder of a server on this machine.
 export const readDataFolder = ({ path }: { path?: unknown }, env: Environment = process.env): string =>
   readText('--path', path ?? (env.STAK_DATA || './data'));
 
@@ -381,7 +381,7 @@ export type ClientConfig = {
   home: string;
 };
 
-// For the commands that talk to a server.
+// For commands that call a server.
 export function readClientConfig(flags: { url?: unknown }, env: Environment = process.env): ClientConfig {
   const readUrl = (name: string, url: unknown): string | undefined =>
     url === undefined ? undefined : readText(name, url).replace(/\/+$/, '');

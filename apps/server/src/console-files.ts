@@ -6,7 +6,7 @@ import { mountDemoSignIn } from './demo/sign-in.ts';
 import { createPageFiles } from './page-files.ts';
 import { mountReference } from './reference/page.ts';
 
-// In the package the pages are beside the bundle.
+// In the package, the pages are beside the bundle.
 const folderOf = (app: string): string => {
   const [packed, built] = [`./${app}`, `../../${app}/dist`].map(path =>
     fileURLToPath(new URL(path, import.meta.url)),
@@ -15,20 +15,20 @@ const folderOf = (app: string): string => {
 };
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
-// The components write their sizes into style attributes; nothing else comes from elsewhere than here.
+// The components set sizes in style attributes; everything else is loaded from here only.
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 export type ConsoleSettings = {
-  folder?: string; // of the pages, as they were built
-  docsFolder?: string; // of the documentation, as it was built
+  folder?: string; // of the built pages
+  docsFolder?: string; // of the built documentation
   demoFolder?: string; // the data folder with a demo to sign in to
-  isHttps?: boolean; // whether browsers reach us by https, here or at a proxy
-  environment?: 'development' | 'production'; // what the console says it is
+  isHttps?: boolean; // whether browsers reach us over https, here or at a proxy
+  environment?: 'development' | 'production'; // shown in the console
 };
 
-// The built pages of the console and of the documentation. Paths below /console are the console's own: any that is not a
-// file serves the page.
+// Serves the built pages of the console and the documentation. Paths below /console that are not files serve the
+// console's page.
 export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
   const { demoFolder, isHttps = false, environment = 'development' } = settings;
   const headers = transportSecurity({ isHttps });

@@ -21,27 +21,28 @@ export type Database = {
   client: DynamoClient;
   control: ControlPlane;
   source: StreamSource;
-  owners: Owners; // of leases: which of them are gone
-  peers?: Peers; // other processes that have it open, where they can be told something
+  owners: Owners; // of leases: tells which of them are gone
+  peers?: Peers; // other processes that have it open, if they can receive messages
   embedded?: BackupStore & PausableStore; // none on AWS
-  settled(): Promise<void>; // when indexes that were added are filled
-  // Which prefixes tables of Stak have in this store, if none has the one that was asked for.
+  settled(): Promise<void>; // resolves when new indexes are filled
+  // Prefixes of other installations in this store, if none has the requested one.
   otherPrefixes(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
 export type DatabaseOptions = {
   clock?: Clock;
-  isSecondary?: boolean; // looks and leaves: begins no store, and expired items stay where they are
-  // Which partition of an embedded store pays. It is written to as if it were behind a network, for what that costs.
+  isSecondary?: boolean; // for commands: creates no store, and does not remove expired items
+  // Called with the partition that each call uses. The embedded store is then used as if over a network, to measure
+  // costs.
   onUsage?: EngineOptions['onUsage'];
-  isReader?: boolean; // an embedded store is opened for reading only
+  isReader?: boolean; // an embedded store is opened read-only
   onError?(error: Error, work: string): void;
 };
 
 type Opened = Omit<Database, 'otherPrefixes'>;
 
-// The embedded engine or AWS: whatever is composed above it does not know which, nor what the tables are called there.
+// Opens the embedded engine or AWS. The code above it knows neither which one it is, nor the prefix of the tables.
 export async function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
   const { prefix = '' } = config;
   const opened = await (config.kind === 'aws' ? openAws(config) : openEmbedded(config.path, options));
@@ -53,7 +54,7 @@ export async function openDatabase(config: StoreConfig, options: DatabaseOptions
     otherPrefixes: () => findOtherPrefixes(opened.control, prefix),
   };
   if (config.kind === 'aws') return database;
-  // A folder is of one installation. Behind an endpoint there may be several, each with its own prefix.
+  // A folder belongs to one installation. An endpoint may have several, each with its own prefix.
   const others = await database.otherPrefixes();
   if (others.length === 0) return database;
   await database.close();
@@ -63,7 +64,7 @@ export async function openDatabase(config: StoreConfig, options: DatabaseOptions
 export const explainPrefixes = (others: readonly string[], prefix: string): string =>
   `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; set STAK_TABLE_PREFIX to choose`;
 
-// Every installation has this table, and nobody else has one whose name ends like it.
+// Every installation has this table, and no other table has a name that ends like it.
 async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise<string[]> {
   const others: string[] = [];
   let ExclusiveStartTableName: string | undefined;
@@ -82,7 +83,7 @@ async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise
 async function openEmbedded(path: string, options: DatabaseOptions): Promise<Opened> {
   const { clock = systemClock, isSecondary = false, isReader = false, onError, onUsage } = options;
   const { createEngine } = await import('@stak/engine');
-  // Names, addresses and hashes are in there: for its owner only.
+  // It contains names, addresses and hashes: readable by its owner only.
   if (path !== ':memory:' && !isSecondary) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
   const engine = await createEngine({
     path: path === ':memory:' ? path : resolve(path),
@@ -104,9 +105,9 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
   };
 }
 
-const answerMs = 3; // of DynamoDB, to a server in the same region
+const answerMs = 3; // of DynamoDB, for a server in the same region
 
-// Takes as long as a store behind a network, so that calls meet each other as they do there.
+// Takes as long as a store over a network, so that calls overlap as they do there.
 function asRemote(client: DynamoClient, clock: Clock): DynamoClient {
   const slow = Object.entries(client).map(([operation, call]) => [
     operation,
@@ -119,7 +120,7 @@ function asRemote(client: DynamoClient, clock: Clock): DynamoClient {
   return Object.assign(Object.fromEntries(slow) as DynamoClient, { mayLoseAnswers: true });
 }
 
-// Loaded late: the embedded server never pays for the SDK.
+// Loaded late: the embedded server never loads the SDK.
 async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<Opened> {
   const { awsClient } = await import('@stak/table/aws');
   const { awsSource } = await import('@stak/streams/aws');

@@ -1,13 +1,13 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// What the data folder keeps of it, in demo.json.
+// The contents of demo.json in the data folder.
 export type Demo = {
   email: string;
   password: string;
   isFilled: boolean;
   startMs?: number;
-  accountId?: string; // none in files of earlier versions
+  accountId?: string; // absent in files of earlier versions
 };
 
 const demoFile = (folder: string): string => join(folder, 'demo.json');

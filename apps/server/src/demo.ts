@@ -9,17 +9,17 @@ import { UsageError } from './errors.ts';
 
 const email = 'demo@example.com';
 export const firstOrder = 1001;
-const firstBeats = 70; // a second's work, and enough that no page is empty
+const firstBeats = 70; // a second of work, and enough that no page is empty
 const firstSeed = 264; // its first beats leave something in every column of the board
 
-// A workspace to look at, made through the API like any other. Its password is made up for each store, so that no
-// server is left with one that everybody knows.
+// A sample workspace, created through the API. Its password is generated for each store, so that no server has a
+// well-known one.
 export async function prepareDemo(url: string, folder: string): Promise<Demo & { accountId: string }> {
   const known = await readDemo(folder);
   const fresh = { email, password: randomBytes(9).toString('base64url'), isFilled: false };
   const demo = { startMs: Date.now(), ...(known ?? fresh) };
   if (known?.isFilled && known.accountId !== undefined) return { ...demo, accountId: known.accountId };
-  // Kept first: if we are killed in between, the next start signs in with it and continues.
+  // Stored first: after a crash, the next start signs in with it and continues.
   await saveDemo(folder, demo);
   const client = await signIn(url, demo).catch(
     ifCode('accounts.credentials_wrong', async () => {
@@ -46,8 +46,8 @@ async function signIn(baseUrl: string, { email, password }: Demo): Promise<Clien
   return createClient({ baseUrl, token: data.access_token });
 }
 
-// All of it may be there already, from a start that did not get to its end: then the same things happen once more,
-// under the same names.
+// Everything may exist already, from a start that was interrupted: then the same steps are repeated with the same
+// names.
 async function fill(client: Client, url: string, startMs: number): Promise<void> {
   const workspace = await openWorkspace(client, url, startMs);
   for (const [index, body] of todos.entries())

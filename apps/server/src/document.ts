@@ -13,7 +13,7 @@ export const apiInfo: ApiInfo = {
     'Webhooks, inboxes, tasks and agents of a multi-tenant SaaS. Sign in, make an API key, and send it as `Authorization: Bearer …`.',
 };
 
-// The services without a store: for what is generated from them. Nothing is opened, nothing can be called.
+// The services without a store, to generate documents from. Nothing is opened, and nothing can be called.
 function describeServices(): Services {
   const nowhere = <Port extends object>() =>
     new Proxy({} as Port, {
@@ -55,7 +55,7 @@ export function describeApi(): ApiDocument {
   return api.document();
 }
 
-// The document as readers get it: with a text and an example for everything.
+// The document for readers: with a text and an example for everything.
 export const describeReference = (): ApiDocument => annotate(describeApi());
 
 export const serviceErrors = (): ErrorCatalogue[] => describeServices().all.map(service => service.errors);

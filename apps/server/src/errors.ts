@@ -1,14 +1,14 @@
-// A mistake of the person at the keyboard: told in one line, without a stack.
+// A usage error, printed on one line without a stack.
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
 
-// One that the help of the command clears up.
+// A usage error that the help of the command explains.
 export class FlagError extends UsageError {
   override readonly name = 'FlagError';
 }
 
-// Of a call to the store: the table does not exist.
+// Whether a call to the store failed because the table does not exist.
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ResourceNotFoundException';
 
@@ -20,7 +20,7 @@ const explanations = new Map<string, (error: NodeJS.ErrnoException & { port?: nu
   ['ENOSPC', () => 'the disk is full'],
 ]);
 
-// What a server refused, in its own words, field by field.
+// The error of a server, field by field.
 type Refusal = Error & {
   code: string;
   detail: string;
@@ -39,7 +39,7 @@ export function explain(error: unknown): string {
   return (explanation?.(error) ?? error.message).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-// What the user of a command can do about an error. The server does not know that it is talking to the CLI.
+// What the user of a command can do about an error. The server does not know that the caller is the CLI.
 const nextSteps = new Map([
   ['client.unreachable', 'is it running? start one with stak start, or name another with --url or STAK_URL'],
   ['http.unauthenticated', 'sign in with stak login, or set STAK_TOKEN to an API key that is still there'],

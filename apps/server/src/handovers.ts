@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 
-// The primary of a cluster hands each connection to a worker and closes its own end when the worker says that it has
-// it. For a worker that is killed in between nobody says anything: Node keeps the connection open for ever, and its
-// client waits. Here such connections are found, and given to another worker.
+// The primary of a cluster passes each connection to a worker and closes its own end when the worker acknowledges it.
+// If a worker is killed in between, there is no acknowledgement: Node keeps the connection open for ever, and its
+// client waits. This finds such connections, and passes them to another worker.
 
 type Connection = { close(): void };
 type NewConnection = { cmd: 'NODE_CLUSTER'; act: 'newconn'; key: string; seq: number };
@@ -14,7 +14,7 @@ export type Child = EventEmitter & {
 const isNewConnection = (message: unknown): message is NewConnection =>
   (message as NewConnection | null)?.cmd === 'NODE_CLUSTER' && (message as NewConnection).act === 'newconn';
 
-// `findOther` gives a worker that serves, if there is one.
+// `findOther` returns a serving worker, if there is one.
 export function watchHandovers(child: Child, findOther: () => Child | undefined): void {
   const waiting = new Map<number, { message: NewConnection; connection: Connection }>();
   const send = child.send;
@@ -25,11 +25,11 @@ export function watchHandovers(child: Child, findOther: () => Child | undefined)
   };
   child.on('internalMessage', ({ ack }: { ack?: number }) => {
     if (ack === undefined) return;
-    // Node closes what it has handed over itself.
+    // Node closes the connections that it has passed on itself.
     if (ack < 0) waiting.get(ack)?.connection.close();
     waiting.delete(ack);
   });
-  // After the last message. A worker that has not said that it has a connection has read nothing from it.
+  // After the last message. A worker that has not acknowledged a connection has read nothing from it.
   child.once('disconnect', () => {
     for (const { message, connection } of waiting.values()) {
       const other = findOther();
@@ -40,4 +40,4 @@ export function watchHandovers(child: Child, findOther: () => Child | undefined)
   });
 }
 
-let lastSeq = 0; // below zero: Node counts its own ones up
+let lastSeq = 0; // negative, because Node's own are positive

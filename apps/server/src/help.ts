@@ -4,7 +4,7 @@ import { distance } from './spelling.ts';
 
 type Section = { title?: string; body: string };
 
-// What belongs together, in the order in which somebody new meets it.
+// Related commands, in the order in which a new user meets them.
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'me', 'keys', 'audit'],
@@ -37,7 +37,7 @@ const variables = [
   ['STAK_TOKEN', 'An API key to talk with, instead of stak login'],
 ] as const;
 
-// The sections of a page of help as cac has them, in words of ours.
+// The sections of a help page, reworded from cac's.
 export function shapeHelp(cli: CAC, sections: readonly Section[]): Section[] {
   const command = cli.matchedCommand;
   return command ? commandHelp(command, sections) : overallHelp(cli, sections);
@@ -83,7 +83,7 @@ const tidy = (sections: readonly Section[]): Section[] =>
     title,
     body: body
       .split('\n')
-      // cac takes what can be said no to for something that is on by default.
+      // cac takes an option that can be negated for one that is on by default.
       .map(line => (/^ +--no-/.test(line) ? line.replace(' (default: true)', '') : line).trimEnd())
       .map(line => (title === 'Examples' ? `  ${line}` : line))
       .join('\n'),
@@ -94,7 +94,7 @@ function columns(rows: readonly (readonly [string, string])[], least = 0): strin
   return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`).join('\n');
 }
 
-// The command that somebody may have meant: one that begins alike, or differs by a letter or two.
+// The command that was probably meant: one that starts the same, or differs by a letter or two.
 export function guessCommand(cli: CAC, given: string): string | undefined {
   const names = cli.commands.map(({ name }) => name);
   return (

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ServerConfig, StoreConfig, Variables } from './config.ts';
 import { UsageError } from './errors.ts';
 
-// The parts of the configuration that name other services: who signs people in, who is paid, who carries mail.
+// Configuration of other services: sign-in providers, billing and mail.
 
 export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' | 'google' | 'stripe'> {
   const github = allOrNone(data, ['STAK_GITHUB_CLIENT_ID', 'STAK_GITHUB_CLIENT_SECRET']);
@@ -38,8 +38,8 @@ export function readIntegrations(data: Variables): Pick<ServerConfig, 'github' |
   };
 }
 
-// People who run the server for themselves have nobody to pay. A server that sells plans, or limits what the free one
-// stores, starts accounts on the free one.
+// Users of a self-hosted server pay nothing. A server that sells plans, or limits the storage of the free one, starts
+// accounts on the free plan.
 export const readDefaultPlan = (data: Variables): ServerConfig['defaultPlan'] =>
   data.STAK_DEFAULT_PLAN ??
   (data.STAK_STRIPE_SECRET_KEY !== undefined || typeof data.STAK_STORAGE_LIMITS.free === 'number'
@@ -66,8 +66,8 @@ export const mailVariables = {
 
 type MailContext = { store: StoreConfig; isProduction: boolean; demo: boolean };
 
-// On a developer's machine mail is written to a folder beside the data, where it can be read. In production somebody has
-// to say where it goes; until then none is sent, and addresses need not be verified.
+// On a developer's machine mail is written to a folder beside the data, where it can be read. In production it must be
+// configured; until then none is sent, and addresses need not be verified.
 export function readMail(
   data: Variables,
   { store, isProduction, demo }: MailContext,
@@ -77,7 +77,7 @@ export function readMail(
   if (!isFolder && from === undefined) throw new UsageError('STAK_SMTP_URL needs STAK_MAIL_FROM');
   const hasFolder = !isProduction && store.kind === 'embedded' && store.path !== ':memory:';
   const url = given ?? (hasFolder ? pathToFileURL(resolve(store.path, 'mail')).href : undefined);
-  // The demo workspace reads no mail.
+  // The demo workspace has no mailbox.
   const signsUpByMail = data.STAK_SIGN_UP_BY_MAIL ?? (isProduction && !isFolder && !demo);
   if (signsUpByMail && (url === undefined || demo))
     throw new UsageError('STAK_SIGN_UP_BY_MAIL needs STAK_SMTP_URL, and no demo workspace');
@@ -91,7 +91,7 @@ export function readMail(
   };
 }
 
-// Half a set of credentials is a mistake that would show itself at the first customer.
+// An incomplete set of credentials would otherwise only fail for the first customer.
 function allOrNone<N extends keyof Variables>(
   data: Variables,
   names: readonly N[],

@@ -1,7 +1,7 @@
 import { accountsErrors, withKeyProblems } from '@stak/accounts';
 import type { AnyEndpoint, Principal } from '@stak/http';
 
-// To see what a key is good for, it need not be good for anything else.
+// Every key may see its own permissions.
 const forEveryKey: ReadonlySet<string> = new Set(['accounts.whoAmI']);
 
 type Context = {
@@ -10,7 +10,7 @@ type Context = {
 };
 type Handle = (c: Context, next: never) => unknown;
 
-// A key that is limited to some tenants opens routes of these tenants, and no other: neither those of another tenant nor
+// A key that is restricted to some tenants can call routes of these tenants only: neither those of other tenants nor
 // those of the account itself.
 export const withKeyTenants = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
   withKeyProblems(endpoints.map(one => (isForKeys(one) ? guarded(one) : one)));

@@ -6,8 +6,8 @@ import type { ServerConfig, StoreConfig } from './config.ts';
 import type { ObjectsLocation } from './lake-objects.ts';
 import { relayLine } from './thread-log.ts';
 
-// Starts the thread that runs the lake's maintenance, and reports what it does. What is asked of the lake goes by what is stored:
-// the channel only wakes, reports, and carries the few writes that the thread must not make itself.
+// Starts the thread that runs the lake's maintenance, and reports its state. Requests to the lake are stored: the
+// channel only wakes, reports, and carries the few writes that the thread must not make itself.
 
 export type LakeThreadSettings = {
   store: StoreConfig;
@@ -41,16 +41,16 @@ export type LakeHost = {
   units(): readonly CapacityEntry[];
 };
 
-// A capture holds a page of a megabyte, a few times over; what is larger is DuckDB's, in a process of its own. It uses
-// 100 MB at most, but below a limit of two gigabytes V8 collects a heap whenever it has grown by a third: ten times as
-// often, which was a fifth of the whole server's processor time. What is left is given back when there is nothing to do.
+// A capture holds a page of a megabyte, a few times over; larger data are in DuckDB's process. It uses 100 MB at most,
+// but with a heap limit below two gigabytes V8 collects whenever the heap has grown by a third: ten times as often,
+// which was a fifth of the server's processor time. Unused memory is released when idle.
 const ownHeapMb = 2048;
-const youngMb = 16; // what is new and gone at once
-const longestStopMs = 8_000; // before the one that stops the server gives up on it
+const youngMb = 16; // short-lived objects
+const longestStopMs = 8_000; // shorter than the time the server has to stop
 
 const nothing: Report = { workers: [], consumers: [], units: [] };
 
-// From the bundle, or from the sources through a loader.
+// From the bundle, or from the sources with a loader.
 const ownProgram = new URL(
   import.meta.url.endsWith('.ts') ? '../bin/lake-thread.mjs' : './lake-thread.mjs',
   import.meta.url,
@@ -61,7 +61,7 @@ export type LakeHostDeps = {
   client: DynamoClient;
   log: Logger;
   program?: URL;
-  stopMs?: number; // that it has to put down what it holds
+  stopMs?: number; // time to finish its work
   heapMb?: number;
 };
 
@@ -70,7 +70,7 @@ export function createLakeHost(deps: LakeHostDeps): LakeHost {
   const { stopMs = longestStopMs, heapMb = ownHeapMb } = deps;
   let thread: Thread | undefined;
   let reported = nothing;
-  let spentBefore: readonly CapacityEntry[] = []; // by threads that have ended
+  let spentBefore: readonly CapacityEntry[] = []; // of threads that have ended
 
   async function receive(from: Thread, message: FromThread): Promise<void> {
     if (message.kind === 'log') return relayLine(log, message.line);
@@ -128,7 +128,7 @@ export function createLakeHost(deps: LakeHostDeps): LakeHost {
   };
 }
 
-// Errors lose what makes them DynamoDB's on the way through a channel.
+// Errors lose their DynamoDB fields when they are sent through a channel.
 const plain = (error: unknown): Failure =>
   error instanceof Error
     ? { ...error, name: error.name, message: error.message }

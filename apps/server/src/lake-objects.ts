@@ -4,7 +4,7 @@ import { folderObjects, type ObjectStore, s3Objects } from '@stak/lake/maintenan
 import type { LakeConfig, ServerConfig, StoreConfig } from './config.ts';
 import { openScratch, sweepScratch } from './scratch.ts';
 
-// Where objects are, as it can be told to another thread.
+// The location of objects, as data for another thread.
 export type ObjectsLocation =
   | { kind: 'folder'; folder: string }
   | { kind: 's3'; bucket: string; prefix: string; region: string; endpoint?: string; cache: string };
@@ -20,13 +20,13 @@ export function openObjects(location: ObjectsLocation): ObjectStore & { close():
   return { ...folderObjects(location.folder), close() {} };
 }
 
-// Where the lake lies: beside an embedded store, in a bucket, or nowhere.
+// The location of the lake: beside an embedded store, in a bucket, or none.
 export async function openLake({ store, lake }: ServerConfig): Promise<OpenLake | undefined> {
   if (lake.kind === 'off') return undefined;
-  // Files that are being made, and for a store in memory all of them, are of this process alone.
+  // Temporary files, and all files of a store in memory, belong to this process alone.
   const hasFolder = store.kind === 'embedded' && !isInMemory(store);
   const scratch = await openScratch(hasFolder ? join(resolve(store.path), 'scratch') : tmpdir());
-  if (hasFolder) await sweepScratch(tmpdir()); // where earlier versions had theirs
+  if (hasFolder) await sweepScratch(tmpdir()); // the location in earlier versions
   const location = locationOf(store, lake, scratch.path);
   const objects = openObjects(location);
   const close = async () => {

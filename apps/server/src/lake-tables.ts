@@ -37,10 +37,10 @@ import {
 } from '@stak/webhooks/tables';
 import { z } from 'zod';
 
-// What the lake keeps of the services' tables, and whose it is. A thread loads this that runs no service, so it asks
-// for their tables alone. Counters, locks, leases and copies for an index stay in
-// their tables. Payloads and the texts of conversations are kept of accounts that want them (`lake-texts.ts`). Whatever
-// holds a user's words has to say whose they are, or nobody could have them erased.
+// What the lake keeps of the services' tables, and who owns it. A thread without services loads this, so it imports
+// only their tables. Counters, locks, leases and copies for an index stay in their tables. Payloads and the texts of
+// conversations are kept for accounts that want them (`lake-texts.ts`). Everything that contains a user's words must
+// name its owner, or it could not be erased.
 
 const ofAccount = ({ userId }: { userId: string }): Owner => ({ account_id: userId });
 const ofTenant = ({ tenant_id }: { tenant_id: string }): Owner => ({ tenant_id });
@@ -58,7 +58,7 @@ function ofTaskUser({ user_id }: { user_id: string }): Owner {
     : { tenant_id: owner.tenantId, user_id: owner.userId };
 }
 
-const elsewhere = ['stripeCustomerId', 'stripeSubId', 'githubId', 'googleId']; // who they are for others
+const elsewhere = ['stripeCustomerId', 'stripeSubId', 'githubId', 'googleId']; // ids at other services
 
 const bodySchema = z.object({
   eventId: z.string(),
@@ -69,7 +69,7 @@ const bodySchema = z.object({
   isWhole: z.boolean(),
 });
 
-// Headers are left out: some carry credentials. Of a body in several parts there is the first one, of 128 KB.
+// Headers are left out: some contain credentials. Of a body in several parts, the first 128 KB are kept.
 function bodyOf({ eventId, sourceId, receivedAt, part, parts, body }: Payload) {
   if (part > 0) return undefined;
   const bytes = body ?? new Uint8Array();
@@ -80,7 +80,7 @@ function bodyOf({ eventId, sourceId, receivedAt, part, parts, body }: Payload) {
   return { eventId, sourceId, receivedAt, body: shown, encoding, isWhole };
 }
 
-// Undefined for what is no text. A part may end within a character, which is left out then.
+// Undefined for bytes that are not text. A part may end within a character, which is then left out.
 function decode(bytes: Uint8Array, isWhole: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });

@@ -6,12 +6,12 @@ import type { Attributes, ItemOf, Store } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { type Payload, payload, sourceById } from '@stak/webhooks/tables';
 
-// Whose a conversation's turn or a webhook's body is, and whether that account wants it in the lake. Neither item says
-// it itself. It is read from the tables alone, as a thread that runs no service can.
+// Finds the owner of a conversation's turn or a webhook's body, and whether that account wants it in the lake. The
+// items themselves do not contain it. Reads only tables, so that a thread without services can use it.
 
 type Turn = ItemOf<typeof turn>;
 
-const known = 10_000; // sources and tenants that are remembered: whose one is never changes
+const known = 10_000; // sources and tenants that are cached: their owner never changes
 
 export function createTexts(store: Store): Texts {
   const accounts = createRecentMap<string, string>(known);
@@ -35,7 +35,7 @@ export function createTexts(store: Store): Texts {
   const accountOfTenant = (tenant_id: string) =>
     accountOf(`tenant ${tenant_id}`, async () => (await store.get(tenant, { tenant_id }))?.account_id);
 
-  // None when the conversation is gone: its turns go, too.
+  // Undefined if the conversation is gone: its turns are removed too.
   async function speakerOf({ tenant_id, conversation_id }: Turn): Promise<Owner | undefined> {
     const found = await store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
     return found && { tenant_id, ...(found.user_id !== undefined && { user_id: found.user_id }) };

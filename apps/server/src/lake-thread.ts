@@ -13,18 +13,18 @@ import { followed, insights } from './lake-tables.ts';
 import { createTexts } from './lake-texts.ts';
 
 // The thread of the lake's maintenance: capture, compaction, repair, retention and erasure. It opens the store itself
-// and answers no requests, so no caller waits for it. `lake-host.ts` starts it.
+// and serves no requests, so no caller waits for it. `lake-host.ts` starts it.
 
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
 const { store: storeConfig, location, scratch, logLevel, checkpointMs } = workerData as LakeThreadSettings;
-const tell = (message: FromThread): void => port.postMessage(message);
+const post = (message: FromThread): void => port.postMessage(message);
 
 const reportMs = 1000; // metrics are scraped every few seconds
-const quietBeforeTidyUp = 15; // reports without a new record: compactions that follow the last one are over
+const quietBeforeTidyUp = 15; // reports without a new record: the compactions after the last one are done
 lowerPriority();
 const clock = systemClock;
-const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
+const log = createLogger({ level: logLevel, destination: { write: line => post({ kind: 'log', line }) } });
 const answers = new Map<number, (answer: Extract<ToThread, { kind: 'answer' }>) => void>();
 const ledger = createLedger();
 const database = await openDatabase(storeConfig, {
@@ -77,7 +77,7 @@ report();
 
 function report(): void {
   tidyUp(consumers.reduce((sum, { counters }) => sum + counters().records, 0));
-  tell({
+  post({
     kind: 'report',
     workers: workers.states(),
     consumers: consumers.map(({ name, counters, shards }) => ({
@@ -89,8 +89,8 @@ function report(): void {
   });
 }
 
-// V8 keeps what it has until it needs more, so a thread that has nothing to do would hold its last page for ever: half
-// of its heap. It is collected once, when nothing has come for a while.
+// V8 keeps memory until it needs more, so an idle thread would hold its last page for ever: half of its heap. It is
+// collected once, after a while without new records.
 function createTidyUp(): (handled: number) => void {
   v8.setFlagsFromString('--expose_gc');
   const collect = vm.runInNewContext('gc') as () => void;
@@ -113,8 +113,8 @@ async function stop(): Promise<void> {
   port.close();
 }
 
-// A thread that ends in the middle of a write transaction keeps LMDB's lock, and everybody waits for it for ever. So
-// this one only reads, and what few writes it has, for its place in the streams, are made by the thread that started it.
+// A thread that ends in the middle of a write transaction keeps LMDB's lock, and everything waits for it for ever. So
+// this one only reads, and its few writes, for its checkpoints, are made by the thread that started it.
 function withWritesElsewhere(reading: DynamoClient): DynamoClient {
   let last = 0;
   const send = (operation: keyof DynamoClient) => (input: unknown) =>
@@ -123,7 +123,7 @@ function withWritesElsewhere(reading: DynamoClient): DynamoClient {
       answers.set(last, ({ failure, output }) =>
         failure ? reject(Object.assign(new Error(failure.message), failure)) : resolve(output as never),
       );
-      tell({ kind: 'write', id: last, operation, input });
+      post({ kind: 'write', id: last, operation, input });
     });
   return {
     ...reading,
@@ -135,7 +135,7 @@ function withWritesElsewhere(reading: DynamoClient): DynamoClient {
   };
 }
 
-// What the lake costs, on AWS, stands in the ledger like everything else.
+// On AWS, the lake's costs are in the ledger like all others.
 function withUnits(calling: DynamoClient): DynamoClient {
   const isRead = new Set(['get', 'query', 'scan', 'batchGet', 'transactGet']);
   const booked = Object.entries(calling).map(([operation, call]) => [

@@ -1,4 +1,4 @@
-// Tools are made from the API's own document: a change of an operation is a change of its tool.
+// Tools are generated from the API's document: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
 export type Tool = {
@@ -15,7 +15,7 @@ export type Tool = {
   request(input: Record<string, unknown>): { path: string; init: RequestInit };
 };
 
-// What a person asks an assistant for. Not among them: keys, billing, erasure, and what streams.
+// Operations that are useful to assistants. Not included: keys, billing, erasure, and streams.
 const operations = [
   'accounts.whoAmI',
   'tenants.list',
@@ -90,7 +90,7 @@ export async function readTools(
   );
 }
 
-// `tasks.listOfUser` is `tasks_list_of_user`: clients take letters, digits and _.
+// `tasks.listOfUser` is `tasks_list_of_user`: clients accept letters, digits and _.
 const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
@@ -156,7 +156,7 @@ function requestOf(
   };
 }
 
-// A segment of dots would lead to another operation, which may be none of the tools.
+// A segment of dots would lead to another operation, which may not be a tool.
 function segmentOf(name: string, value: unknown): string {
   const text = String(value ?? '');
   if (/^\.{0,2}$/.test(text))
@@ -168,7 +168,7 @@ export class ToolInputError extends Error {}
 
 const component = '#/components/schemas/';
 
-// A schema stands alone: what it refers to comes with it.
+// A schema is self-contained: the schemas it refers to are included.
 function withDefinitions(schema: Schema & { type: 'object' }, { components }: Document) {
   const definitions: Record<string, unknown> = {};
   const visit = (value: unknown): unknown => {
@@ -180,7 +180,7 @@ function withDefinitions(schema: Schema & { type: 'object' }, { components }: Do
           return [key, visit(inner)];
         const name = inner.slice(component.length);
         if (!(name in definitions)) {
-          definitions[name] = {}; // so that one that refers to itself ends
+          definitions[name] = {}; // so that a recursive schema ends
           definitions[name] = visit(components?.schemas?.[name]);
         }
         return [key, `#/$defs/${name}`];

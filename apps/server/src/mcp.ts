@@ -6,13 +6,12 @@ import { designs } from './designs.ts';
 import { isLoopback } from './loopback.ts';
 import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 
-// The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's own
-// credential: an API key, or the token of an app that a person let in, which is good for nothing else. There are no
-// sessions, so any process answers any request.
-// https://modelcontextprotocol.io/specification
+// The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's
+// credential: an API key, or the token of an app that a person authorised, which is valid for nothing else. There are
+// no sessions, so any process can handle any request. https://modelcontextprotocol.io/specification
 
 const bodyBytes = 1024 * 1024; // of one message; the largest body of an operation that is a tool
-const batchMessages = 20; // their answers are written at once; the tools alone are some hundred kilobytes
+const batchMessages = 20; // their responses are written at once; the list of tools alone has some hundred kilobytes
 const tooLarge = {
   jsonrpc: '2.0',
   error: { code: -32600, message: `Send at most ${bodyBytes} bytes, and say how many` },
@@ -46,10 +45,10 @@ type Call = (path: string, init: RequestInit) => Promise<Response>;
 export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly string[]): void {
   const resource = mcpResource(publicUrl);
   const origins = new Set([new URL(publicUrl).origin, ...corsOrigins]);
-  // As the specification asks, of a page: a name that leads here does not make it one of ours.
+  // Required by the specification, against DNS rebinding: a page whose name resolves to us is still foreign.
   const isForeign = (origin: string): boolean =>
     !origins.has(origin) && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
-  // Where an app finds out how it gets a token (RFC 9728, 5.1).
+  // Tells an app how to get a token (RFC 9728, 5.1).
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
   app.all('/mcp', async c => {
@@ -59,7 +58,7 @@ export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly stri
     if (origin !== undefined && isForeign(origin)) return c.json(foreignPage, 403);
     const authorization = c.req.header('authorization');
     const forwarded = c.req.header('x-forwarded-for');
-    // The address of the caller, so that its limits count, and nothing of this request's own body.
+    // Passes on the caller's address, so that its limits count, but not this request's body.
     const env = { remoteAddress: c.env?.remoteAddress ?? c.env?.incoming?.socket.remoteAddress, resource };
     const call: Call = async (path, init) => {
       const headers = new Headers(init.headers);
@@ -72,7 +71,7 @@ export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly stri
       return c.json(unknownCaller, 401, {
         'WWW-Authenticate': known ? `${challenge}, error="invalid_token"` : challenge,
       });
-    if (!known.ok) return known; // too many requests, or none at the moment
+    if (!known.ok) return known; // too many requests, or the store is unavailable
     const length = c.req.header('content-length');
     if (length === undefined) return c.json(tooLarge, 411);
     if (!(Number(length) <= bodyBytes)) return c.json(tooLarge, 413);
@@ -80,7 +79,7 @@ export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly stri
     if (messages === undefined) return c.json(notJson, 400);
     const count = Array.isArray(messages) ? messages.length : 1;
     if (count > batchMessages) return c.json(tooMany, 400);
-    // Each message of a batch counts as a request: an answer may be a thousand times as long as what asked for it.
+    // Each message of a batch counts as a request: a response may be a thousand times as long as its request.
     for (let counted = 1; counted < count; counted++) {
       const again = await call('/v1/whoami', {});
       if (!again.ok) return again;
@@ -98,7 +97,7 @@ async function readMessages(request: Request): Promise<unknown> {
   }
 }
 
-// Loaded when somebody asks: the SDK is of no use to a server without such callers.
+// Loaded on the first call: most servers have no MCP clients.
 async function answer(
   request: Request,
   messages: unknown,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Metrics } from '@stak/http';
 
-// Metrics on an address of their own, so that a proxy in front of the API never reaches them. Several processes share
-// the address as they share that of the API.
+// Serves metrics on a separate address, so that a proxy in front of the API never reaches them. Several processes share
+// the address, like that of the API.
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
   { read, contentType, token }: Metrics,

@@ -21,16 +21,16 @@ export type Measured = {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-// Memory, processor time and garbage collection. Not the delay of the event loop: prom-client samples it a hundred times
-// a second, which takes one percent of a core of a server that idles, and `stak_event_loop_delay_seconds` says it too.
+// Memory, processor time and garbage collection. Not the delay of the event loop: prom-client samples it a hundred
+// times a second, which takes one percent of a core of an idle server, and `stak_event_loop_delay_seconds` has it too.
 function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 2 ** 31 - 1 });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name);
 }
 
-// What Prometheus reads at /metrics, the sum of all processes whichever of them is asked. Names of routes and patterns
-// come from the source, never from a caller, so there are only so many series.
+// The metrics at /metrics: the sum of all processes, from any of them. Names of routes and patterns come from the
+// source, never from a caller, so the number of series is limited.
 export function createMetrics(): {
   observe(record: RequestRecord): void;
   expose(measured: Measured): Metrics;
@@ -62,7 +62,7 @@ export function createMetrics(): {
         contentType: registry.contentType,
         read: measured.supervised ? () => readAll(measured.supervised!) : () => registry.metrics(),
         ...(measured.token !== undefined && { token: measured.token }),
-        // What customers do, by route and table, is nothing for everyone who can reach the server.
+        // Metrics show what customers do, by route and table, so they are not public.
         admits: isFromThisMachine,
       };
     },
@@ -126,7 +126,7 @@ function exposeEventLoop(registers: Registry[], watch: EventLoopWatch): void {
   });
 }
 
-// Everyone's together: a series for each account would be as many as there are customers.
+// In total: a series for each account would be one per customer.
 function exposeStorage(registers: Registry[], { storage }: Measured): void {
   new Gauge({
     name: 'stak_storage_bytes',
@@ -147,7 +147,7 @@ function exposeLetters(registers: Registry[], { setAside }: Measured): void {
     help: 'Consumers that have records set aside (1)',
     labelNames: ['consumer'],
     registers,
-    aggregator: 'max', // every process looks at the same
+    aggregator: 'max', // every process reads the same letters
     async collect() {
       this.reset();
       for (const consumer of await setAside()) this.set({ consumer }, 1);
@@ -155,7 +155,7 @@ function exposeLetters(registers: Registry[], { setAside }: Measured): void {
   });
 }
 
-// Only the process that ships has anything to tell.
+// Only the process that ships has values.
 function exposeBackup(registers: Registry[], { backup }: Measured): void {
   const gauge = (name: string, help: string, read: (state: BackupState) => number | undefined) =>
     new Gauge({

@@ -2,7 +2,7 @@ import type { ModelsConfig, ProviderName } from '@stak/agents';
 import { z } from 'zod';
 import type { Variables } from './config.ts';
 
-// The part of the configuration that says which models answer, and what they may cost.
+// The part of the configuration about models and their costs.
 
 const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
 
@@ -43,7 +43,7 @@ const nameOf = (text: string) => {
   return { provider: text.slice(0, slash), model: text.slice(slash + 1) };
 };
 
-// With none of them, agents answer by rules and skills.
+// Without any of them, agents respond by rules and skills.
 export function readModels(data: Variables): ModelsConfig {
   const { STAK_ANTHROPIC_API_KEY: anthropicKey, STAK_GEMINI_API_KEY: googleKey } = data;
   const { STAK_OPENAI_URL: baseURL, STAK_OPENAI_API_KEY: openaiKey, STAK_BEDROCK_REGION: region } = data;
@@ -76,7 +76,7 @@ export function readModels(data: Variables): ModelsConfig {
   };
 }
 
-// Dollars a day, by plan or account, which have different names; null: as much as tenants allow.
+// Dollars per day, by plan or account, which have different names; null: no limit besides those of tenants.
 type SpendLimits = Readonly<Record<string, number | null>>;
 
 export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): SpendLimits =>
@@ -87,7 +87,7 @@ export const readSpend = ({ STAK_MODEL_SPEND_PER_DAY }: Variables): SpendLimits 
     }),
   );
 
-// What the operator says of the account, of its plan, or what the plan says itself.
+// The operator's limit for the account or its plan, or else the plan's own.
 export function findSpendLimit(
   limits: SpendLimits,
   accountId: string,

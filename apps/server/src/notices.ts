@@ -9,8 +9,8 @@ import { type Alert, type Emit, type EventShare, webhookErrors } from '@stak/web
 import { z } from 'zod';
 import { noticeOf } from './storage.ts';
 
-// What Stak itself has to tell: to an account, whose inbox is in a tenant of ours, or to a tenant's user. No account
-// can have a tenant of this name.
+// Messages of Stak itself: to an account, whose inbox is in a tenant of ours, or to a tenant's user. No account can
+// have a tenant with this name.
 export const ownTenant = 'stak';
 
 type Post = Pick<Inbox['operations'], 'publish' | 'ensureInbox'>;
@@ -22,11 +22,11 @@ const inboxes = {
   tasks: { title: 'Tasks', description: 'Reminders of tasks.' },
   approvals: { title: 'Approvals', description: 'Actions of agents that need your approval.' },
 } as const;
-// Of a tenant's users, besides those.
+// For a tenant's users, in addition to those.
 const usersInboxes = { agent: { title: 'Agent', description: 'Messages from agents.' } } as const;
 
 // A key produces one notice, however often it is sent.
-export async function tell(
+export async function sendNotice(
   post: Post,
   tenant_key: string,
   inbox_key: keyof typeof inboxes | keyof typeof usersInboxes,
@@ -40,17 +40,17 @@ export async function tell(
   return post.publish(inboxId, draft, { sender });
 }
 
-type AlertRooms = {
+type AlertDeps = {
   post: Post;
   mail: AccountNotices;
-  // What people call the source and the connection.
+  // The names of the source and the connection.
   describeConnection(alert: Alert): Promise<{ source?: string; connection?: string }>;
 };
 
-// To the inbox of the account, and by mail to the members who can do something about it. If one of them fails, both are
-// told again: each takes a key once.
-export const tellAlert =
-  ({ post, mail, describeConnection }: AlertRooms) =>
+// To the inbox of the account, and by mail to the members who can act on it. If one of them fails, both are repeated:
+// each takes a key once.
+export const sendAlert =
+  ({ post, mail, describeConnection }: AlertDeps) =>
   async (alert: Alert): Promise<void> => {
     const { userId, connectionId, alertKind, hour, detail, raisedAt } = alert;
     const what = alertKind.replaceAll('_', ' ');
@@ -59,34 +59,40 @@ export const tellAlert =
     const { source = alert.sourceId, connection = connectionId } = await describeConnection(alert);
     const line = `${source}, ${connection}: ${what} at ${raisedAt.slice(11, 16)} UTC. ${detail}`;
     await Promise.all([
-      tell(post, ownTenant, 'alerts', notice),
+      sendNotice(post, ownTenant, 'alerts', notice),
       mail.deliveriesFail(userId, { key: `deliveries.${key}`, line }),
     ]);
   };
 
-type LimitRooms = { post: Post; mail: AccountNotices };
+type LimitDeps = { post: Post; mail: AccountNotices };
 type LimitNotice = { accountId: string; category: string; key: string; title: string; body: string };
 
-async function tellLimit({ post, mail }: LimitRooms, notice: LimitNotice): Promise<void> {
+async function sendLimitNotice({ post, mail }: LimitDeps, notice: LimitNotice): Promise<void> {
   const { accountId, category, key, title, body } = notice;
   await Promise.all([
-    tell(post, ownTenant, 'alerts', { uid: accountId, title, body, category, key: `${accountId}.${key}` }),
+    sendNotice(post, ownTenant, 'alerts', {
+      uid: accountId,
+      title,
+      body,
+      category,
+      key: `${accountId}.${key}`,
+    }),
     mail.limitReached(accountId, { key: `limits.${key}`, title, body }),
   ]);
 }
 
 // Once a month for each share of the storage that is used.
-export const tellStorage =
-  (rooms: LimitRooms, clock: Clock) =>
+export const sendStorageNotice =
+  (deps: LimitDeps, clock: Clock) =>
   async (notice: StorageNotice): Promise<void> => {
     const { accountId, percent } = notice;
     const key = `storage.${new Date(clock.now()).toISOString().slice(0, 7)}.${percent}`;
-    await tellLimit(rooms, { accountId, category: 'storage', key, ...noticeOf(notice) });
+    await sendLimitNotice(deps, { accountId, category: 'storage', key, ...noticeOf(notice) });
   };
 
-// Once a month for each share of the events that a plan has.
-export const tellEvents =
-  (rooms: LimitRooms) =>
+// Once a month for each share of a plan's events.
+export const sendUsageNotice =
+  (deps: LimitDeps) =>
   async ({ userId: accountId, percent, eventsPerMonth, since }: EventShare): Promise<void> => {
     const key = `events.${since}.${eventsPerMonth}.${percent}`;
     const events = eventsPerMonth.toLocaleString('en');
@@ -100,27 +106,27 @@ export const tellEvents =
             title: `${percent} % of this month's events are used`,
             body: `Your plan has ${events} events a month. When they are used up, webhooks are refused until the next month begins.`,
           };
-    await tellLimit(rooms, { accountId, category: 'events', key, ...text });
+    await sendLimitNotice(deps, { accountId, category: 'events', key, ...text });
   };
 
-type Reminded = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
+type ReminderDeps = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
 type Reminder = Parameters<Remind>[0];
 
-// To the user's inbox, and to the webhooks of the account. If one of them fails, both are sent again: each takes a key
+// To the user's inbox, and to the webhooks of the account. If one of them fails, both are repeated: each takes a key
 // once.
-export const tellReminder =
-  (rooms: Reminded): Remind =>
+export const sendReminder =
+  (deps: ReminderDeps): Remind =>
   async reminder => {
-    await Promise.all([remindUser(rooms, reminder), remindAccount(rooms, reminder)]);
+    await Promise.all([remindUser(deps, reminder), remindAccount(deps, reminder)]);
   };
 
-async function remindUser({ post }: Reminded, { key, user, task }: Reminder): Promise<void> {
+async function remindUser({ post }: ReminderDeps, { key, user, task }: Reminder): Promise<void> {
   const [tenant, uid] = user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
   const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
-  await tell(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+  await sendNotice(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
 }
 
-async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder): Promise<void> {
+async function remindAccount({ emit, accountOf }: ReminderDeps, reminder: Reminder): Promise<void> {
   const { key: id, user, task, at } = reminder;
   const [accountId, whose] =
     user.kind === 'endUser'
@@ -130,8 +136,8 @@ async function remindAccount({ emit, accountOf }: Reminded, reminder: Reminder):
     await emit(accountId, { type: 'task.reminder', id, at, data: { ...whose, task } });
 }
 
-// For the sources of the account with the provider `stak`. An account that does more in a minute than its plan has
-// events must not keep the others waiting: its trail has the rest.
+// For the account's sources with the provider `stak`. An account that does more in a minute than its plan has events
+// must not delay others: the rest is in its audit trail only.
 export const emitAudit =
   (emit: Emit, log: Logger) =>
   async (accountId: string, entry: ShownEntry): Promise<void> => {
@@ -142,19 +148,19 @@ export const emitAudit =
     });
   };
 
-const argumentChars = 4_000; // the approval itself has all of them
+const argumentChars = 4_000; // the approval itself contains all of them
 
-type ApprovalRooms = { post: Post & Pick<Inbox['operations'], 'redactHostId'> } & Pick<
+type ApprovalDeps = { post: Post & Pick<Inbox['operations'], 'redactHostId'> } & Pick<
   Tenants,
   'accountOf' | 'adminsOf'
 >;
 
 type Asked = { tenant: string; uid: string; key: string };
 
-// Those who may decide: the user of the conversation, or the admins of the tenant. The account hears of what needs an
-// admin, and of its own conversations.
+// The users who may decide: the user of the conversation, or the admins of the tenant. The account is notified of what
+// needs an admin, and of its own conversations.
 async function decidersOf(
-  { accountOf, adminsOf }: ApprovalRooms,
+  { accountOf, adminsOf }: ApprovalDeps,
   { tenant_id, approval_id, user_id, approval }: ApprovalRequest,
 ): Promise<Asked[]> {
   const isUsers = approval === 'user' && user_id !== undefined;
@@ -166,8 +172,8 @@ async function decidersOf(
   ];
 }
 
-export const tellApproval =
-  (rooms: ApprovalRooms) =>
+export const sendApproval =
+  (deps: ApprovalDeps) =>
   async (request: ApprovalRequest): Promise<void> => {
     const { conversation_id, approval_id, name, input, expires_at } = request;
     const notice = {
@@ -175,22 +181,22 @@ export const tellApproval =
       body: `${cutText(JSON.stringify(input, null, 2), argumentChars)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
       category: 'approval',
     };
-    for (const { tenant, uid, key } of await decidersOf(rooms, request))
-      await tell(rooms.post, tenant, 'approvals', { uid, ...notice, key });
+    for (const { tenant, uid, key } of await decidersOf(deps, request))
+      await sendNotice(deps.post, tenant, 'approvals', { uid, ...notice, key });
   };
 
-// There is nothing to decide any more: the message is redacted for all who have it.
+// There is nothing to decide any more: the message is redacted for all recipients.
 export const withdrawApproval =
-  (rooms: ApprovalRooms) =>
+  (deps: ApprovalDeps) =>
   async (request: ApprovalRequest): Promise<void> => {
-    for (const { tenant, key } of await decidersOf(rooms, request))
-      await rooms.post.redactHostId({ tenant_key: tenant, inbox_key: 'approvals' }, key).catch(error => {
-        // Those who were made admins since were never told.
+    for (const { tenant, key } of await decidersOf(deps, request))
+      await deps.post.redactHostId({ tenant_key: tenant, inbox_key: 'approvals' }, key).catch(error => {
+        // Admins since then did not get it.
         if (!inboxErrors.includes(error) || error.code !== 'inbox.send_not_found') throw error;
       });
   };
 
-// What Stak told an account goes with it.
+// Stak's messages to an account are erased with it.
 export const ownInboxEraser = (eraseUser: NonNullable<Eraser['eraseUser']>): Eraser => ({
   name: 'own-inbox',
   eraseAccount: accountId => eraseUser(ownTenant, accountId),
@@ -218,10 +224,10 @@ const inboxToken = route({
 export const ownInboxEndpoints = (mint: Mint, { ensureInbox }: Pick<Post, 'ensureInbox'>) =>
   [
     endpoint(inboxToken, async c => {
-      // A token is for reading: an inbox that nobody has been told anything in yet is empty, not missing.
+      // A token is for reading: an inbox without messages yet is empty, not missing.
       for (const [inbox_key, about] of Object.entries(inboxes))
         await ensureInbox({ tenant_key: ownTenant, inbox_key }, about);
-      // A key that only reads mints a token that only reads.
+      // A read-only key mints a read-only token.
       const { accountId, userId: person, credentialId, ...caller } = c.get('principal');
       const scope = caller.scope === 'read' ? 'inbox:read' : 'inbox:read inbox:write';
       const minted = await mint({ sub: accountId, scope, credentialId, person });

@@ -1,6 +1,6 @@
 import { UsageError } from './errors.ts';
 
-// One origin or several, as a flag that is repeated or with commas between them.
+// One origin or several, as a repeated flag or separated by commas.
 export function readOrigins(given: unknown): string[] {
   const texts = given === undefined ? [] : Array.isArray(given) ? given : [given];
   const origins = texts

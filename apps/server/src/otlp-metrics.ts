@@ -10,7 +10,7 @@ const timeoutMs = 10_000;
 const cumulative = 2; // AggregationTemporality of OTLP
 
 /**
- * Sends what /metrics shows to a collector, by OTLP over HTTP in JSON. Every process sends its own, told apart by
+ * Sends the metrics of /metrics to a collector, by OTLP over HTTP in JSON. Every process sends its own, with its own
  * `service.instance.id`.
  */
 export function sendMetrics(
@@ -41,7 +41,7 @@ export function sendMetrics(
       },
       error => {
         if (!isAway) log.warn({ err: error }, 'metrics could not be sent to the collector');
-        isAway = true; // said once
+        isAway = true; // logged once
       },
     );
   let sending = Promise.resolve();
@@ -49,7 +49,7 @@ export function sendMetrics(
     sending = sending.then(trySend);
   }, metricsEveryMs).unref();
   return {
-    // What happened since the last time is sent, too.
+    // Also sends what happened since the last interval.
     stop() {
       clearInterval(timer);
       return sending.then(trySend);
@@ -81,7 +81,7 @@ function toOtlp({ name, help: description, type, values }: Metric, times: Times)
   }
 }
 
-// Prometheus counts what is up to each bound, OTLP what is between two.
+// Prometheus buckets are cumulative, OTLP's are not.
 function histogramOf(name: string, values: readonly MetricValueWithName<string>[], times: Times) {
   const series = new Map<
     string,

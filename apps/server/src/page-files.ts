@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Api } from '@stak/http';
 
-// The built files of a page, read once and kept as they are and zipped.
+// The built files of a page, read once and cached, plain and compressed.
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -16,26 +16,26 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-// What a handler of the server gets.
+// The context of a handler.
 type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
 
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
 type Answering = {
   policy: string;
   headers: Record<string, string>;
-  missing: string; // what to say where there is no such file
-  missingPage?: string; // a file that says it better
+  missing: string; // the text if a file does not exist
+  missingPage?: string; // a file to show instead
   isVersioned?: boolean; // whether the names of its files change with their content
 };
 
 export type PageFiles = {
-  // Whether a path names a file, rather than a place of the page's own.
+  // Whether a path names a file, rather than a route of the page.
   isAsset(path: string): boolean;
   answer(c: PageContext, path: string, answering: Answering): Promise<Response>;
 };
 
 export function createPageFiles(folder: string): PageFiles {
-  // Only what exists is kept, so that no stranger can fill it.
+  // Only existing files are cached, so that callers cannot fill it.
   const files = new Map<string, File>();
   const read = async (path: string): Promise<File | undefined> => {
     const file = files.get(path) ?? (await load(folder, path));
@@ -48,7 +48,7 @@ export function createPageFiles(folder: string): PageFiles {
       const always = { ...headers, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
       const found = await read(normalize(path));
       const file = found ?? (missingPage === undefined ? undefined : await read(missingPage));
-      // While servers are replaced, another one may have the file already: nobody keeps that this one has not.
+      // During a deployment, another server may have the file already, so a 404 must not be cached.
       if (!file) return c.text(missing, 404, { ...always, 'Cache-Control': 'no-store' });
       const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
       return c.body(isZipped ? file.zipped : file.body, found ? 200 : 404, {

@@ -22,7 +22,7 @@ const permissions = route({
   },
 });
 
-// By the rules that refuse a request: there is no second table of rights.
+// Uses the rules that refuse requests: there is no second table of rights.
 export const permissionsEndpoint = (endpoints: () => readonly AnyEndpoint[]) =>
   endpoint(permissions, c => {
     const principal = c.get('principal');

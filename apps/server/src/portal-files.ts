@@ -4,20 +4,20 @@ import { type Api, transportSecurity } from '@stak/http';
 import type { PortalPage } from '@stak/tenants';
 import { createPageFiles } from './page-files.ts';
 
-// In the package the pages are beside the bundle.
+// In the package, the pages are beside the bundle.
 const [packedFolder, builtFolder] = ['./portal', '../../portal/dist'].map(path =>
   fileURLToPath(new URL(path, import.meta.url)),
 ) as [string, string];
 const pagesFolder = existsSync(packedFolder) ? packedFolder : builtFolder;
 
 export type PortalSettings = {
-  readPage(tenantId: string): Promise<PortalPage | undefined>; // of the tenant's own choice; none for no tenant
-  folder?: string; // of the pages, as they were built
+  readPage(tenantId: string): Promise<PortalPage | undefined>; // of the tenant's settings; undefined if the tenant does not exist
+  folder?: string; // of the built pages
   isHttps?: boolean;
 };
 
-// No page but those that the tenant names may show it, and it loads nothing from elsewhere but the tenant's logo. The
-// settings let only plain origins into this header.
+// Only pages that the tenant names may show it, and it loads nothing from elsewhere but the tenant's logo. The settings
+// allow only plain origins in this header.
 function policyOf({ frameAncestors, logoOrigin }: PortalPage): string {
   const ancestors = frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'";
   return [
@@ -32,8 +32,8 @@ function policyOf({ frameAncestors, logoOrigin }: PortalPage): string {
   ].join('; ');
 }
 
-// What a tenant's people see, at /portal/{tenant_id}. A tenant that does not exist has the same page, which then finds
-// nobody to sign in.
+// The page for a tenant's users, at /portal/{tenant_id}. A tenant that does not exist has the same page, where signing
+// in fails.
 export function mountPortal(app: Api['app'], settings: PortalSettings): void {
   const { readPage, folder = pagesFolder, isHttps = false } = settings;
   const headers = transportSecurity({ isHttps });

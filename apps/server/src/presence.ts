@@ -12,11 +12,12 @@ import { defineQuery, entity, extendTable, type Store } from '@stak/table';
 import { z } from 'zod';
 import { arrival } from './archive/arrival.ts';
 
-// Who serves on a store that cannot tell it by itself, such as DynamoDB: each process says every few seconds that it is
-// alive. What one had leased that has stopped saying so is taken over. docs/adr/0074-processes-say-that-they-are-alive.md
+// The serving processes of a store that does not know them, such as DynamoDB: each process reports every few seconds
+// that it is alive. The leases of one that has stopped are taken over.
+// docs/adr/0074-processes-say-that-they-are-alive.md
 
 const beatMs = 3_000;
-const aliveMs = 9_000; // two beats may fail
+const aliveMs = 9_000; // two reports may fail
 const skewMs = 1_500; // clocks differ by a second
 const keptS = 60 * 60;
 
@@ -43,7 +44,7 @@ export const serverStreamsTable = extendTable(streamsTable, {
   queries: [servingProcesses],
 });
 
-/** Whether a server runs on this store, which cannot tell it by itself. */
+/** Whether a server runs on this store, which does not know its processes itself. */
 export async function isServed(store: Store, nowMs: number): Promise<boolean> {
   for await (const { alive_until } of store.all(servingProcesses, {}))
     if (alive_until + skewMs > nowMs) return true;
@@ -52,9 +53,9 @@ export async function isServed(store: Store, nowMs: number): Promise<boolean> {
 
 export type Presence = {
   owners: Owners;
-  begin(): Promise<void>; // before anything is leased
+  begin(): Promise<void>; // call it before anything is leased
   worker: Worker;
-  // Servers with different public addresses refuse each other's tokens, which are signed in the name of the address.
+  // Servers with different public URLs refuse each other's tokens, which are signed for the URL.
   check(): Promise<'degraded' | undefined>;
 };
 
@@ -93,8 +94,8 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
 
   const neighbours: Neighbours = {
     id,
-    // Read again: one that only slept may be back, and one that has just come is in no list yet. It says that it is
-    // alive before it leases anything.
+    // Read again: a process that was suspended may be back, and a new one is in no list yet. A process reports that it
+    // is alive before it leases anything.
     async isGone(other) {
       if (other === id || seenAlive.has(other)) return false;
       const found = await store.get(servingProcess, { id: other }, { consistent: true });

@@ -1,4 +1,4 @@
-// Rows as aligned columns; the first one is the heading. Where there are no others, a person is told what to do.
+// Prints rows as aligned columns; the first one is the heading. Without other rows, prints a hint for people.
 export function printTable(rows: readonly (readonly string[])[], ifEmpty?: string): void {
   if (rows.length === 1 && ifEmpty !== undefined) {
     console.error(ifEmpty);
@@ -13,7 +13,7 @@ export function tableText(rows: readonly (readonly string[])[]): string {
   return lines.map(line => line.trimEnd()).join('\n');
 }
 
-// For somebody who sits there and waits; a program is not interested.
+// For a person at a terminal; programs do not need it.
 export function note(line: string): void {
   if (process.stderr.isTTY) console.error(line);
 }
@@ -22,7 +22,7 @@ export const printJson = (value: unknown): void => console.log(JSON.stringify(va
 
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-// The first ones of a list that may be long.
+// The first items of a list that may be long.
 export async function takeFirst<T>(items: AsyncIterable<T>, most: number): Promise<T[]> {
   const taken: T[] = [];
   for await (const one of items) {

@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { UsageError } from './errors.ts';
 
-// Asks at the terminal, or takes the next line from a pipe. A password is not echoed.
+// Prompts at the terminal, or reads the next line from a pipe. A password is not echoed.
 export async function ask(question: string, { isSecret = false } = {}): Promise<string> {
   const line = process.stdin.isTTY ? await askTerminal(question, isSecret) : await readPiped();
   if (line === undefined) throw new UsageError(`nothing was given for ${question.replace(/:?\s*$/, '')}`);
@@ -25,8 +25,8 @@ async function askTerminal(question: string, isSecret: boolean): Promise<string 
 
 let piped: { lines: Interface; waiting: AsyncIterator<string>; isOpen: boolean } | undefined;
 
-// One reader for all questions: a second one would miss what came together with the first line. While nobody asks it
-// pauses, so that a pipe which stays open does not keep the program running.
+// One reader for all prompts: a second one would miss what arrived together with the first line. It pauses between
+// prompts, so that a pipe which stays open does not keep the program running.
 async function readPiped(): Promise<string | undefined> {
   piped ??= openPipe();
   if (piped.isOpen) piped.lines.resume();

@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-// Folders for files that are of one process alone. What a killed process left behind is removed by the next one: it
-// may hold rows of somebody who was erased since.
+// Folders for files of one process. What a killed process left behind is removed by the next one: it may contain rows
+// of a user who was erased since.
 
 export type Scratch = { path: string; remove(): Promise<void> };
 
-// A process, told from a later one with the same pid, which in a container is the rule. Processes can see each other
-// if they are of one space.
+// Identifies a process, also against a later one with the same pid, which is common in containers. Processes can see
+// each other if they are in the same space.
 type Owner = { space: string; pid: number; started: string };
 
 const ownerFile = 'owner';
@@ -25,7 +25,7 @@ export async function openScratch(parent: string): Promise<Scratch> {
   await writeFile(join(path, ownerFile), JSON.stringify(owner), { mode: 0o600 });
   const touching = setInterval(() => {
     const now = new Date();
-    utimes(join(path, ownerFile), now, now).catch(() => {}); // removed meanwhile
+    utimes(join(path, ownerFile), now, now).catch(() => {}); // removed in the meantime
   }, touchMs).unref();
   return {
     path,
@@ -40,7 +40,7 @@ export async function sweepScratch(parent: string, nowMs = Date.now()): Promise<
   for (const name of await readdir(parent)) {
     if (!name.startsWith(prefix)) continue;
     const path = join(parent, name);
-    // Somebody else's folder cannot be removed, and does not keep us from starting.
+    // Another user's folder cannot be removed, but that must not prevent a start.
     if (await isAbandoned(path, name, nowMs))
       await rm(path, { recursive: true, force: true }).catch(() => {});
   }
@@ -66,7 +66,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-// The boot and the process namespace where Linux tells them, else the machine's name.
+// The boot and the process namespace if Linux has them, else the machine's name.
 function space(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -76,8 +76,8 @@ function space(): string {
   }
 }
 
-// When a process of this space began, in words that only compare; undefined if there is none. Where it cannot be known,
-// a process that took over the pid is mistaken for the old one.
+// When a process of this space started, in a form that only compares; undefined if there is none. If it is not known, a
+// process that reuses the pid is taken for the old one.
 function startedAt(pid: number): string | undefined {
   if (!(pid > 0)) return undefined;
   try {
@@ -86,7 +86,8 @@ function startedAt(pid: number): string | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined;
   }
   try {
-    // The name of the program, in brackets, may hold spaces. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The name of the program, in brackets, may contain spaces.
+    // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!;
   } catch {
     return '';

@@ -1,7 +1,7 @@
 import { looksSealed, SealError, type Sealer } from '@stak/kit';
 import type { AnyTable, Attributes, DynamoClient } from '@stak/table';
 
-// Everything at rest that is sealed, wherever services have put it: for an operator who changes the key.
+// All sealed values at rest, in every service: for an operator who changes the key.
 
 type KeyNames = AnyTable['keys'];
 
@@ -10,7 +10,7 @@ export type SealedValue = {
   key: Record<string, string>;
   attribute: string;
   sealed: string;
-  locations: readonly string[]; // one of which it is bound to
+  locations: readonly string[]; // it is bound to one of these
 };
 
 export async function* findSealedValues(
@@ -36,7 +36,7 @@ function* sealedIn(table: string, keys: KeyNames, item: Attributes): Generator<S
       };
 }
 
-/** The item with what is sealed in it sealed by another. What does not open stays, and is counted. */
+/** Seals the sealed values of an item with another sealer. Values that cannot be opened stay, and are counted. */
 export function resealItem(
   { name, keys }: AnyTable,
   item: Attributes,
@@ -62,8 +62,8 @@ async function* scanAll(client: DynamoClient, TableName: string): AsyncGenerator
   } while (ExclusiveStartKey);
 }
 
-// Services spell a place by the table, the item's key and the attribute, each in its own way. A value opens at its
-// own place only, so a guess can be wrong but never do harm.
+// Services build a location from the table, the item's key and the attribute, each in its own way. A value opens with
+// its own location only, so a wrong guess does no harm.
 const locationsOf = (table: string, partition: string, sort: string, attribute: string): string[] => [
   `${table}/${partition}/${sort}/${attribute}`, // sessions
   `${table}/${partition}/${Number(sort.replace('KEY#', ''))}/${attribute}`, // signing keys
@@ -76,7 +76,8 @@ export const keyIdOf = (sealed: string): string => sealed.split('.')[1]!;
 
 export type Resealed = 'resealed' | 'changed' | 'unopened';
 
-// Sealed again under the newest key, at the same place. What somebody has changed meanwhile is theirs.
+// Seals a value again with the newest key, for the same location. A value that was changed in the meantime is left
+// alone.
 export async function resealValue(
   client: DynamoClient,
   sealer: Sealer,

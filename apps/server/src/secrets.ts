@@ -6,20 +6,20 @@ import { SealError, type Sealer } from '@stak/kit';
 import type { ServerConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 
-type KeyOptions = { isSecondary?: boolean }; // looks after what a server made: no key that is new opens it
+type KeyOptions = { isSecondary?: boolean }; // opens what a server has sealed, so a new key would be of no use
 type KeyConfig = Pick<ServerConfig, 'secretKeys' | 'store'>;
 export type SecretKey = { id: string; secret: Uint8Array };
 
 const keyBytes = 32;
 const shape = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43,}={0,2})$/;
 
-// As they are written in STAK_SECRET_KEYS.
+// In the format of STAK_SECRET_KEYS.
 export const readSecretKeyTexts = async (
   config: KeyConfig,
   options?: KeyOptions,
 ): Promise<readonly string[]> => config.secretKeys ?? [await developmentKey(config, options)];
 
-// What is sealed at rest is sealed under the first key; the others still open what they have sealed.
+// Values are sealed with the first key; the others still open what they have sealed.
 export async function readSecretKeys(config: KeyConfig, options?: KeyOptions): Promise<readonly SecretKey[]> {
   const keys = (await readSecretKeyTexts(config, options)).map(text => parseSecretKey(text));
   const twice = keys.find(({ id }, i) => keys.findIndex(key => key.id === id) !== i);
@@ -40,7 +40,7 @@ export function parseSecretKey(text: string, setting = 'STAK_SECRET_KEYS'): Secr
 
 const secretKeyFile = (folder: string): string => join(folder, 'secret-key');
 
-// A copy of a store without the key that its folder made would not open. False if the folder has none.
+// A copy of a store without its key could not be opened. Returns false if the folder has none.
 export async function copySecretKey(from: string, to: string): Promise<boolean> {
   if (!existsSync(secretKeyFile(from))) return false;
   await copyFile(secretKeyFile(from), secretKeyFile(to), constants.COPYFILE_EXCL).catch(ignoreExisting);
@@ -54,7 +54,7 @@ export async function refuseOtherKey(from: string, to: string): Promise<void> {
   if (key !== other) throw new UsageError(`${to} has a secret-key of its own: choose another folder`);
 }
 
-// There is no secret in the source that a server could be left with: each folder of data gets its own.
+// There is no default secret in the source: each data folder gets its own.
 async function developmentKey(
   { store }: KeyConfig,
   { isSecondary = false }: KeyOptions = {},
@@ -72,7 +72,7 @@ async function developmentKey(
     await mkdir(store.path, { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomBytes(6).toString('hex')}`;
     await writeFile(draft, fresh, { mode: 0o600 });
-    // A link is there with all of its content or not at all: two servers that start at once agree on the first.
+    // A link exists with all of its content or not at all: two servers that start at the same time agree on the first.
     await link(draft, file).catch(ignoreExisting);
     await rm(draft);
   }
@@ -90,7 +90,7 @@ const refuse = (): never => {
 /** For work that seals and opens nothing. */
 export const refusingSealer: Sealer = { seal: refuse, open: refuse, openText: refuse, isStale: refuse };
 
-// A key for one purpose: who learns it learns nothing about the others.
+// A key for one purpose, which reveals nothing about the others.
 export const deriveSecret = ({ secret }: SecretKey, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), `stak ${purpose}`, keyBytes));
 

@@ -49,7 +49,7 @@ export function createServerApi(
     corsOrigins: config.corsOrigins,
     checks,
     eventLoop: eventLoop.delay,
-    // Where it has an address of its own, it is answered nowhere else.
+    // With a separate address, metrics are served nowhere else.
     metrics: config.metricsAddress
       ? { contentType: exposed.contentType, read: exposed.read, admits: () => false }
       : exposed,
@@ -73,7 +73,7 @@ const ratePolicies = ({ requestsPerMinute, webhooksPerMinute }: ServerConfig) =>
     perWebhookAddress: { name: 'webhook address', limit: webhooksPerMinute, windowMs: 60_000, by: 'address' },
   }) as const;
 
-// The API, and metrics where they have an address of their own.
+// Listens for the API, and for metrics if they have a separate address.
 export async function listenOn(
   api: Api,
   exposed: ExposedMetrics,
@@ -89,7 +89,7 @@ export async function listenOn(
       lameDuckMs: config.drainSeconds * 1000,
       clock,
       log,
-      // A proxy's connections are everybody's: then only requests are counted, by the address that it passes on.
+      // A proxy's connections carry all callers: then only requests are counted, by the address that it passes on.
       ...(config.trustedProxyHops === 0 && { connectionsPerAddress: config.connectionsPerAddress }),
     });
     return {

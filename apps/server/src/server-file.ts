@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from './loopback.ts';
 
-// Where the server of a data folder listens, for the commands that are run beside it. It is written when the server
-// serves, removed when it stops, and believed only while the process that wrote it runs.
+// Where the server of a data folder listens, for commands on the same machine. The file is written when the server
+// starts, removed when it stops, and valid only while the process that wrote it runs.
 
 const recordSchema = z.object({ url: z.url(), pid: z.int().positive(), began: z.string().optional() });
 type ServerRecord = z.infer<typeof recordSchema>;
 
 const fileIn = (folder: string): string => join(folder, 'server.json');
 
-/** Writes down that this process serves the folder at `url`. Returns how to take it back. */
+/** Records that this process serves the folder at `url`. Returns a function that removes the record. */
 export function recordServer(folder: string, url: string): () => void {
   const record: ServerRecord = { url, pid: process.pid, began: beginningOf(process.pid) };
   const file = fileIn(folder);
-  rmSync(file, { force: true }); // whatever its mode was
+  rmSync(file, { force: true }); // also removes a file with other permissions
   writeFileSync(file, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   return () => {
     if (readRecord(folder)?.pid === process.pid) rmSync(file, { force: true });
   };
 }
 
-/** Where a server that runs on this machine serves the folder, if one does. */
+/** The URL of a server on this machine that serves the folder, if there is one. */
 export function findServer(folder: string): string | undefined {
   const record = readRecord(folder);
   return record && isOurs(folder) && isRunning(record) && isHere(record.url) ? record.url : undefined;
@@ -33,11 +33,11 @@ function readRecord(folder: string): ServerRecord | undefined {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(fileIn(folder), 'utf8')));
   } catch {
-    return undefined; // none, or nothing that we wrote
+    return undefined; // missing, or not written by us
   }
 }
 
-// A folder that came from elsewhere, like a checkout of somebody's, must not send tokens anywhere.
+// A folder from elsewhere, such as a checkout of another user, must not redirect tokens.
 function isOurs(folder: string): boolean {
   const owner = process.getuid?.();
   return owner === undefined || owner === 0 || statSync(fileIn(folder)).uid === owner;
@@ -51,7 +51,7 @@ function isHere(url: string): boolean {
   return protocol === 'http:' && (isLoopback(hostname) || isOfThisMachine());
 }
 
-// Numbers of processes come again, after a restart of the machine or of a container at once.
+// Process ids are reused: after a reboot, or at once after the restart of a container.
 function isRunning({ pid, began }: ServerRecord): boolean {
   try {
     process.kill(pid, 0);
@@ -61,7 +61,7 @@ function isRunning({ pid, began }: ServerRecord): boolean {
   return began === beginningOf(pid);
 }
 
-// When a process began, in ticks since the machine did. Linux only.
+// When a process started, in ticks since boot. Linux only.
 function beginningOf(pid: number): string | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '');

@@ -45,24 +45,24 @@ import { storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
 
 export type RunningServer = {
-  url: string; // where others reach it
-  localUrl: string; // where this machine does
+  url: string; // for others
+  localUrl: string; // for this machine
   routes: readonly RouteSpec[];
   services: Services;
-  moved: Promise<void>; // when its store has moved: stop it and start it again, and it continues there
-  // Takes no more requests, finishes those in flight, lets workers put down what they hold, closes the store. At once: no
-  // load balancer is given time to notice.
+  moved: Promise<void>; // resolves when its store has moved: restart the server, and it continues there
+  // Stops accepting requests, finishes those in flight, stops the workers, and closes the store. With `isAtOnce`, load
+  // balancers get no time to notice.
   stop(options?: { isAtOnce?: boolean }): Promise<void>;
 };
 
 export type ServerOptions = {
   log: Logger;
   clock?: Clock;
-  supervised?: Pick<Supervised, 'answer' | 'gather'>; // other processes that serve the same
+  supervised?: Pick<Supervised, 'answer' | 'gather'>; // the other serving processes
   passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
-  extend?: (app: Api['app'], services: Services) => void; // pages; a bench adds what it compares us with
-  onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition pays
-  keepsLake?: boolean; // false: another process of this server does, and this one only answers from it
+  extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
+  onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
+  keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
 };
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
@@ -100,7 +100,7 @@ async function startOn(
   const services = composeServices(composeDeps(database, config, options, base, listWorkers));
   await prepareStore(database, config, base, { services, log });
   await presence?.begin();
-  // Ends after the workers: what they are finishing must not be taken over.
+  // Stops after the workers: the work that they are finishing must not be taken over.
   const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
 
   const streams = createConsumers(database, config, services, { store: base.store, clock, log });
@@ -159,7 +159,7 @@ async function startOn(
     eventLoop.stop();
     throw error;
   });
-  // Last: what answers requests does not wait for it.
+  // Last: serving requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
   if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
   if (peers) answerMigration(peers);
@@ -186,7 +186,7 @@ async function startOn(
       await services.close();
       await beating.stop();
       await lake?.close();
-      await backupThread?.stop(); // what the others wrote last is shipped, too
+      await backupThread?.stop(); // the last writes of the others are shipped, too
       await database.close();
     },
   };
@@ -200,7 +200,7 @@ type ReadinessDeps = {
   lake: { workers(): readonly WorkerState[] } | undefined;
 };
 
-// All but the first say `degraded` at most: requests are answered all the same.
+// All checks but the first return `degraded` at most: requests are still served.
 function readinessChecks(
   database: Database,
   config: ServerConfig,
@@ -208,11 +208,11 @@ function readinessChecks(
 ): NonNullable<ApiSettings['checks']> {
   return {
     store: storeCheck(database.client, clock, folderOf(config)),
-    // An effect is missing until somebody has looked at the record.
+    // An effect is missing until an operator has handled the record.
     dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
     ...(presence && { public_url: presence.check }),
     ...(backup && { backup: backup.check }),
-    // SQL and insights are answered from what the lake has written so far.
+    // SQL and insights use what the lake has written so far.
     ...(lake && {
       lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),
     }),
@@ -221,7 +221,7 @@ function readinessChecks(
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
-// What services and API are made of.
+// The base of services and API.
 async function openBase(
   database: Database,
   config: ServerConfig,
@@ -237,7 +237,7 @@ async function openBase(
   const sealer = createSealer({ keys });
   const publicUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const lake = await openLake(config);
-  // An embedded store knows by itself who has it open.
+  // An embedded store knows which processes have it open.
   const presence =
     config.store.kind === 'aws' ? createPresence({ store, clock, ids, log, publicUrl }) : undefined;
   const owners = presence?.owners ?? database.owners;
@@ -278,7 +278,7 @@ async function openBase(
   };
 }
 
-// A store in memory is of this thread alone, so there the lake is kept here as well.
+// A store in memory belongs to this thread, so the lake is maintained here as well.
 const isLakeApart = ({ store }: ServerConfig): boolean => !isInMemory(store);
 
 const folderOf = ({ store }: ServerConfig): string | undefined =>
@@ -332,7 +332,7 @@ async function prepareStore(
   await services.prepare().catch(explainSeal);
 }
 
-// The consumers of the tables' streams, and what every process follows by itself.
+// The consumers of the tables' streams, and the followers of every process.
 function createConsumers(
   database: Database,
   config: ServerConfig,
@@ -360,7 +360,7 @@ function createConsumers(
       subscription,
       source: database.source,
       client: database.client,
-      owners: database.owners, // shards have short leases of their own where nobody can tell who is gone
+      owners: database.owners, // if dead processes cannot be noticed, shards have short leases of their own
       log,
       clock,
       checkpointMs,
@@ -373,7 +373,7 @@ function createConsumers(
   return { consumers, followers, letters, states };
 }
 
-// A consumer that nobody runs would lose its effects, so a wrong name is an error.
+// The effects of a consumer that does not run would be lost, so a wrong name is an error.
 function checkLambdaConsumers(
   { lambdaConsumers, store }: ServerConfig,
   subscriptions: readonly Subscription[],
@@ -390,10 +390,10 @@ function checkLambdaConsumers(
     );
 }
 
-const checkpointMs = 1000; // of a stream: what a crash repeats, for a write a second instead of one a change
+const checkpointMs = 1000; // of a stream: what a crash repeats, for one write a second instead of one per change
 
-// In one account there may well be several installations; a prefix that was forgotten looks the same.
+// One account may have several installations; a forgotten prefix looks the same.
 async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
-  const others = await database.otherPrefixes().catch(() => []); // listing tables is not allowed everywhere
+  const others = await database.otherPrefixes().catch(() => []); // listing tables may not be allowed
   if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
 }

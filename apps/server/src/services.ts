@@ -28,11 +28,11 @@ import {
   emitAudit,
   ownInboxEraser,
   ownTenant,
-  tellAlert,
-  tellApproval,
-  tellEvents,
-  tellReminder,
-  tellStorage,
+  sendAlert,
+  sendApproval,
+  sendReminder,
+  sendStorageNotice,
+  sendUsageNotice,
   withdrawApproval,
 } from './notices.ts';
 import { skillPorts } from './skill-ports.ts';
@@ -43,7 +43,7 @@ export type ComposeDeps = {
   store: Store;
   owners?: Owners;
   peers?: Peers;
-  rates?: MemoryRateLimits; // events of sources and accounts
+  rates?: MemoryRateLimits; // of events, by source and account
   cursors: Cursors;
   clock: Clock;
   ids: Ids;
@@ -69,11 +69,11 @@ export type ComposeDeps = {
   >;
   passwordCost?: AccountsDeps['passwordCost'];
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
-  // None: nothing is captured. With `wake`, a thread of its own captures and keeps it.
+  // Without it, nothing is captured. With `wake`, a separate thread captures and maintains it.
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
-  announceRevoked?: Revocations['announce']; // to the other processes
-  client: DynamoClient; // for what scans whole tables
-  explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // none: nobody looks
+  announceRevoked?: Revocations['announce']; // notifies the other processes
+  client: DynamoClient; // for scans of whole tables
+  explorer?: Pick<ExplorerDeps, 'client' | 'control' | 'source' | 'ledger' | 'operators'>; // without it, there is no explorer
 };
 
 type Lake = Pick<
@@ -90,7 +90,7 @@ type Lake = Pick<
   | 'close'
 > & { onAlarm(alarm: Alarm): void };
 
-// The services know each other by the functions they are given here, and by nothing else.
+// Services use each other only through the functions that they are given here.
 export type OpenServices = {
   outbound: Outbound;
   mcpOutbound: Outbound;
@@ -104,7 +104,7 @@ export type OpenServices = {
   lake?: Lake;
 };
 
-// In this order. What a service needs of a later one it gets as a function that looks for it when it is called.
+// Created in this order. A service that needs a later one gets a function that looks it up when it is called.
 export function openServices(deps: ComposeDeps): OpenServices {
   const { cursors, config } = deps;
   const services = {} as OpenServices;
@@ -201,7 +201,7 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     },
   });
 
-// Accounts are the users of a tenant of ours, which belongs to nobody.
+// Accounts are the users of our own tenant, which belongs to no account.
 const enterTenantOf =
   ({ tenants }: OpenServices) =>
   async (principal: Principal, tenantId: string) =>
@@ -217,14 +217,14 @@ const planReader = ({ config }: ComposeDeps, { accounts }: OpenServices) => {
   };
 };
 
-const tellingOf = ({ inbox, accounts }: OpenServices) => ({
+const noticeDepsOf = ({ inbox, accounts }: OpenServices) => ({
   post: inbox.operations,
   mail: accounts.notices,
 });
 
 function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
   const { accounts } = services;
-  const telling = tellingOf(services);
+  const noticeDeps = noticeDepsOf(services);
   return createWebhooks({
     ...baseOf(deps),
     cursors: deps.cursors,
@@ -239,8 +239,8 @@ function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
     usageStep: accounts.usage.addStep,
     requestsPerSource: deps.config.webhooksPerMinute,
     rates: deps.rates,
-    raiseAlert: tellAlert({
-      ...telling,
+    raiseAlert: sendAlert({
+      ...noticeDeps,
       describeConnection: async ({ userId, sourceId, connectionId }) => {
         const [source, connection] = await Promise.all([
           services.webhooks.sources.getById(sourceId),
@@ -249,7 +249,7 @@ function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
         return source?.userId === userId ? { source: source.name, connection: connection?.name } : {};
       },
     }),
-    onShareUsed: tellEvents(telling),
+    onShareUsed: sendUsageNotice(noticeDeps),
     hasRoom: (userId, bytes) => services.storage.hasRoom(userId, bytes),
     changePosition: deps.system.source.position,
     dueShards: deps.config.dueShards.webhooks,
@@ -270,7 +270,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
         ? accounts.users.readProfile(userId)
         : tenants.describeUser(tenantId, userId);
     },
-    remind: tellReminder({
+    remind: sendReminder({
       post: inbox.operations,
       emit: webhooks.operations.emit,
       accountOf: tenants.accountOf,
@@ -298,7 +298,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     spendPerDayUsd: async accountId =>
       findSpendLimit(config.modelSpend, accountId, await readPlan(accountId)),
     roleOf: tenants.roleOf,
-    askApproval: tellApproval(approvals),
+    askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
     ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => services.lake!) }),
   });
@@ -319,13 +319,13 @@ function openStorage(deps: ComposeDeps, services: OpenServices): Storage {
       source: webhooks.ownerOfSource,
       connection: webhooks.ownerOfConnection,
     },
-    // What an account that is being deleted still has goes with it.
+    // An account that is being deleted keeps its limits until its data are gone.
     planOf: async accountId => {
       const profile = await accounts.users.readProfile(accountId);
       return profile?.deletingAt === undefined && profile ? planOf(profile, defaultPlan) : undefined;
     },
     limitOf: plan => plans[plan].storageBytes,
-    notify: tellStorage(tellingOf(services), deps.clock),
+    notify: sendStorageNotice(noticeDepsOf(services), deps.clock),
   });
 }
 

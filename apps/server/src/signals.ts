@@ -1,10 +1,10 @@
 const waiting = new Set<(code?: number) => void>();
 
-const togetherMs = 1_000; // a terminal, npm and timeout each pass on the same Ctrl-C
+const togetherMs = 1_000; // a terminal, npm and timeout may each pass on the same Ctrl-C
 
-// Resolves at the first SIGINT or SIGTERM, or when nobody reads the output any more. A second signal, a moment later,
-// ends the process at once, for those who cannot wait: by the signal itself, because process.exit() would wait for
-// threads, and one of them may be waiting for this one to finish a transaction.
+// Resolves at the first SIGINT or SIGTERM, or when the output is closed. A second signal, a moment later, ends the
+// process at once: by the signal itself, because process.exit() would wait for threads, one of which may be waiting for
+// this one to finish a transaction.
 export function untilStopped(): Promise<void> {
   return new Promise(resolve => {
     waiting.add(() => resolve());
@@ -23,16 +23,16 @@ export function untilStopped(): Promise<void> {
   });
 }
 
-// Resolves with the exit code when nobody reads the output any more. For those who hear of signals from somebody else.
+// Resolves with the exit code when the output is closed. For processes that do not handle signals themselves.
 export const untilOutputLost = (): Promise<number> =>
   new Promise(resolve => {
     waiting.add((code = 1) => resolve(code));
   });
 
-const brokenPipe = 128 + 13; // as a shell tells of a program that SIGPIPE has ended
+const brokenPipe = 128 + 13; // as a shell reports a program ended by SIGPIPE
 
-// Node ignores SIGPIPE, which ends other programs when the one behind them in a pipe has ended. What has something to
-// put down puts it down first. Output that gets lost for another reason, like a full disk, is a failure.
+// Node ignores SIGPIPE, which ends other programs when the reader of their output has ended. Work in progress is
+// finished first. Output that is lost for another reason, like a full disk, is a failure.
 export function endWithOutput(explain: (error: unknown) => string): void {
   let code: number | undefined;
   const end = (error: NodeJS.ErrnoException) => {
@@ -48,8 +48,8 @@ export function endWithOutput(explain: (error: unknown) => string): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', end);
 }
 
-// For a process that has a store open: an error that nobody caught ends it as `kill -9` would, which everything here
-// survives. Node's own exit() could wait for ever, as above, with the store's write lock in its hands.
+// For a process that has a store open: an uncaught error ends it like `kill -9`, which everything here survives. Node's
+// own exit() could wait for ever, as above, while it holds the store's write lock.
 export function endAtOnceOnCrash(): void {
   process.on('uncaughtException', error => {
     console.error(error);

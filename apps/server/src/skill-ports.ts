@@ -4,18 +4,23 @@ import type { Inbox } from '@stak/inbox';
 import type { createLakeReader } from '@stak/lake';
 import { type createTasks, userIdOf } from '@stak/tasks';
 import type { createWebhooks } from '@stak/webhooks';
-import { ownTenant, tell } from './notices.ts';
+import { ownTenant, sendNotice } from './notices.ts';
 
-type Rooms = {
+type SkillServices = {
   tasks: Pick<ReturnType<typeof createTasks>, 'operations' | 'taskStatistics'>;
   inbox: Pick<Inbox, 'operations'>;
   webhooks: Pick<ReturnType<typeof createWebhooks>, 'operations' | 'readHealth'>;
-  lake: (() => Pick<ReturnType<typeof createLakeReader>, 'query'>) | undefined; // there when a skill runs
+  lake: (() => Pick<ReturnType<typeof createLakeReader>, 'query'>) | undefined; // available when a skill runs
 };
 
-// What an agent's skills read and do in other services, as the user of the conversation, or as the account in a
-// conversation of its own. Never as anybody else.
-export const skillPorts = ({ tasks, inbox, webhooks, lake }: Rooms): NonNullable<AgentsDeps['ports']> => ({
+// What an agent's skills can do in other services, as the user of the conversation, or as the account in its own
+// conversation. Never as another user.
+export const skillPorts = ({
+  tasks,
+  inbox,
+  webhooks,
+  lake,
+}: SkillServices): NonNullable<AgentsDeps['ports']> => ({
   taskStatistics: whose => tasks.taskStatistics(taskUser(whose)),
   async inboxSummary({ tenant_id, account_id, user_id }) {
     const owner =
@@ -29,7 +34,7 @@ export const skillPorts = ({ tasks, inbox, webhooks, lake }: Rooms): NonNullable
   completeTask: (whose, taskId) => tasks.operations.complete(taskUser(whose), taskId),
   async sendMessage({ tenant_id }, to, { title, body }, key) {
     const notice = { uid: to, title, body, category: 'agent', key };
-    return { id: (await tell(inbox.operations, tenant_id, 'agent', notice, 'agent')).send.id };
+    return { id: (await sendNotice(inbox.operations, tenant_id, 'agent', notice, 'agent')).send.id };
   },
   async readDelivery(accountId, eventId) {
     const { event, deliveries } = await webhooks.operations.detail(accountId, eventId);
@@ -56,7 +61,7 @@ export const skillPorts = ({ tasks, inbox, webhooks, lake }: Rooms): NonNullable
 const taskUser = ({ tenant_id: tenantId, account_id: accountId, user_id: userId }: SkillOwner): string =>
   userIdOf(userId === undefined ? { kind: 'account', accountId } : { kind: 'endUser', tenantId, userId });
 
-// With the least that reads.
+// With the smallest scope that can read.
 const reader = ({ tenant_id, account_id, user_id }: SkillOwner): AccountPrincipal | EndUserPrincipal =>
   user_id === undefined
     ? { kind: 'account', accountId: account_id, scope: 'read', via: 'api_key', credentialId: 'agent' }

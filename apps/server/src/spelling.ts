@@ -1,4 +1,4 @@
-// Letters to add, take away or change (Levenshtein), row by row of the usual table.
+// The Levenshtein distance of two texts, computed row by row.
 export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

@@ -1,7 +1,7 @@
 import type { StorageLimits } from '@stak/accounts';
 import { z } from 'zod';
 
-// Spelled out, because every command reads this file and few need what accounts are made of.
+// Listed here, because every command loads this file and few need the accounts package.
 const plans: Required<{ [plan in keyof StorageLimits]: null }> = {
   free: null,
   starter: null,
@@ -13,7 +13,7 @@ const limit =
   /^(?<plan>free|starter|pro|team|selfhosted)=(?:none|(?<size>\d+(?:\.\d+)?) ?(?<unit>MB|GB|TB))$/;
 const bytesOf: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 
-// `none`, or a list like `free=500MB,pro=none`: what an installation keeps for a plan where the plan's own is not right.
+// `none`, or a list like `free=500MB,pro=none`: limits of an installation that override those of the plans.
 export const storageLimits = z
   .string()
   .transform(text => text.split(',').map(part => part.trim()))

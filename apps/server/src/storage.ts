@@ -12,8 +12,8 @@ import { taskOwners, todoAppData } from '@stak/tasks';
 import { tenantOwners } from '@stak/tenants';
 import { ferryhookEvents, ferryhookMain, webhookOwners } from '@stak/webhooks';
 
-// The tables whose bytes count, and whose each entity is. A new entity has to be in its service's list: the server does
-// not start otherwise.
+// The tables whose bytes count, with the owner of each entity. A new entity must be in its service's list: otherwise
+// the server does not start.
 export const countedTables = [
   ferryhookMain,
   ferryhookEvents,
@@ -34,12 +34,12 @@ export const ownersOfServices: readonly ServiceOwners<OwnerKind>[] = [
 ];
 
 const leastBytes = 1000; // what a request adds at least, with keys, indexes and a line in some log
-const copyBytes = 1500; // of a message's copy whose body is stored once for all
-const sharedFrom = 64 * 1024; // what storing it once saves at least, or each copy has it
-const smallEdit = 1000; // an edit of a task that finishes it, moves it or renames it
+const copyBytes = 1500; // of a message's copy, if its body is stored once for all
+const sharedFrom = 64 * 1024; // what storing it once must save, or each copy has it
+const smallEdit = 1000; // an edit that finishes, moves or renames a task
 
-// Requests that store nothing worth counting, and those that make room: they continue when the storage is full. All other
-// requests that write are refused then.
+// Requests that store nothing worth counting, and those that free storage: they are allowed when the storage is full.
+// All other requests that write are refused then.
 export const unlimited: ReadonlySet<string> = new Set([
   'tenants.update',
   'tenants.eraseUser',
@@ -72,7 +72,7 @@ export const unlimited: ReadonlySet<string> = new Set([
 
 type Recipients = { uids?: readonly string[] };
 
-// How much a request stores, where that is not about as much as it sends. 0: it may pass whatever is stored.
+// How much a request stores, if that differs from what it sends. 0: always allowed.
 const estimates: Readonly<Record<string, (bytes: number, body: never) => number>> = {
   'inbox.publish': (bytes, body: Recipients) => messageBytes(bytes, body),
   'inbox.bulk': (_, { messages }: { messages: readonly Recipients[] }) =>
@@ -104,7 +104,7 @@ const isGuarded = ({ route }: AnyEndpoint): boolean =>
   ['account', 'user', 'endUser'].includes(route.auth) &&
   !unlimited.has(route.operationId ?? '');
 
-// A service whose requests that write are let in as long as there is room for them.
+// Wraps a service so that requests that write are allowed while there is room for them.
 export const withStorageLimit = <S extends { api: readonly AnyEndpoint[] }>(guard: Guard, service: S) => ({
   ...service,
   api: service.api.map(one => (isGuarded(one) ? guarded(guard, one) : one)),

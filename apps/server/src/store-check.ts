@@ -4,14 +4,14 @@ import { streamsTable } from '@stak/streams';
 import { type DynamoClient, isUnavailable, withDeadline } from '@stak/table';
 
 const freshMs = 1_000; // probes of several load balancers share one read
-const attempts = 3; // one that is throttled says nothing yet
+const attempts = 3; // a single throttled read is not a failure
 const pauseMs = 100;
 const deadlineMs = 1_500; // a probe waits two seconds
 const leastBytes = 4 * 1024 * 1024; // the commit of a large batch
 
-// Whether the store answers: one key that nothing else writes, half a unit a second at most. The control plane is left
-// alone, because its limits are low and it says nothing about the tables. A store in a folder of this machine also has to
-// commit, which it does not on a disk that is full or read-only: there the key is written.
+// Whether the store responds: reads one key that nothing else writes, half a unit per second at most. It does not use
+// the control plane, whose limits are low and which says nothing about the tables. A store in a local folder must also
+// be able to commit, which fails on a disk that is full or read-only: there the key is written.
 export function storeCheck(
   client: Pick<DynamoClient, 'get' | 'put'>,
   clock: Pick<Clock, 'now' | 'sleep'>,
@@ -46,7 +46,7 @@ export function storeCheck(
   };
 }
 
-// A page that is free inside the file can be written when the disk has none left; the next large commit could not.
+// A free page inside the file can be written when the disk is full; the next large commit could not.
 async function requireSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < leastBytes)

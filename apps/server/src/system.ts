@@ -15,8 +15,8 @@ export type SystemDeps = {
   isOperator(caller: Caller): boolean;
 };
 
-// Every open console asks, and none is served worse by an answer that another one got a moment ago: on AWS a shard
-// may be read five times a second by everybody together.
+// Every open console asks, and a response that is a few seconds old is good enough: on AWS a shard may be read five
+// times a second in total.
 const freshMs = 3_000;
 
 const units = { read_units: z.number(), write_units: z.number() };
@@ -104,7 +104,7 @@ async function readStream(
   at: number,
 ) {
   const found = await readStatus(deps, name).catch(error => {
-    // It has not begun yet: a moment after the first start.
+    // It has not started yet: a moment after the first start.
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });

@@ -48,9 +48,9 @@ export const tracingOf = (data: TracingVariables): TracingConfig | undefined =>
         metricsEveryMs: data.OTEL_METRIC_EXPORT_INTERVAL,
       };
 
-const flushMs = 2_000; // for what is left when the server stops
+const flushMs = 2_000; // for the remaining spans when the server stops
 
-/** Collects spans and sends them to a collector, until it is stopped. Loaded only where that is asked for. */
+/** Collects spans and sends them to a collector, until it is stopped. Loaded only if it is configured. */
 export async function startTracing(config: TracingConfig): Promise<() => Promise<void>> {
   const [
     { context, propagation, trace },
@@ -70,7 +70,7 @@ export async function startTracing(config: TracingConfig): Promise<() => Promise
   const { url, serviceName, ratio, headers } = config;
   const exporter = new OTLPTraceExporter({ url: `${url.replace(/\/$/, '')}/v1/traces`, headers });
   const provider = new TracerProvider({
-    // A trace that begins elsewhere is kept as it was decided there.
+    // The sampling decision of a trace that started elsewhere is kept.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
@@ -82,7 +82,7 @@ export async function startTracing(config: TracingConfig): Promise<() => Promise
   setTracing(true);
   return async () => {
     setTracing(false);
-    // A collector that cannot be reached does not delay the stop.
+    // An unreachable collector does not delay the stop.
     await Promise.race([provider.shutdown().catch(() => {}), setTimeout(flushMs, undefined, { ref: false })]);
     trace.disable();
     propagation.disable();

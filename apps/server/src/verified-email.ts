@@ -1,8 +1,8 @@
 import { accountsErrors } from '@stak/accounts';
 import type { AnyEndpoint, Principal } from '@stak/http';
 
-// What an account may do only when it has shown that its address is theirs: make this server call others, or ask a model
-// that its operator pays for. Connections that are there already continue.
+// What an account may do only after it has verified its address: make this server call others, or use a model that the
+// operator pays for. Existing connections continue.
 const reachesOut: ReadonlySet<string> = new Set([
   'webhooks.createConnection',
   'webhooks.editConnection',
@@ -62,7 +62,7 @@ async function check({ isVerified, accountOf }: Guard, principal: Principal): Pr
     : principal.kind === 'endUser'
       ? await accountOf(principal.tenantId)
       : undefined;
-  // Callers without an account are refused by the route itself.
+  // The route itself refuses callers without an account.
   if (accountId === undefined || (await isVerified(accountId))) return;
   throw accountsErrors.create(
     'accounts.email_unverified',

@@ -5,9 +5,9 @@ import type { StoreConfig } from './config.ts';
 import { type Database, explainPrefixes, openDatabase } from './database.ts';
 import { isMissing, UsageError } from './errors.ts';
 
-// For commands that look after the store of a server, whether or not it runs. None of them begins a store in a
-// mistyped folder, or makes a table; `missing` is what is said when there is none. What a store held before it moved is
-// old, and only for those who ask for it.
+// For commands on the store of a server, whether or not it runs. They do not create a store in a mistyped folder, or a
+// table; `missing` is the message if there is none. The data of a store that has moved are old, and shown only on
+// request.
 export async function visitDatabase(
   config: StoreConfig,
   missing: string,

@@ -15,8 +15,8 @@ import { UsageError } from '../errors.ts';
 import { ownTenant } from '../notices.ts';
 import { countedTables, type OwnerKind, ownersOfServices } from '../storage.ts';
 
-// Which items are an account's: those whose storage it pays for, and what Stak itself told it. Everything else stays
-// with the server: signing keys, rate limits, idempotency keys, how far consumers have read.
+// Which items belong to an account: those whose storage it pays for, and Stak's own messages to it. Everything else
+// stays with the server: signing keys, rate limits, idempotency keys, checkpoints of consumers.
 
 export const accountTables: readonly AnyTable[] = countedTables;
 
@@ -27,13 +27,13 @@ const findOwner = createOwners(
 
 export type AccountItems = {
   readonly ids: readonly string[];
-  readonly people: readonly string[]; // members of these accounts whose own account is not one of them
+  readonly people: readonly string[]; // members of these accounts whose own account is not among them
   has(table: AnyTable, item: Attributes): Promise<boolean>;
 };
 
 const ownersKept = 20_000; // tenants and connections that were looked up, about 100 bytes each
 
-/** Tells the items of these accounts from all others. */
+/** Distinguishes the items of these accounts from all others. */
 export async function openAccounts(store: Store, given: readonly string[]): Promise<AccountItems> {
   const accounts = new Set(given);
   const ids = [...accounts].toSorted();
@@ -80,7 +80,7 @@ function remember<Kind extends string>(most: number, ask: (owner: Owner<Kind>) =
   };
 }
 
-// Whose mailbox an item is in; of a send, it is nobody's.
+// The user whose mailbox an item is in; undefined for a send.
 function userIn(entity: AnyEntity, item: Attributes): string | undefined {
   if (!entity.key.params.includes('uid')) return undefined;
   return (recognise([entity], item)?.item as { uid?: string } | undefined)?.uid;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isMissing, UsageError } from '../errors.ts';
 import { archivePrefix } from './format.ts';
 
-// In the store that a migration or an import writes into, so that no server begins there before everything has arrived.
+// Stored in the target of a migration or an import, so that no server starts there before all data have arrived.
 
 export const arrival = entity(streamsKeys, {
   name: 'arrival',
@@ -22,7 +22,7 @@ export async function finishArrival(store: Store, id: string, nowMs: number): Pr
     await store.update(arrival, {}, { set: { finished_at: nowMs } });
 }
 
-/** Refuses to continue with an archive unless its import into this store was cut short. */
+/** Throws unless an import of this archive into this store was interrupted. */
 export async function requireUnfinished(store: Store, id: string): Promise<void> {
   const found = await readArrival(store).catch(ignoreMissing);
   if (!found)
@@ -31,7 +31,7 @@ export async function requireUnfinished(store: Store, id: string): Promise<void>
   if (found.finished_at !== undefined) throw new UsageError('the import of this archive has finished');
 }
 
-/** Refuses to use a store in which not everything has arrived. */
+/** Throws if not all data have arrived in the store. */
 export async function requireArrived(store: Store): Promise<void> {
   const found = await readArrival(store).catch(ignoreMissing);
   if (!found || found.finished_at !== undefined) return;
@@ -42,7 +42,7 @@ export async function requireArrived(store: Store): Promise<void> {
   );
 }
 
-// Where there are no tables yet, nothing has been begun.
+// Without tables, nothing has started.
 export function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../errors.ts';
 
 export type ArchiveConfig = Pick<ServerConfig, 'secretKeys' | 'store'> & { passphrase?: string };
 
-// For what is exported and imported: the store, and what its secrets are sealed with there and on the way.
+// For exports and imports: the store, and the keys for its secrets there and in the archive.
 export function readArchiveConfig(flags: StoreFlags, given: Environment): ArchiveConfig {
   const env = withoutEmpty(given);
   const { data: secretKeys, error } = serverVariables.STAK_SECRET_KEYS.safeParse(env.STAK_SECRET_KEYS);

@@ -6,14 +6,14 @@ import { z } from 'zod';
 import { accountTables, openAccounts } from './account.ts';
 import { streamArchive } from './export.ts';
 
-// Everything of an account as one file, made while it is read: no copy of it is kept anywhere.
+// All data of an account as one file, generated while it is read: no copy is stored.
 
 export const leastPassphrase = 12;
 const partBytes = 4 * 1024 * 1024; // in memory for each download
-const pageItems = 500; // a few milliseconds of a process that serves others
-const atOnce = 2; // downloads of one process: each scans all tables
+const pageItems = 500; // a few milliseconds in a process that serves others
+const atOnce = 2; // downloads per process: each scans all tables
 const stalledMs = 10 * 60_000; // until a reader takes the next part: over a slow line, 4 MB take minutes
-const perHour = 60; // of one person, those that are refused included
+const perHour = 60; // of one person, including refused ones
 const retryAfterS = 60;
 
 const downloadRoute = route({
@@ -106,8 +106,8 @@ export function downloadEndpoint(deps: DownloadDeps) {
   });
 }
 
-// The next part is read when the one before was taken, so a slow reader costs no memory. One that takes nothing for long
-// gives way to others. `onEnd` is called however it ends, also for a reader who was gone before the first part.
+// The next part is read when the last one was taken, so a slow reader costs no memory. A reader that takes nothing for
+// long is disconnected. `onEnd` is called in every case, also if the reader disconnects before the first part.
 export function toStream(
   parts: AsyncGenerator<Uint8Array>,
   clock: Pick<Clock, 'after'>,

@@ -27,25 +27,25 @@ import { tarEnd, tarEntry } from './tar.ts';
 export type ExportOptions = {
   client: DynamoClient;
   tables: readonly AnyTable[];
-  without?: readonly AnyEntity[]; // what is of this store alone
-  accounts?: Pick<AccountItems, 'ids' | 'has'>; // their items alone
-  source?(): Promise<Source>; // which store this is, and in which state
-  hasChanged?(): boolean; // meanwhile
-  sealer?: Sealer; // of the store, with a passphrase
+  without?: readonly AnyEntity[]; // entities that are specific to this store
+  accounts?: Pick<AccountItems, 'ids' | 'has'>; // only their items
+  source?(): Promise<Source>; // which store this is, and its state
+  hasChanged?(): boolean; // during the export
+  sealer?: Sealer; // of the store; required with a passphrase
   passphrase?: string; // without one, secrets stay as they are stored
   now: () => number;
   partBytes?: number;
-  pageItems?: number; // read at a time, before others have their turn
+  pageItems?: number; // items read at a time, before other work runs
   progress?(table: string, items: number): void;
 };
 
 const defaultPartBytes = 16 * 1024 * 1024;
-const defaultPageItems = 250; // a larger page outlives the collection of what is new, and memory grows by it
+const defaultPageItems = 250; // with a larger page, memory grows because pages outlive the collection of young objects
 const check = 'stak-archive';
 
 /**
- * Writes every item of the tables into a folder. One that was cut short continues where it was, if the store is still the
- * same: an archive of two states would be of none.
+ * Writes every item of the tables into a folder. An interrupted export continues if the store is unchanged: an archive
+ * of two states would be consistent with neither.
  */
 export async function exportArchive(
   options: ExportOptions & { folder: string },
@@ -69,7 +69,7 @@ export async function exportArchive(
   return { items: countItems(manifest), unopened: counts.unopened };
 }
 
-/** The same as a tar file, made while somebody reads it: one part is in memory at a time. */
+/** The same as a tar file, generated while it is read: one part is in memory at a time. */
 export async function* streamArchive(options: ExportOptions): AsyncGenerator<Uint8Array> {
   const manifest = await begin(options);
   const sealer = await openSeals(manifest, options.passphrase);
@@ -106,7 +106,7 @@ async function begin({ passphrase, now, accounts, source }: ExportOptions): Prom
   };
 }
 
-/** What opens and seals the secrets of an archive; none if they are as they were stored. */
+/** Opens and seals the secrets of an archive; undefined if they are as stored. */
 export async function openSeals(
   { secrets }: Manifest,
   passphrase: string | undefined,
@@ -126,13 +126,13 @@ export async function openSeals(
   return sealer;
 }
 
-/** Whether the store may have dropped the item by now. */
+/** Whether the store may have removed the item by now. */
 export function hasExpired({ ttl }: AnyTable, item: Attributes, nowMs: number): boolean {
   const seconds: unknown = ttl === undefined ? undefined : item[ttl];
   return typeof seconds === 'number' && seconds * 1000 <= nowMs;
 }
 
-// A part is compressed as it is read: of sixteen megabytes of lines, only what they become is held.
+// A part is compressed as it is read: of sixteen megabytes of lines, only the compressed ones are in memory.
 function openPart() {
   const gzip = createGzip();
   const chunks: Buffer[] = [];
@@ -152,7 +152,7 @@ function openPart() {
 
 type PartContent = { file: string; content: Uint8Array };
 
-// The files of all tables; in between nothing, when the manifest says that the file before is there.
+// The files of all tables. Yields nothing in between, when the manifest lists the last file.
 async function* readParts(
   options: ExportOptions,
   manifest: Manifest,

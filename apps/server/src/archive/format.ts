@@ -16,7 +16,7 @@ import { linesOf } from '../lines.ts';
 const partSchema = z.object({ file: z.string(), items: z.int(), sha256: z.string() });
 export type Part = z.infer<typeof partSchema>;
 
-// The state only if nobody wrote to it.
+// The state is set only if there were no writes.
 const sourceSchema = z.object({ store: z.string(), state: z.string().optional() });
 export type Source = z.infer<typeof sourceSchema>;
 
@@ -25,22 +25,22 @@ const manifestSchema = z.object({
   version: z.literal(1),
   begun: z.string(),
   finished: z.string().optional(),
-  accounts: z.array(z.string()).optional(), // whose items these are; everyone's if it is missing
-  source: sourceSchema.optional(), // of which store, so that no other one continues it
-  // How secrets are sealed: under a passphrase with this salt, or as they were stored.
+  accounts: z.array(z.string()).optional(), // the accounts of these items; all accounts if it is missing
+  source: sourceSchema.optional(), // the store, so that an export of another one does not continue it
+  // How secrets are sealed: with a passphrase and this salt, or as they were stored.
   secrets: z.union([z.object({ salt: z.string(), check: z.string() }), z.literal('as stored')]),
   tables: z.record(
     z.string(),
     z.object({
       parts: z.array(partSchema),
       isWhole: z.boolean(),
-      next: z.record(z.string(), z.unknown()).optional(), // where an export that was cut short continues
+      next: z.record(z.string(), z.unknown()).optional(), // where an interrupted export continues
     }),
   ),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Names an archive by what is in it, for the store that it is imported into. */
+/** Identifies an archive by its contents, for the store that it is imported into. */
 export const archiveId = ({ begun, finished, tables }: Manifest): string => {
   const files = Object.values(tables).flatMap(({ parts }) => parts.map(part => part.sha256));
   return `${archivePrefix}${sha256(Buffer.from([begun, finished, ...files].join())).slice(0, 24)}`;
@@ -73,7 +73,7 @@ export const writeManifest = (folder: string, manifest: Manifest): Promise<void>
 
 export const manifestText = (manifest: Manifest): string => JSON.stringify(manifest, null, 2);
 
-// There with all of its content or not at all.
+// The file exists with all of its content or not at all.
 export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await writeFile(`${file}.draft`, content, { mode: 0o600, flush: true });
   await rename(`${file}.draft`, file);
@@ -81,7 +81,7 @@ export async function writeWhole(file: string, content: string | Uint8Array): Pr
 
 export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
-// A file that is not as it was written is named, and nothing of it is used.
+// Names a file whose content has changed; nothing of it is used.
 export async function checkPart(folder: string, { file, sha256: expected }: Part): Promise<void> {
   const hash = createHash('sha256');
   try {
@@ -102,18 +102,18 @@ export async function* readPart(folder: string, { file, items }: Part): AsyncGen
   if (count !== items) throw new UsageError(`${file} of the archive has ${count} items instead of ${items}`);
 }
 
-// Attributes' values are objects, so a text or a list by these names is a tag's.
+// Values of attributes are objects, so a text or a list with these names is a tag.
 function readBytes(name: string, value: unknown): unknown {
   if (name === 'B' && typeof value === 'string') return Buffer.from(value, 'base64');
   if (name === 'BS' && Array.isArray(value)) return value.map(one => Buffer.from(one as string, 'base64'));
   return value;
 }
 
-// JSON leaves two characters as they are at which other programs end a line.
+// JSON does not escape two characters that other programs take for line breaks.
 export const itemLine = (item: Attributes): string =>
   JSON.stringify(tagItem(item)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
-// Numbers are written with all their digits, bytes in base64.
+// Numbers have all their digits, bytes are base64.
 export function tagItem(item: Attributes): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, tag(value)]));
 }
@@ -148,7 +148,7 @@ const passphraseCost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Seals what is secret in an archive under a passphrase, which never is in it. */
+/** Seals the secrets of an archive with a passphrase, which is never stored in it. */
 export async function passphraseSealer(passphrase: string, salt: string): Promise<Sealer> {
   const secret = await derive(passphrase, Buffer.from(salt, 'base64'), 32, passphraseCost);
   return createSealer({ keys: [{ id: 'archive', secret }] });

@@ -37,12 +37,12 @@ import {
 
 export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'>;
 
-// What consumers of a stream would take for news. It is marked, and they leave it alone.
+// Consumers of a stream would take these for new events. They are marked, and consumers skip them.
 const news: readonly AnyEntity[] = [event, alert, approval];
 
 const credentials: readonly AnyEntity[] = [apiKeyHash, session];
 
-// Found by workers that do not know whose it is: in a partition that says nothing of the item's own key.
+// Items that workers find without knowing their owner: in a partition that does not follow from the item's own key.
 const isWork = ({ key, indexes }: AnyEntity): boolean =>
   key.templates.partition.params.length === 0 ||
   indexes.some(one => one.templates.partition.params.every(name => !key.params.includes(name)));
@@ -52,7 +52,7 @@ const dueShards: readonly { of: readonly AnyEntity[]; attribute: string; shards:
   { of: [state, memoryJob], attribute: 'due_lane', shards: usualDueShards.agents },
 ];
 
-// Into a shard that every store has: this one may have fewer than the one that the work comes from.
+// Moves the item to a shard that every store has: this store may have fewer than the source.
 export function inUsualShard(table: AnyTable, item: Attributes): Attributes {
   const entity = entityOf(table, item);
   const due = entity && dueShards.find(({ of }) => of.includes(entity));
@@ -68,7 +68,7 @@ export function inUsualShard(table: AnyTable, item: Attributes): Attributes {
 
 type Phase = 'data' | 'work' | 'profile';
 
-// Nobody gets in, and no worker begins, before the data are there.
+// No user can sign in, and no worker starts, before the data have arrived.
 function phaseOf(table: AnyTable, item: Attributes): Phase {
   const entity = entityOf(table, item);
   if (entity === profile) return 'profile';
@@ -76,9 +76,8 @@ function phaseOf(table: AnyTable, item: Attributes): Phase {
 }
 
 /**
- * Puts the items of accounts into a store that others use, whether or not its server runs. Nothing that is there is
- * overwritten: ids stay as they are, so an item in the way means that the account, its address or one of its tenants is
- * there already.
+ * Adds the items of accounts to a store that others use, whether or not its server runs. Nothing is overwritten: ids
+ * stay the same, so an existing item means that the account, its address or one of its tenants exists already.
  */
 export async function importAccounts(options: AccountImport): Promise<Imported & { people: string[] }> {
   const { client, clock, goOn = false } = options;
@@ -148,8 +147,8 @@ const nameOf = (table: AnyTable, item: Attributes): string =>
 
 type Target = { store: Store; client: DynamoClient; clock: Clock };
 
-// An answer that got lost, or an import that was cut short, may have left the item there. Data are compared later; what
-// a worker has had in its hands since may have changed.
+// A lost response or an interrupted import may have left the item there. Data are compared later; an item that a worker
+// has handled since may have changed.
 async function addItem(
   { store, client, clock }: Target,
   table: AnyTable,
@@ -174,7 +173,7 @@ async function addItem(
   }
 }
 
-// Our own inboxes count their members, who are accounts.
+// Our own inboxes count their members, which are accounts.
 async function join(store: Store, clock: Clock, joined: ItemOf<typeof member>): Promise<void> {
   const { tenant_key, inbox_key } = joined;
   const steps = {

@@ -34,11 +34,11 @@ export type ImportOptions = {
   folder: string;
   sealer: Sealer; // of the store
   passphrase?: string;
-  goOn?: boolean; // with an import that was cut short
-  whenFull?: string; // what to do about a table that has something in it
+  goOn?: boolean; // continues an interrupted import
+  whenFull?: string; // advice in the error for a table that is not empty
   expiry?: boolean; // false: nothing expires yet
   recovery?: boolean; // point-in-time recovery of new tables
-  onWritten?(): Promise<void>; // before a server may use the store
+  onWritten?(): Promise<void>; // called before a server may use the store
   clock: Clock;
   progress?(what: string, table: string, items: number): void;
 };
@@ -52,8 +52,8 @@ const attempts = 12;
 const pause = { firstMs: 100, mostMs: 10_000 };
 
 /**
- * Puts everything of an archive into a store that has nothing yet, and reads it again. Until it is there the tables have
- * no streams, and no server uses them: consumers would take what is old for news.
+ * Imports an archive into an empty store, and verifies it. Until then the tables have no streams, and no server uses
+ * them: consumers would take old items for new ones.
  */
 export async function importArchive(options: ImportOptions): Promise<Imported> {
   const { client, control, tables, clock, goOn = false, recovery = false } = options;
@@ -82,7 +82,7 @@ export async function importArchive(options: ImportOptions): Promise<Imported> {
   return { items: countItems(manifest), unopened: seals.unopened() };
 }
 
-/** Makes the tables, without streams: consumers would take what is old for news. */
+/** Creates the tables, without streams: consumers would take old items for new ones. */
 export async function prepareTables(
   options: Pick<ImportOptions, 'client' | 'control' | 'tables' | 'goOn' | 'whenFull' | 'expiry'>,
 ): Promise<void> {
@@ -92,7 +92,7 @@ export async function prepareTables(
   for (const { name } of tables) if (await hasStream(control, name)) await setStream(control, name, false);
 }
 
-/** Reads what an archive says of itself, and checks every file before anything of it is used. */
+/** Reads the manifest of an archive, and checks every file before any is used. */
 export async function openArchive({ tables, folder }: Pick<ImportOptions, 'tables' | 'folder'>) {
   const manifest = await readManifest(folder);
   if (manifest.finished === undefined)
@@ -105,7 +105,7 @@ export async function openArchive({ tables, folder }: Pick<ImportOptions, 'table
   return manifest;
 }
 
-/** Seals what is secret under the keys of the store. */
+/** Seals secrets with the keys of the store. */
 export async function storeSeals(
   { passphrase, sealer }: Pick<ImportOptions, 'passphrase' | 'sealer'>,
   manifest: Manifest,
@@ -143,7 +143,7 @@ const partsOf = ({ tables }: Manifest): Part[] => Object.values(tables).flatMap(
 
 const withoutStream = (table: AnyTable): AnyTable => ({ ...table, stream: undefined });
 
-// What is there could be overwritten.
+// Existing items could be overwritten.
 async function requireRoom({
   client,
   tables,
@@ -171,7 +171,7 @@ export async function setStream(control: ControlPlane, TableName: string, isOn: 
   });
 }
 
-// Several batches at once, in bounded memory.
+// Several batches at a time, in bounded memory.
 async function eachBatch(
   folder: string,
   parts: readonly Part[],
@@ -204,7 +204,7 @@ async function eachBatch(
   if (failure !== undefined) throw failure;
 }
 
-// A store that is busy gets time.
+// Retries while the store is busy.
 export async function persist<T>(clock: Clock, attempt: () => Promise<T>): Promise<T> {
   for (let n = 1; ; n++) {
     try {
@@ -224,8 +224,7 @@ export function keyIn({ keys: { partition, sort } }: AnyTable, item: Attributes)
   return { [partition]: item[partition], ...(sort !== undefined && { [sort]: item[sort] }) };
 }
 
-// What is sealed was sealed again, and is never twice the same. When an item was brought here is different for each
-// attempt to import it.
+// Sealed values were sealed again, with another nonce each time. The time of the import differs between attempts.
 const comparable = ({ [importedAt]: _, ...item }: Attributes): object =>
   tagItem(
     Object.fromEntries(

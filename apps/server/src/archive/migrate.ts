@@ -24,13 +24,13 @@ import { hasExpired } from './export.ts';
 import { tagItem } from './format.ts';
 import { hasStream, keyIn, persist, setStream } from './import.ts';
 
-// Copies a store into another one while a server writes to it. Where each stream was when the copy began is kept;
-// everything that has changed since is written again, and of each item the last image wins. Any step may be made twice,
-// so a migration resumes wherever it was killed. docs/adr/0102-a-store-moves-while-its-server-runs.md
+// Copies a store into another one while a server writes to it. The positions of the streams at the start of the copy
+// are stored; everything that has changed since is written again, and the last image of each item wins. Every step can
+// be repeated, so a migration resumes wherever it was killed. docs/adr/0102-a-store-moves-while-its-server-runs.md
 
 type TableState = {
   positions: Record<string, string>; // by shard: the last change that the other store has
-  past: string[]; // shards that were over when it began
+  past: string[]; // shards that had ended when it started
   next?: Attributes; // where the copy continues
   isCopied?: boolean;
 };
@@ -46,7 +46,7 @@ export type MigrationOptions = {
   from: { client: DynamoClient; control: ControlPlane; source: StreamSource };
   to: { client: DynamoClient; control: ControlPlane; source: StreamSource };
   tables: readonly AnyTable[];
-  without: readonly AnyEntity[]; // what is true of this store alone
+  without: readonly AnyEntity[]; // entities that are specific to this store
   state: MigrationState;
   save(state: MigrationState): Promise<void>;
   clock: Clock;
@@ -59,16 +59,16 @@ export type Migration = Awaited<ReturnType<typeof openMigration>>;
 const flushItems = 1000; // of one table, before they are written
 const atOnce = 8; // requests to the other store
 const followMs = 5_000; // while tables are copied and compared, the streams are read this often
-const resumeMs = 20 * 60 * 60_000; // streams hold a day
-const touchedMost = 100_000; // keys to compare again, before they are compared early
+const resumeMs = 20 * 60 * 60_000; // streams keep records for a day
+const touchedMost = 100_000; // keys to compare again; more are compared early
 
 export async function openMigration(options: MigrationOptions) {
   const { from, to, tables, state, save, clock, progress } = options;
   if (clock.now() - state.followedMs > resumeMs) throw missed();
   await beginStreams(options);
   const sources = new Map(tables.map(table => [table, openSource(options, table)]));
-  const copies = new Map<AnyTable, CatchUp>(); // the other store's own streams, once they are enabled
-  // Keys of what changed since the comparison began, or differed then.
+  const copies = new Map<AnyTable, CatchUp>(); // the streams of the other store, once they are enabled
+  // Keys of items that changed since the comparison started, or differed then.
   const touched = new Map<AnyTable, Map<string, Attributes>>(tables.map(table => [table, new Map()]));
   let isComparing = false;
 
@@ -98,7 +98,7 @@ export async function openMigration(options: MigrationOptions) {
     if (clock.now() - state.followedMs >= followMs) await follow();
   }
 
-  // Writes everything that changed until now. Returns how many changes there were.
+  // Writes everything that has changed until now. Returns the number of changes.
   async function follow(): Promise<number> {
     let changes = 0;
     const startMs = clock.now();
@@ -113,13 +113,13 @@ export async function openMigration(options: MigrationOptions) {
     return changes;
   }
 
-  // What is alike now, and changes again, is noted again.
+  // Items that are equal now, and change again, are recorded again.
   async function compareTouched(table: AnyTable): Promise<void> {
     const left = await differing(options, table, [...touched.get(table)!.values()]);
     touched.set(table, new Map(left.map(key => [nameOf(table, key), key])));
   }
 
-  // Every item of each store with its like in the other one. What differs now is compared again at the end.
+  // Compares every item of both stores. Items that differ are compared again at the end.
   async function compareTable(table: AnyTable): Promise<number> {
     let items = 0;
     for (const client of [from.client, to.client])
@@ -139,24 +139,24 @@ export async function openMigration(options: MigrationOptions) {
       for (const table of tables) await copyTable(table);
     },
     follow,
-    /** Returns how many items there are of each table. */
+    /** Returns the number of items of each table. */
     async compare(): Promise<Record<string, number>> {
       isComparing = true;
       const counts: Record<string, number> = {};
       for (const table of tables) counts[table.name] = await compareTable(table);
       return counts;
     },
-    /** Enables the streams of the other store, which takes DynamoDB seconds: before the pause, not in it. */
+    /** Enables the streams of the other store, which takes DynamoDB seconds, so it is done before the pause. */
     async enableStreams(): Promise<void> {
       await createTables(to.control, tables, { clock, recovery: options.recovery, expiry: false });
       for (const table of tables.filter(({ stream }) => stream !== undefined))
         copies.set(table, createCatchUp({ source: to.source, table: table.name }, new Map()));
     },
-    /** Reads what this migration itself has written to them. */
+    /** Reads the changes that this migration itself has made. */
     async followCopies(): Promise<void> {
       await Promise.all([...copies.values()].map(stream => stream.read(() => {})));
     },
-    /** Each shard of the table there, and the last of its records that came from here. */
+    /** Each shard of the table in the other store, with the last record that came from this migration. */
     async endsOf(table: AnyTable) {
       const reached = copies.get(table)?.reached();
       const shards = await listShards(to.source, table.name);
@@ -205,7 +205,7 @@ async function writeAll(
   );
 }
 
-// Writes what changed in one table. Returns how many changes there were.
+// Writes what changed in one table. Returns the number of changes.
 async function followTable(
   options: MigrationOptions,
   table: AnyTable,
@@ -238,7 +238,7 @@ async function followTable(
   return changes;
 }
 
-// Keys of items that the stores do not have alike.
+// Keys of items that differ between the stores.
 async function differing(
   { from, to, clock }: MigrationOptions,
   table: AnyTable,
@@ -255,7 +255,7 @@ async function differing(
   return found.flat();
 }
 
-// A write of this migration that was late: it was sent twice, or by a process that was killed.
+// A late write of this migration: it was sent twice, or by a killed process.
 async function copyItems(
   options: MigrationOptions,
   table: AnyTable,
@@ -290,7 +290,7 @@ const missed = () =>
     'changes since the last run are no longer in the streams, which hold a day: begin again with stak migrate --abandon and empty tables',
   );
 
-// From here on every change is in a stream. A table without one gets it for as long as the migration lasts.
+// From here on every change is in a stream. A table without a stream gets one for the migration.
 async function beginStreams({ from, tables, state, save }: MigrationOptions): Promise<void> {
   for (const { name } of tables) {
     if (state.tables[name]) continue;
@@ -314,7 +314,7 @@ async function beginStreams({ from, tables, state, save }: MigrationOptions): Pr
 const nameOf = (table: AnyTable, item: Attributes): string =>
   JSON.stringify(Object.values(keyIn(table, item)));
 
-// What has expired may be removed by either store, at its own time.
+// Either store may remove expired items, at its own time.
 const isAlike = (
   table: AnyTable,
   here: Attributes | undefined,

@@ -10,8 +10,8 @@ import { explain } from '../errors.ts';
 import { readSecretKeyTexts } from '../secrets.ts';
 import { finishArrival } from './arrival.ts';
 
-// How the server of a store learns that it has moved. The store itself says so, in the record that refuses all writes; a
-// server that runs on it closes it and continues with the new one, and so does one that is started later.
+// How the server of a store notices that it has moved. The store itself records it, in the item that refuses all
+// writes; a running server closes the store and continues with the new one, and so does one that is started later.
 
 const moveSchema = z.object({
   id: z.string(),
@@ -39,7 +39,7 @@ export const storeOf = ({ region, endpoint, prefix }: Omit<Move, 'id'>): StoreCo
 export const describeTarget = ({ region, endpoint, prefix }: Omit<Move, 'id'>): string =>
   `${endpoint ?? `DynamoDB in ${region}`}${prefix === undefined ? '' : `, prefix ${prefix}`}`;
 
-/** The settings with which a server continues: all its own, but for the store and what ships it. */
+/** The settings with which a server continues: its own, except for the store and its backup. */
 export async function followMove(config: ServerConfig, move: Move, clock: Clock): Promise<ServerConfig> {
   const secretKeys = await readSecretKeyTexts(config);
   const store = storeOf(move);
@@ -55,7 +55,7 @@ export async function followMove(config: ServerConfig, move: Move, clock: Clock)
 const lookMs = 500;
 const pausedLookMs = 50;
 
-/** Calls back once, when the store has moved. Returns how to stop looking. */
+/** Calls back once, when the store has moved. Returns a function that stops watching. */
 export function watchMove(store: PausableStore, onMoved: () => void): () => void {
   let timer: NodeJS.Timeout;
   const look = () => {
@@ -67,13 +67,13 @@ export function watchMove(store: PausableStore, onMoved: () => void): () => void
   return () => clearTimeout(timer);
 }
 
-// ---- before anything moves, the servers are asked whether they would get there
+// ---- before the move, servers are asked whether they can reach the new store
 
 const askTopic = 'migration target';
 const answerTopic = 'migration target answer';
 const answerSchema = z.object({ id: z.string(), failure: z.string().optional() });
 
-/** Lets `stak migrate` ask whether this process reaches the store that it is to continue with. */
+/** Lets `stak migrate` ask whether this process can reach the store that it is to continue with. */
 export function answerMigration(peers: Peers): void {
   peers.onMessage(askTopic, async (body, from) => {
     const move = moveSchema.safeParse(body);

@@ -8,8 +8,9 @@ import { countedTables } from '../storage.ts';
 import type { Migration } from './migrate.ts';
 import type { Move, PausableStore } from './move.ts';
 
-// The last step of a migration. All writes to the old store are paused; what is left is written to the new one; and then
-// one commit says in the old store that it has moved. Up to that commit nothing has happened: the pause ends by itself.
+// The last step of a migration. All writes to the old store are paused; the remaining changes are written to the new
+// one; and then one commit records in the old store that it has moved. Before that commit nothing has happened: the
+// pause ends by itself.
 
 export type SwitchOptions = {
   migration: Migration;
@@ -22,16 +23,16 @@ export type SwitchOptions = {
   say(line: string): void;
 };
 
-const pauseMs = 8_000; // then writes continue, moved or not
+const pauseMs = 8_000; // then writes continue, whether or not the store has moved
 const reserveMs = 500; // for the commit
 const attempts = 5;
 const lagMs = 5_000; // of consumers, some of which gather changes for a second or two: the rest is handed over
-const restMost = 1000; // changes that a consumer has not handled, where no server runs
+const restMost = 1000; // unhandled changes of a consumer, if no server runs
 const consumersMs = 10 * 60_000; // for consumers that are further behind
 const lookMs = 500;
 const sayMs = 10_000;
 
-// What is stored is counted again in the new store.
+// Storage is counted again in the new store.
 const isCountedAgain = (consumer: string): boolean => consumer.startsWith('storage-');
 
 /** Returns how long writes were paused. */
@@ -48,7 +49,7 @@ export async function switchOver(options: SwitchOptions): Promise<number> {
       return clock.now() - startMs;
     } catch (error) {
       await options.from.embedded.writePause.end(options.move.id);
-      // A failure that came late may be due to that.
+      // A late failure may be caused by that.
       if (clock.now() <= lastMs || attempt === attempts) throw error;
       say('Copying the rest took too long. Writes continue, and the switch is tried again.');
     }
@@ -77,7 +78,7 @@ async function moveTheRest(
   const namers = new Map<string, (shardId: string) => string>();
   for (const { name } of streamed) {
     const taken = new Set((await listShards(to.source, name)).map(({ shardId }) => shardId));
-    // What is kept by the names of shards must not be taken for a shard of the new store.
+    // State that is keyed by shard names must not be taken for a shard of the new store.
     namers.set(name, shardId => (taken.has(shardId) ? `${shardId}-${move.id}` : shardId));
   }
   await moveCheckpoints(stores, from.source, namers.get(ferryhookEvents.name)!);
@@ -111,7 +112,7 @@ async function moveTheRest(
 const readStatusOf = (store: Store, source: StreamSource, clock: Clock, consumer: string) =>
   readStatus({ store, source, clock }, consumer);
 
-// Up to where events are counted, for those that were handed over.
+// The position up to which events are counted, for those that were handed over.
 async function moveCheckpoints(
   stores: { old: Store; new: Store },
   source: StreamSource,
@@ -123,8 +124,8 @@ async function moveCheckpoints(
   }
 }
 
-// The consumers that run, as soon as none of them is far behind. One that runs no more, because this version does not
-// have it, is left behind; on a store without a running server, it waits for all of them.
+// Returns the running consumers, as soon as none of them is far behind. A consumer that no longer runs, because this
+// version does not have it, is left behind; without a running server, it waits for all of them.
 async function untilConsumersAreClose(options: SwitchOptions): Promise<string[]> {
   const { from, isServed, clock, say, migration } = options;
   const store = createStore({ client: from.client });

@@ -11,8 +11,8 @@ import { relayLine } from '../thread-log.ts';
 import * as limits from './limits.ts';
 import type { ShipperSettings, ShipperState } from './shipper.ts';
 
-// Of all processes that have the store open, one ships its backup: the one that holds the claim. A thread does the work,
-// because compressing and encrypting would keep requests waiting. It only reads the store; this one writes for it.
+// Of all processes that have the store open, the one that holds the claim ships the backup. A thread does the work,
+// because compression and encryption would delay requests. It only reads the store; this one writes for it.
 
 export type BackupThreadSettings = {
   path: string;
@@ -51,10 +51,10 @@ export type BackupHostDeps = {
 
 const heapMb = 256; // a few segments, plain, compressed and encrypted
 const youngMb = 16;
-const stopMs = 8_000; // to ship what was committed last
+const stopMs = 8_000; // to ship the last commits
 const standbyMs = 2_000;
 
-// From the bundle, or from the sources through a loader.
+// From the bundle, or from the sources with a loader.
 const program = new URL(
   import.meta.url.endsWith('.ts') ? '../../bin/backup-thread.mjs' : './backup-thread.mjs',
   import.meta.url,
@@ -121,7 +121,7 @@ export function createBackupHost({ thread, store, journalBytes, clock, log }: Ba
   return {
     worker: { name: 'backup', run },
     state: () => state && { ...state, lagMs: clock.now() - state.shippedUntil },
-    // Requests are answered all the same.
+    // Requests are served all the same.
     async check() {
       if (!state) return undefined;
       return clock.now() - Math.max(state.shippedUntil, startedAt) > limits.degradedMs
@@ -133,7 +133,7 @@ export function createBackupHost({ thread, store, journalBytes, clock, log }: Ba
 
 type ComposeDeps = { clock: Clock; log: Logger; keys: readonly SecretKey[] };
 
-// Undefined where nothing is to be backed up.
+// Undefined if no backup is configured.
 export async function startBackup(
   { embedded: store }: Pick<Database, 'embedded'>,
   { backup, store: location, logLevel, secretKeys }: ServerConfig,
@@ -161,11 +161,11 @@ export async function startBackup(
   return createBackupHost({ thread, store, journalBytes, clock, log });
 }
 
-// A backup keeps no copies of what it has read.
+// A backup does not cache objects.
 export const objectsLocation = (location: ObjectsConfig): ObjectsLocation =>
   location.kind === 's3' ? { ...location, cache: '' } : { kind: 'folder', folder: resolve(location.path) };
 
-// A store whose server has no backup any more keeps no journal for it.
+// Without a backup, the store keeps no journal.
 async function endJournal(store: BackupStore, path: string): Promise<void> {
   if (!store.journal.position()) return;
   await store.journal.end();

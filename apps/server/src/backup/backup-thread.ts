@@ -12,20 +12,20 @@ import { engineBackup } from './source.ts';
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
 const { path, location, keys, settings, logLevel } = workerData as BackupThreadSettings;
-const tell = (message: FromBackupThread): void => port.postMessage(message);
+const post = (message: FromBackupThread): void => port.postMessage(message);
 
 const reportMs = 500;
 lowerPriority();
 
 const stopping = new AbortController();
-const log = createLogger({ level: logLevel, destination: { write: line => tell({ kind: 'log', line }) } });
+const log = createLogger({ level: logLevel, destination: { write: line => post({ kind: 'log', line }) } });
 const engine = await createEngine({ path, readOnly: true, joins: false });
 const objects = openObjects(location);
 let begun: { resolve(position: JournalPosition): void; reject(error: Error): void } | undefined;
 const begin = () =>
   new Promise<JournalPosition>((resolve, reject) => {
     begun = { resolve, reject };
-    tell({ kind: 'begin' });
+    post({ kind: 'begin' });
   });
 const shipper = createShipper({
   source: engineBackup(path, engine, begin),
@@ -42,7 +42,7 @@ port.on('message', (message: ToBackupThread) => {
 const reporting = setInterval(report, reportMs);
 
 function report(): void {
-  tell({ kind: 'report', state: shipper.state() });
+  post({ kind: 'report', state: shipper.state() });
 }
 
 await shipper.run(stopping.signal);

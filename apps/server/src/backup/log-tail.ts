@@ -12,7 +12,7 @@ import {
   type Target,
 } from './target.ts';
 
-// The end of the log in the target: its last segment, and how far that one goes in the journal.
+// The end of the log in the target: its last segment, and its position in the journal.
 export type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
 
 export async function findTail(target: Target, history: string): Promise<Tail> {
@@ -25,8 +25,8 @@ export async function findTail(target: Target, history: string): Promise<Tail> {
   return { number: facts.number, checksum, cursor, lastAt: facts.lastAt };
 }
 
-// Ships a piece of the journal as the segment after the tail. Fails if there is one already. If that is of an earlier
-// attempt of ours, the log continues behind it; if it is of another store, our journal does not follow from it.
+// Ships a piece of the journal as the segment after the tail. Fails if there is one already. If that is from an earlier
+// attempt of ours, the log continues after it; if it is from another store, our journal does not follow from it.
 export async function appendSegment(
   { objects, keys: [key] }: Target,
   tail: Tail,

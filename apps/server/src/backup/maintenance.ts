@@ -22,7 +22,7 @@ import {
   type Target,
 } from './target.ts';
 
-// What a backup needs besides the log: snapshots, fewer and larger objects, and an end to what is too old.
+// Maintenance of a backup: takes snapshots, bundles small objects, and deletes old ones.
 
 export type Taken = { history: string; commit: number; at: number; bytes: number; entries: number };
 
@@ -35,11 +35,11 @@ type Deps = {
   clock: Clock;
   settings: ShipperSettings;
   after: number; // the segment before it
-  ship(): Promise<Shipped | undefined>; // everything committed until now; undefined if a new history has begun
+  ship(): Promise<Shipped | undefined>; // ships everything committed until now; undefined if a new history has started
 };
 
-// A copy of all of the store. It rests after each piece, because somebody waits for the same disk and processor. Pieces
-// are of different moments: with the log from the beginning of the copy, it is the store as of its end and later.
+// Copies the whole store. It rests after each piece, because requests need the same disk and processor. Pieces are from
+// different moments: with the log from the start of the copy, it is the store as of its end and later.
 export async function takeSnapshot(
   { source, target, clock, settings, after, ship }: Deps,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ export async function takeSnapshot(
       await putObject(target, partKey(folder, parts), sealed.bytes);
       await clock.sleep((performance.now() - startedAt) * limits.snapshotRest, signal);
     }
-    // Before it counts: what is missing in the copy is in the target.
+    // Before the snapshot counts, everything that is missing in the copy must be in the target.
     const end = await ship();
     if (end?.history !== history) throw new Error('the journal was restarted while a snapshot was taken');
     const secretKeyIds = [...settings.secretKeyIds];
@@ -86,7 +86,7 @@ export async function takeSnapshot(
     await putObject(target, manifestKey(folder), manifest.bytes);
     return { history, commit, at: from.at, bytes, entries };
   } catch (error) {
-    // In a place that is full, each attempt would take a little more.
+    // If the target is full, each attempt would take a little more.
     for (const one of written) await remove(target, one).catch(() => {});
     throw error;
   }
@@ -108,7 +108,7 @@ export async function takeSnapshot(
   }
 }
 
-// Many small objects of the log become one, which holds them as they are.
+// Replaces many small objects of the log with one that contains them unchanged.
 export async function bundleSegments(
   target: Target,
   history: string,
@@ -116,7 +116,7 @@ export async function bundleSegments(
 ): Promise<void> {
   const [found] = await listHistories(target.objects, logFolder(history));
   if (!found) return;
-  for (const { key } of found.bundled) await remove(target, key); // of somebody who was stopped in the middle
+  for (const { key } of found.bundled) await remove(target, key); // left by a process that was stopped in the middle
   const single = found.log.filter(({ from, to, bytes }) => from === to && bytes < limits.smallSegmentBytes);
   for (let start = 0; start + size <= single.length; ) {
     const group = takeGroup(single.slice(start, start + size));
@@ -125,7 +125,7 @@ export async function bundleSegments(
   }
 }
 
-// Neighbours only: a gap stays to be seen.
+// Only adjacent ones: a gap must stay visible.
 function takeGroup(candidates: readonly LogObject[]): LogObject[] {
   const group: LogObject[] = [];
   let bytes = 0;
@@ -153,9 +153,9 @@ async function bundle(target: Target, history: string, group: readonly LogObject
 const remove = ({ objects }: Target, key: string): Promise<void> =>
   withDeadline(limits.callMs, () => objects.delete(key));
 
-// Every moment since `keepMs` ago can be gone back to: the newest snapshot before that stays, and the log after it. Only
-// called when there is a new snapshot, so the last one that anything can be restored from never goes. What began before
-// this store was made is of another one, whose folder may be lost: it stays, and is returned.
+// Every moment since `keepMs` ago can be restored: the newest snapshot before that is kept, and the log after it. Only
+// called after a new snapshot, so the last one that can be restored is never deleted. A history that started before
+// this store was created belongs to another one, whose folder may be lost: it is kept, and returned.
 export async function pruneTarget(
   { target, clock, settings, source }: Pick<Deps, 'target' | 'clock' | 'settings' | 'source'>,
   newest: Pick<Taken, 'history' | 'commit'>,
@@ -175,7 +175,7 @@ export async function pruneTarget(
       continue;
     }
     const isOver = !isOwn && history.changedAt < cutoff;
-    // Of another store with the same target, one may be in the making.
+    // Another store with the same target may be writing one.
     const isIdle = isOwn || history.changedAt < now - limits.abandonedMs;
     const keys = isOver
       ? keysOf(history)
@@ -188,7 +188,7 @@ export async function pruneTarget(
   return foreign;
 }
 
-// A snapshot without its manifest is none: it goes first.
+// A snapshot without its manifest does not count: the manifest is deleted first.
 const keysOf = ({ id, log, bundled, snapshots }: History): string[] => [
   ...snapshots.flatMap(({ folder, parts }) => [manifestKey(folder), ...parts]),
   ...[...log, ...bundled].map(({ key }) => key),
@@ -198,7 +198,7 @@ const keysOf = ({ id, log, bundled, snapshots }: History): string[] => [
 const unfinished = ({ snapshots }: History): string[] =>
   snapshots.filter(({ isComplete }) => !isComplete).flatMap(({ parts }) => parts);
 
-// The newest snapshot that was complete by then.
+// The newest snapshot that was complete at that time.
 async function findBase(
   target: Target,
   { snapshots }: History,
@@ -206,7 +206,7 @@ async function findBase(
 ): Promise<SnapshotFolder | undefined> {
   const begun = snapshots.filter(({ isComplete, at }) => isComplete && at <= cutoff);
   for (const one of begun.reverse()) {
-    // One that cannot be read is nothing to restore from.
+    // A snapshot that cannot be read cannot be restored.
     const manifest = await readObject(target, 'manifest', manifestKey(one.folder)).catch(() => undefined);
     if (manifest && manifest.facts.at <= cutoff) return one;
   }

@@ -22,8 +22,8 @@ import {
   type Target,
 } from './target.ts';
 
-// A store from its backup, as it was at one moment: the newest snapshot before it, then the log up to it. Whatever is
-// damaged, missing or in the wrong order is named and ends the restore; nothing is passed over.
+// Restores a store from its backup, as it was at one moment: the newest snapshot before it, then the log up to it.
+// Anything damaged, missing or out of order is reported and ends the restore; nothing is skipped.
 
 export type Plan = {
   history: string;
@@ -42,9 +42,9 @@ export type RestoreProgress = {
 export type Restored = { commit: number; at: number; entries: number; secretKeyIds: readonly string[] };
 
 const time = (ms: number): string => new Date(ms).toISOString();
-const endTime = (ms: number): string => time(Math.ceil(ms)); // commits have fractions of a millisecond
+const endTime = (ms: number): string => time(Math.ceil(ms)); // times of commits have fractions of a millisecond
 
-// What is needed for a moment, or for the newest one there is.
+// What is needed to restore a moment, or the newest one.
 export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFINITY): Promise<Plan> {
   const histories = await listHistories(target.objects);
   const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
@@ -58,7 +58,7 @@ export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFI
   return { history: history.id, snapshot, manifest, log, head, untilMs };
 }
 
-// The newest that was complete at that time. A folder is named for the time at which it was begun.
+// The newest snapshot that was complete at that time. A folder is named after the time at which it was started.
 async function findSnapshot(
   target: Target,
   snapshots: readonly SnapshotFolder[],
@@ -78,8 +78,8 @@ async function findSnapshot(
   throw new BackupError(`the backup begins at ${time(earliest)}; ${time(untilMs)} is before that`);
 }
 
-// A server that was started after its disk was lost has begun with nothing: its store is newer than the lost one, and
-// hardly the one that is wanted back.
+// A server started after its disk was lost has begun an empty store: it is newer than the lost one, and rarely the one
+// to restore.
 async function requireOneStore(
   target: Target,
   histories: readonly History[],
@@ -120,7 +120,7 @@ type Coverage = {
   untilMs: number;
 };
 
-// The state at a moment is only known where the log goes that far.
+// The state at a moment is only known if the log goes that far.
 async function requireCovered(target: Target, coverage: Coverage): Promise<void> {
   const { histories, history, head, manifest, untilMs } = coverage;
   const end = Math.max(manifest.at, await findEnd(target, history, head));
@@ -136,7 +136,7 @@ async function requireCovered(target: Target, coverage: Coverage): Promise<void>
   );
 }
 
-// A folder that is not there, is empty, or has only the key that opens what is sealed in the store.
+// A folder that does not exist, is empty, or contains only the secret key.
 export function requireEmpty(path: string): void {
   if (!existsSync(path)) return;
   const [found] = readdirSync(path).filter(name => name !== 'secret-key' && name !== draftName);
@@ -154,7 +154,7 @@ export async function restoreBackup(
   progress: RestoreProgress,
 ): Promise<Restored> {
   requireEmpty(path);
-  // A store that is not all there must not be taken for one.
+  // An incomplete store must not be mistaken for a store.
   const draft = join(path, draftName);
   rmSync(draft, { recursive: true, force: true });
   const restoring = restoreStore(draft);
@@ -246,7 +246,7 @@ async function applyLog(
   return end;
 }
 
-// Before anything is read: a number that is not there is a segment that is missing.
+// Checked before anything is read: a missing number is a missing segment.
 function requireContiguous(after: number, log: readonly LogObject[], head: Plan['head']): void {
   let last = after;
   for (const { from, to, key } of log) {
@@ -294,13 +294,13 @@ async function syncFolder(path: string): Promise<void> {
   await folder.sync().finally(() => folder.close());
 }
 
-// In order, with a few under way at the same time.
+// In order, with a few reads in flight at a time.
 async function* readAhead<T, R>(items: readonly T[], read: (item: T) => Promise<R>): AsyncGenerator<R> {
   const started: Promise<R>[] = [];
   let next = 0;
   const start = () => {
     const one = read(items[next++]!);
-    one.catch(() => {}); // heard of in its turn
+    one.catch(() => {}); // reported when it is awaited
     started.push(one);
   };
   while (next < items.length && started.length < limits.parallelReads) start();

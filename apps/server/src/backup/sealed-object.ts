@@ -4,8 +4,8 @@ import { deflateRawSync, inflateRaw } from 'node:zlib';
 import { z } from 'zod';
 import type { SecretKey } from '../secrets.ts';
 
-// An object of a backup: what it is, in readable JSON, then its content, compressed and perhaps encrypted, then a SHA-256
-// of everything before. Several of them, one after the other, are several objects.
+// An object of a backup: its facts in readable JSON, then its content, compressed and optionally encrypted, then a
+// SHA-256 of everything before. Objects can be concatenated.
 //
 //   "stakbkp1" (8) | length of the facts (4) | facts | content | SHA-256 (32)
 
@@ -28,7 +28,7 @@ const factsSchema = z.discriminatedUnion('kind', [
     last: whole,
     firstAt: z.number(),
     lastAt: z.number(),
-    // Where the journal of the store continues behind it.
+    // The position of the journal after it.
     next: z.object({ chain: whole, file: whole, offset: whole }),
   }),
   z.object({
@@ -38,9 +38,9 @@ const factsSchema = z.discriminatedUnion('kind', [
     part: whole,
     previous: z.string(),
   }),
-  // Written when every part of a snapshot is there, and the log as far as `commit`. `last` is the checksum of the last
-  // part. Parts are read one after the other while the store is written to: they have everything up to the commit `from`
-  // and some of what came later. Those of earlier versions are all of one moment and have no `from`.
+  // Written when every part of a snapshot exists, and the log up to `commit`. `last` is the checksum of the last part.
+  // Parts are read one after the other while the store is written to: they contain everything up to the commit `from`
+  // and some later changes. Snapshots of earlier versions are from one moment and have no `from`.
   z.object({
     kind: z.literal('manifest'),
     history: z.string(),
@@ -53,9 +53,9 @@ const factsSchema = z.discriminatedUnion('kind', [
     entries: whole,
     bytes: whole,
     secretKeyIds: z.array(z.string()),
-    madeAt: z.number().optional(), // when the first table of the store was made
+    madeAt: z.number().optional(), // when the first table of the store was created
   }),
-  // How far the log goes at least, so that its end cannot be missing unnoticed.
+  // How far the log goes at least, so that a missing end is noticed.
   z.object({
     kind: z.literal('head'),
     history: z.string(),
@@ -79,13 +79,13 @@ type Stored = z.output<typeof storedSchema>;
 export type Sealed = { bytes: Buffer; checksum: string };
 export type Opened<K extends Facts['kind']> = { facts: FactsOf<K>; content: Buffer; checksum: string };
 
-// Something in a backup that is damaged, missing, in the wrong place or locked: named, with what to do.
+// Something in a backup is damaged, missing, misplaced or encrypted: the message names it, and what to do.
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-// Most of what a backup costs the processor: on its own thread, which gives way to those that serve, and not in Node's
-// pool. More effort or a larger window would make it a few percent smaller.
+// Most of the processor time of a backup: it runs on a thread with low priority, not in Node's pool. More effort or a
+// larger window would make it a few percent smaller.
 const cheaply = { level: 1, windowBits: 12, memLevel: 9 };
 const decompress = promisify(inflateRaw);
 
@@ -112,7 +112,7 @@ function headOf(stored: Stored): Buffer {
   return head;
 }
 
-// The facts are not secret, but nobody can change them without the key.
+// The facts are not secret, but cannot be changed without the key.
 function encrypt(plain: Buffer, { secret }: SecretKey, nonce: Buffer, head: Buffer): Buffer[] {
   const cipher = createCipheriv(cipherName, secret.subarray(0, 32), nonce);
   cipher.setAAD(head);
@@ -121,7 +121,7 @@ function encrypt(plain: Buffer, { secret }: SecretKey, nonce: Buffer, head: Buff
 
 export type Reader = { name: string; keys: readonly SecretKey[] };
 
-// What an object is, and where the next one begins, once its checksum was found right.
+// The facts of an object, and where the next one starts, after its checksum was verified.
 export function inspectObject(
   bytes: Buffer,
   name: string,

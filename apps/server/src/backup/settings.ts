@@ -62,7 +62,7 @@ export function readBackup(data: BackupVariables, store: StoreConfig): BackupCon
 
 export type BackupTarget = Pick<BackupConfig, 'location' | 'keys'>;
 
-// For the commands: on a new machine there is nothing else to read.
+// For the commands: on a new machine there are no other settings.
 export function readTarget(from: unknown, env: Record<string, string | undefined>): BackupTarget {
   const { STAK_BACKUP, STAK_BACKUP_KEYS } = backupVariables;
   const parsed = z.object({ STAK_BACKUP, STAK_BACKUP_KEYS }).parse(env);

@@ -6,21 +6,21 @@ import { bundleSegments, pruneTarget, type Shipped, takeSnapshot } from './maint
 import type { BackupSource } from './source.ts';
 import { findHead, type History, listHistories, type Target } from './target.ts';
 
-// Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. All that
-// it has to remember is in the target: it continues behind the last segment there. Where the journal has a gap (it grew to
-// its limit, or the machine stopped before its files were on the disk), a new history begins, with a snapshot.
+// Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. Its
+// state is in the target: it continues after the last segment there. If the journal has a gap (it grew to its limit, or
+// the machine stopped before its files were on the disk), a new history starts, with a snapshot.
 
 export type ShipperSettings = {
   everyMs: number;
   snapshotMs: number; // between two
   keepMs: number;
-  secretKeyIds: readonly string[]; // which keys open what is sealed in the store
+  secretKeyIds: readonly string[]; // ids of the keys that open the store's secrets
 };
 
 export type ShipperState = {
   history: string | undefined;
   commit: number;
-  shippedUntil: number; // everything acknowledged before is in the target; 0 before that is known
+  shippedUntil: number; // everything acknowledged before is in the target; 0 until that is known
   snapshotAt: number; // of the newest one; 0 if there is none
   snapshotBytes: number;
   failures: number;
@@ -52,9 +52,9 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   let tail: Tail | undefined;
   let newest: Snapshot | undefined;
   let headAt = 0;
-  let unbundled = limits.bundledSegments; // looked at once after a start
+  let unbundled = limits.bundledSegments; // checked once after a start
 
-  // Everything that was committed until now. A snapshot asks for it, too, beside the loop.
+  // Ships everything committed until now. Also called for a snapshot, concurrently with the loop.
   const lock = createKeyedLock();
   const ship = () => lock.run(['ship'], shipNow);
 
@@ -70,7 +70,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
       }
     } catch (error) {
       if (error instanceof JournalDamage) return beginAnew(error.message);
-      // The answer to a put may have been lost: the target says where the log ends.
+      // The response to a put may have been lost: the target shows where the log ends.
       tail = undefined;
       throw error;
     }
@@ -87,7 +87,8 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
   const nextChunk = ({ cursor }: Tail, end: Parameters<BackupSource['read']>[1]) =>
     source.read(cursor, end, limits.segmentBytes);
 
-  // What is lost of the journal is in the store, so a snapshot has it; only moments in between cannot be restored.
+  // Lost parts of the journal are in the store, so a snapshot contains them; only moments in between cannot be
+  // restored.
   async function beginAnew(reason: string): Promise<void> {
     state.gaps++;
     log.warn(
@@ -110,7 +111,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     if (history === undefined || tail?.cursor.history !== history) return;
     if (newest?.history !== history) noteSnapshot(await findSnapshot(target, history));
     if (!newest || clock.now() - newest.at >= settings.snapshotMs) {
-      // Segments after this one have everything that the snapshot has not.
+      // Segments after this one contain everything that the snapshot does not.
       const after = tail.number;
       const deps = { source, target, clock, settings, after, ship: shipped };
       const taken = await takeSnapshot(deps, signal);
@@ -161,7 +162,7 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
         ),
       ]);
     },
-    // What was committed last, and that it was.
+    // Ships the last commits, and records that it did.
     async finish(): Promise<void> {
       headAt = 0;
       await ship();
@@ -191,7 +192,7 @@ type Repetition = {
   onFailure(error: unknown, isFirst: boolean): void;
 };
 
-// Does the work at intervals until the signal is aborted. A target that is full or cannot be reached is tried again; the
+// Does the work at intervals until the signal is aborted. If the target is full or unreachable, it is retried; the
 // journal waits in the store's folder.
 async function repeat(
   work: () => Promise<void>,

@@ -10,19 +10,20 @@ import {
 
 // The store as a backup sees it.
 export type BackupSource = {
-  // Where its journal ends; undefined if it keeps none.
+  // The end of its journal; undefined if it has none.
   position(): JournalPosition | undefined;
   begin(): Promise<JournalPosition>;
   read(from: JournalCursor, end: JournalPosition, mostBytes: number): Promise<JournalChunk | undefined>;
   trim(cursor: JournalCursor): Promise<void>;
   snapshot(): Snapshot;
-  // When the first of its tables was made; a restored store has those of the one before. Undefined if there is none.
+  // When the first of its tables was created; a restored store has the tables of the original. Undefined if there is
+  // none.
   madeAt(): Promise<number | undefined>;
 };
 
 type Opened = Pick<Engine, 'journal' | 'snapshot' | 'execute'>;
 
-// `begin` is apart: a thread that only reads has to ask for it.
+// `begin` is separate: a thread that only reads has to request it.
 export function engineBackup(path: string, engine: Opened, begin: BackupSource['begin']): BackupSource {
   let trimmed: JournalCursor | undefined;
   return {

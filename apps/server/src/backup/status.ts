@@ -1,9 +1,9 @@
 import { findEnd, findHead, listHistories, manifestKey, readObject, type Target } from './target.ts';
 
-// What is in a backup, as far as it can be seen without reading it.
+// The contents of a backup, as far as they are visible without reading objects.
 export type BackupStatus = {
   ranges: Range[]; // of each history that can be restored
-  oldest: number | undefined; // moment that can be restored
+  oldest: number | undefined; // the oldest moment that can be restored
   newest: number | undefined;
   snapshot: { at: number; bytes: number } | undefined; // the newest
   lagMs: number | undefined; // since the newest moment

@@ -4,8 +4,8 @@ import type { SecretKey } from '../secrets.ts';
 import * as limits from './limits.ts';
 import { BackupError, type Facts, inspectObject, type Opened, openObject } from './sealed-object.ts';
 
-// What lies where in the folder or bucket of a backup. A history is an unbroken log of commits; it has snapshots to begin
-// from. Segments of the log are numbered, and many small ones become one bundle: their objects, one after the other.
+// The layout of a backup's folder or bucket. A history is an unbroken log of commits, with snapshots to start from.
+// Segments of the log are numbered, and many small ones become one bundle: their objects, concatenated.
 //
 //   <history>/head
 //   <history>/log/<segment>, or <first segment>-<last segment>
@@ -19,14 +19,14 @@ export type SnapshotFolder = {
   history: string;
   commit: number;
   at: number;
-  after: number; // every commit that the snapshot has not is in a segment after this one
+  after: number; // every commit that the snapshot lacks is in a segment after this one
   isComplete: boolean;
   parts: string[];
   bytes: number;
 };
 export type History = {
   id: string;
-  log: LogObject[]; // in order, without segments that are in a bundle too
+  log: LogObject[]; // in order, without segments that are also in a bundle
   bundled: LogObject[]; // those
   snapshots: SnapshotFolder[]; // in order
   bytes: number;
@@ -39,14 +39,14 @@ const logShape = new RegExp(`^(${historyShape})/log/(\\d+)(?:-(\\d+))?$`);
 const partShape = new RegExp(`^(${historyShape})/snapshots/(\\d+)-(\\d+)-(\\d+)/(\\d+|manifest)$`);
 const headShape = new RegExp(`^(${historyShape})/head$`);
 
-// A history is named for the moment at which it began.
+// A history is named after the time at which it started.
 const stampShape = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/;
 export const beganAt = ({ id }: Pick<History, 'id'>): number =>
   Date.parse(id.replace(stampShape, '$1-$2-$3T$4:$5:$6.$7Z'));
 
 export const headKey = (history: string): string => `${history}/head`;
 export const logFolder = (history: string): string => `${history}/log/`;
-// A segment is named by its number alone: of two writers, or two attempts of one, the first has it.
+// A segment is named by its number alone: of two writers, or two attempts of one, the first gets it.
 export const segmentKey = (history: string, number: number): string =>
   `${logFolder(history)}${digits(number, 10)}`;
 export const bundleKey = (history: string, from: number, to: number): string =>
@@ -56,7 +56,7 @@ export const snapshotFolder = (history: string, commit: number, at: number, afte
 export const partKey = (folder: string, part: number): string => `${folder}/${digits(part, 8)}`;
 export const manifestKey = (folder: string): string => `${folder}/manifest`;
 
-// Everything there is, oldest history first. Objects of other names are somebody else's.
+// All histories, oldest first. Objects with other names are not ours.
 export async function listHistories(objects: TargetObjects, prefix = ''): Promise<History[]> {
   const histories = new Map<string, History>();
   for await (const { key, bytes, changedAt } of objects.list(prefix)) {
@@ -119,7 +119,7 @@ export async function getObject(
 export const putObject = ({ objects }: Pick<Target, 'objects'>, key: string, bytes: Buffer): Promise<void> =>
   withDeadline(limits.callMs, () => objects.put(key, bytes));
 
-// An object that holds one, which has to be there.
+// Reads an object that contains one, and must exist.
 export async function readObject<K extends Facts['kind']>(
   target: Target,
   kind: K,
@@ -153,7 +153,7 @@ export async function getLogObject(target: Target, object: LogObject): Promise<B
 
 type Inspected = ReturnType<typeof inspectObject> & { name: string };
 
-// The segments of an object of the log, each with the name that a message calls it by.
+// The segments in an object of the log, each with a name for error messages.
 export function* inspectSegments(object: LogObject, bytes: Buffer): Generator<Inspected> {
   let count = 0;
   for (let offset = 0; offset < bytes.length; count++) {
@@ -174,7 +174,7 @@ export async function readLastSegment(target: Target, object: LogObject): Promis
   return openSegment(target, segments.at(-1)!);
 }
 
-/** The last moment of a history that is known. */
+/** The last known moment of a history. */
 export async function findEnd(
   target: Target,
   { log, snapshots }: History,

@@ -84,7 +84,7 @@ const behind = (given: LambdaFunction): Resource =>
     Threshold: 5 * 60_000,
   });
 
-// One partition gets more than it can take: docs/guides/run-several-servers.md
+// One partition gets more requests than it can serve: docs/guides/run-several-servers.md
 function throttled(design: AnyTable): Resource {
   const Dimensions = [{ Name: 'TableName', Value: ref(tableId(design)) }];
   const metric = (Id: string, MetricName: string) => ({

@@ -11,14 +11,14 @@ type HandlerOptions = {
 };
 
 const runtime = 'nodejs22.x';
-const timeoutSeconds = 60; // a page of records, with all attempts of one that fails
-const memoryMb = 512; // the processor's share grows with it
+const timeoutSeconds = 60; // a page of records, with all attempts of a failing one
+const memoryMb = 512; // the share of the processor grows with it
 const batchRecords = 100;
-// A store that is away for hours comes back; a record that ends the function each time holds up its shard for no longer.
+// Long enough for a store that is unavailable for hours; a record that crashes the function blocks its shard no longer.
 const recordAgeSeconds = 6 * 60 * 60;
 const failedDays = 14; // as long as a repeated record is recognised
 
-// A function for each table whose consumers can run in one.
+// One function for each table whose consumers can run in Lambda.
 export function handlers(options: HandlerOptions): Resources {
   const resources: Resources = { FailedBucket: failedBucket };
   for (const one of lambdaFunctions) {
@@ -55,7 +55,7 @@ const role = (given: LambdaFunction): Resource => ({
 function handler(given: LambdaFunction, options: HandlerOptions): Resource {
   const { variables, secrets, prefix } = options;
   const { name, consumers, isConfigured = false } = given;
-  // A level is for everything that logs.
+  // One level for all loggers.
   const { STAK_LOG_LEVEL } = variables;
   const Variables: Record<string, unknown> = {
     STAK_ENV: 'production',
@@ -101,7 +101,7 @@ const source = (given: LambdaFunction): Resource => ({
   },
 });
 
-// What a function could not even set aside: the whole event, to be sent to it again.
+// Events that a function could not even store as dead letters, to be sent to it again.
 const failedBucket: Resource = closedBucket([
   { Id: 'failed-events', Status: 'Enabled', ExpirationInDays: failedDays },
 ]);

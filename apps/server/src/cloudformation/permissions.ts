@@ -3,8 +3,8 @@ import { type LambdaFunction, stateTable } from '../lambda/functions.ts';
 import { arnOf, sub } from './references.ts';
 import { tableId } from './storage.ts';
 
-// What a server may do, and no more. It makes no tables: those are the stack's. A transaction is allowed by what is
-// in it.
+// The permissions of a server, and no more. It does not create tables: the stack does. A transaction is covered by the
+// permissions of its operations.
 
 const tableActions = [
   'BatchGetItem',
@@ -23,7 +23,7 @@ const tableActions = [
 
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
 
-// What handlers of streams do: they read no whole tables.
+// What stream handlers do: they do not scan tables.
 const readActions = ['BatchGetItem', 'GetItem', 'Query'] as const;
 const writeActions = [
   ...readActions,
@@ -58,9 +58,9 @@ export function serverStatements(
     ),
     allow(
       dynamodb(streamActions),
-      followed.map(id => sub(`<${id}.Arn>/stream/*`)), // an import gives a table another one
+      followed.map(id => sub(`<${id}.Arn>/stream/*`)), // an import gives a table a new stream
     ),
-    allow(dynamodb(['ListStreams']), '*'), // it is not allowed for single tables
+    allow(dynamodb(['ListStreams']), '*'), // cannot be restricted to single tables
     allow(['s3:ListBucket'], arnOf('LakeBucket')),
     allow(
       ['s3:GetObject', 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpload'],
@@ -85,7 +85,7 @@ const useKey = (services: readonly string[]) =>
     },
   );
 
-// What a function may do: follow one stream, and use the tables that its consumers touch.
+// The permissions of a function: read one stream, and use the tables of its consumers.
 export function handlerStatements({ table, writes, reads = [] }: LambdaFunction): object[] {
   const touch = (actions: readonly string[], designs: readonly AnyTable[]) => {
     const indexes = designs.filter(({ indexes }) => Object.keys(indexes).length > 0);
@@ -105,7 +105,7 @@ export function handlerStatements({ table, writes, reads = [] }: LambdaFunction)
     ...touch(writeActions, [...writes, stateTable]),
     ...(reads.length > 0 ? touch(readActions, reads) : []),
     allow(dynamodb(streamActions), sub(`<${tableId(table)}.Arn>/stream/*`)),
-    allow(dynamodb(['ListStreams']), '*'), // it is not allowed for single tables
+    allow(dynamodb(['ListStreams']), '*'), // cannot be restricted to single tables
     useKey(['dynamodb', 's3']),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf('Logs')),
     allow(['s3:PutObject', 's3:ListBucket'], [arnOf('FailedBucket'), sub('<FailedBucket.Arn>/*')]),

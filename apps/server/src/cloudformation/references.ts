@@ -1,4 +1,4 @@
-// What refers to other parts of the template.
+// References to other parts of the template.
 
 /** A text in which the names in angle brackets are replaced, as in `<Bucket.Arn>/*`. */
 export const sub = (text: string) => ({

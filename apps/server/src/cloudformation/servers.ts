@@ -13,8 +13,8 @@ type ServerOptions = {
 };
 
 const port = 8787;
-// A server continues for so long after it was asked to stop, until the load balancer sends it nothing more; then it
-// finishes what is in flight.
+// After a stop signal a server continues for this long, until the load balancer sends it no more requests; then it
+// finishes those in flight.
 const drainSeconds = 30;
 const stopSeconds = 90;
 
@@ -74,7 +74,7 @@ const loadBalancer: Resources = {
       Subnets: ref('PublicSubnets'),
       SecurityGroups: [attribute('LoadBalancerGroup', 'GroupId')],
       LoadBalancerAttributes: [
-        // Event streams say something every 15 seconds.
+        // Event streams send something every 15 seconds.
         { Key: 'idle_timeout.timeout_seconds', Value: '120' },
         { Key: 'routing.http.drop_invalid_header_fields.enabled', Value: 'true' },
       ],
@@ -132,7 +132,7 @@ const mayBeTakenByTasks = {
   ],
 };
 
-// Of the platform: it pulls the image, reads the secret and writes the log.
+// The role of the platform: it pulls the image, reads the secret and writes the log.
 const startRole: Resource = {
   Type: 'AWS::IAM::Role',
   Properties: {
@@ -232,7 +232,7 @@ const service: Resource = {
     LaunchType: 'FARGATE',
     DesiredCount: ref('Servers'),
     HealthCheckGracePeriodSeconds: 60,
-    // A version that does not become ready replaces nothing.
+    // A version that does not become ready does not replace the old one.
     DeploymentConfiguration: {
       MinimumHealthyPercent: 100,
       MaximumPercent: 200,

@@ -2,7 +2,7 @@ import { type AnyTable, tableRequest } from '@stak/table';
 import { arnOf, ref, sub } from './references.ts';
 import type { Resource, Resources } from './template.ts';
 
-// What must not be lost stays when the stack is deleted.
+// Data stay when the stack is deleted.
 const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
 
 export function storage(designs: readonly AnyTable[], prefix: string): Resources {
@@ -18,7 +18,7 @@ export function storage(designs: readonly AnyTable[], prefix: string): Resources
 export const tableId = ({ name }: AnyTable): string =>
   `${name.replace(/(?:^|[^A-Za-z0-9])([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Table`;
 
-// CloudFormation has the words of CreateTable, but for these.
+// CloudFormation uses the names of CreateTable, except for these.
 function tableResource(design: AnyTable, prefix: string): Resource {
   const { StreamSpecification, ...request } = tableRequest(design);
   return {
@@ -87,7 +87,7 @@ export const closedBucket = (Rules: readonly object[]): Resource => ({
       IgnorePublicAcls: true,
       RestrictPublicBuckets: true,
     },
-    // No versions are kept: an erasure has to erase.
+    // No versions are kept: an erasure must erase.
     LifecycleConfiguration: { Rules },
   },
 });

@@ -6,7 +6,7 @@ import { attribute, ref } from './references.ts';
 import { servers } from './servers.ts';
 import { storage } from './storage.ts';
 
-// What one server has: Fargate takes certain pairs only.
+// The size of one server: Fargate supports certain pairs only.
 export const sizes = {
   small: { Cpu: '512', Memory: '2048' },
   medium: { Cpu: '1024', Memory: '2048' },
@@ -17,10 +17,10 @@ export const sizes = {
 export type TemplateOptions = {
   designs: readonly AnyTable[];
   prefix?: string; // of the tables' names
-  variables?: Readonly<Record<string, string>>; // of the servers, besides those that the template sets
+  variables?: Readonly<Record<string, string>>; // of the servers, in addition to those that the template sets
   size?: keyof typeof sizes; // of one server
-  streams?: 'servers' | 'lambda'; // who runs the consumers that can run as Lambda functions
-  secrets?: readonly string[]; // names of variables that are in the secret, besides STAK_SECRET_KEYS
+  streams?: 'servers' | 'lambda'; // where the consumers run that can run as Lambda functions
+  secrets?: readonly string[]; // names of variables that are in the secret, in addition to STAK_SECRET_KEYS
 };
 
 export type Resource = { Type: string; Properties: Record<string, unknown>; [attribute: string]: unknown };
@@ -52,7 +52,7 @@ export function template(options: TemplateOptions) {
   };
 }
 
-/** A line for each resource: with all its lines it would be more than CloudFormation takes in a request. */
+/** One line per resource: with all its lines it would exceed the limit of a CloudFormation request. */
 export function templateText(of: ReturnType<typeof template>): string {
   const sections = Object.entries(of).map(([name, section]) => {
     if (typeof section === 'string') return `${JSON.stringify(name)}: ${JSON.stringify(section)}`;

@@ -5,7 +5,7 @@ type Action<Flags> = (flags: Flags, id: string | undefined) => Promise<void>;
 
 const described = new WeakMap<Command, Readonly<Record<string, string>>>();
 
-// A command whose second word says what to do, like `list` in `stak keys list`, with a line of help for each.
+// A command whose second word is the action, like `list` in `stak keys list`, with a line of help for each.
 export function declareActions<Name extends string>(
   cli: CAC,
   usage: string,
@@ -35,7 +35,7 @@ export async function runAction<Flags>(
   await action(flags, id);
 }
 
-// What a command needs to talk to a server. Loaded late, so that help and complaints come at once.
+// What a command needs to call a server. Loaded late, so that help and errors appear at once.
 export const loadConnection = async () => ({
   ...(await import('../connection.ts')),
   ...(await import('../print.ts')),

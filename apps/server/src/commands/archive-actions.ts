@@ -28,7 +28,7 @@ type Flags = StoreFlags & { asStored?: unknown; json?: unknown };
 export type ExportFlags = Flags & { to?: unknown; live?: unknown; account?: unknown };
 export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
 
-// How far consumers of streams have read is of this store alone.
+// The progress of stream consumers is specific to this store.
 const moved = designs.filter(({ name }) => name !== streamsTable.name);
 export const positions = [storageMark, countCheckpoint];
 
@@ -60,7 +60,7 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
       progress: (table, items) => show('Reading', table, items),
     });
     report(flags, done, `exported to ${folder}`);
-    if (done.unopened > 0) process.exitCode = 1; // nobody could open them where they arrive
+    if (done.unopened > 0) process.exitCode = 1; // they cannot be opened in the other store
     if (accounts && accounts.people.length > 0)
       console.error(
         `stak: members with an account of their own, which is not in it: ${accounts.people.join(', ')}`,

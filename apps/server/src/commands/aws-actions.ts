@@ -19,7 +19,7 @@ export type Flags = {
 
 export const actions = { template: printTemplate, handlers: writeHandlers };
 
-// What the template says itself.
+// Variables that the template sets.
 const ownVariables = new Set([
   'STAK_AWS_REGION',
   'STAK_DRAIN_SECONDS',
@@ -44,7 +44,7 @@ async function printTemplate(flags: Flags): Promise<void> {
   for (const name of [...Object.keys(variables), ...secrets]) checkName(name);
   const twice = secrets.find(name => name in variables);
   if (twice !== undefined) throw new UsageError(`${twice} is a variable or a secret, not both`);
-  // A mistake in a value is found here rather than by a server that does not start.
+  // An invalid value is reported here, not by a server that does not start.
   readServerConfig({}, variables);
   console.log(templateText(template({ designs, prefix, variables, secrets, size, streams })));
 }
@@ -58,7 +58,7 @@ async function writeHandlers(flags: Flags): Promise<void> {
   console.log(folder);
 }
 
-// Beside the bundled command in the package; in the checkout they are built when they are asked for.
+// Beside the bundled command in the package; in a checkout they are built on demand.
 const built = fileURLToPath(new URL('./handlers', import.meta.url));
 const builders = ['../../build-handlers.mjs', '../build-handlers.mjs'].map(path =>
   fileURLToPath(new URL(path, import.meta.url)),

@@ -8,7 +8,7 @@ import { readOptional, readText } from './flags.ts';
 
 export type ChatFlags = ConnectFlags & { tenant?: unknown; user?: unknown; conversation?: unknown };
 
-// A turn may take the server two minutes; then it gives up by itself, and says why.
+// A turn may take the server two minutes; then it fails with a reason.
 const answerMs = 150_000;
 
 export async function chat(flags: ChatFlags, given: string): Promise<void> {
@@ -34,8 +34,8 @@ export async function chat(flags: ChatFlags, given: string): Promise<void> {
 type Talk = { tenant_id: string; user_id: string };
 type ConversationFlags = Talk & { conversation_id: string };
 
-// A host may speak in every conversation of its tenant, and would hardly do so under a wrong name on purpose. One that
-// is not there yet begins with the first message.
+// A host may write in every conversation of its tenant, so a wrong user name would not be refused. A new conversation
+// starts with the first message.
 async function checkUser(client: Client, { user_id, ...conversation }: ConversationFlags): Promise<void> {
   try {
     const { data } = await client.agents.getConversation(conversation);
@@ -66,13 +66,13 @@ async function ask(
   const conversation = { tenant_id, conversation_id };
   const options = { signal, timeoutMs: answerMs };
   let { data } = await client.agents.sendMessage({ ...conversation, body: { content, user_id } }, options);
-  // Behind another message. The server holds each of these back until there is something to say.
+  // Another message is in progress. The server holds each request until there is news.
   while (data.status === 'waiting')
     ({ data } = await client.agents.getReply({ ...conversation, message_id: data.message_id }, options));
   return data;
 }
 
-// Answers come from models and from other people's servers: they may not move the cursor or rename the window.
+// Responses come from models and from other servers: they must not move the cursor or rename the window.
 const isCommand = /(?![\n\t])\p{Cc}/gu;
 
 function tell(answer: Answered): void {

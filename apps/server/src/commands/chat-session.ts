@@ -7,7 +7,7 @@ export type Session = {
   say(content: string, signal: AbortSignal): Promise<void>;
 };
 
-// Line by line until Ctrl-D or Ctrl-C. An error with one message is printed, and the session continues.
+// Reads lines until Ctrl-D or Ctrl-C. An error with one message is printed, and the session continues.
 export async function converse({ input, output, say }: Session): Promise<void> {
   const lines = createInterface({ input, output, terminal: true, prompt: '> ' });
   const stopping = new AbortController();

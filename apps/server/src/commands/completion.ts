@@ -2,7 +2,7 @@ import type { CAC, Command } from 'cac';
 import { UsageError } from '../errors.ts';
 import { actionsOf } from './action.ts';
 
-// What a shell offers when Tab is pressed, written from the commands themselves.
+// Shell completion, generated from the commands.
 
 type Entry = { word: string; text: string };
 type Described = Entry & { actions: Entry[]; options: (Entry & { takesValue: boolean })[] };
@@ -93,5 +93,5 @@ compdef _stak stak`,
 const words = (entries: readonly Entry[]): string => entries.map(({ word }) => word).join(' ');
 const described = (entries: readonly Entry[]): string =>
   entries.map(({ word, text }) => quoted(`${word}:${text}`)).join(' ');
-// Inside single quotes nothing has a meaning, in any of the three.
+// Inside single quotes nothing is special, in any of the three shells.
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;

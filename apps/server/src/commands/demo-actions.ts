@@ -17,9 +17,9 @@ import { readCount, readDurationMs } from './flags.ts';
 
 export type DemoFlags = { url?: unknown; path?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
 
-const filledBeats = 170; // some fifty webhooks: the free plan takes a hundred in a minute
-const usualPace = 40; // things a minute: one can follow them with the eyes
-const fastestPace = 240; // more than that, and the server begins to refuse: 600 requests a minute for one caller
+const filledBeats = 170; // about fifty webhooks: the free plan allows a hundred per minute
+const usualPace = 40; // events per minute: slow enough to follow
+const fastestPace = 240; // faster, and the server starts to refuse requests: 600 per minute for one caller
 const readyWaits = 20;
 const readyMs = 500;
 
@@ -60,8 +60,8 @@ export async function demo(flags: DemoFlags): Promise<void> {
   );
 }
 
-// Uses the server of the folder and no other: what answers at the usual address may belong to somebody else. A server
-// without a file in its folder has to be named.
+// Uses only the server of the folder: the server at the usual address may be another one. A server without a file in
+// its folder must be named.
 function chooseServer(flags: DemoFlags, folder: string): string {
   const { flagUrl } = readClientConfig(flags);
   const found = findServer(folder);
@@ -93,8 +93,8 @@ function readLive(flags: DemoFlags): Live | undefined {
   return { pace, forMs };
 }
 
-// The server keeps the demo's password in its data folder, for those who may read that. One that has just started is
-// still busy with making the workspace.
+// The server stores the demo's password in its data folder, for users who may read that. A server that has just started
+// is still creating the workspace.
 async function findDemo(url: string, folder: string): Promise<Demo> {
   await fetch(`${url}/healthz`).catch(() => {
     throw new UsageError(
@@ -128,8 +128,8 @@ async function signIn(url: string, folder: string): Promise<Client> {
   });
 }
 
-// What an earlier story left open: its tasks go to the trash, its messages count as read. Says how many orders there
-// may have been.
+// Cleans up after an earlier story: its tasks go to the trash, its messages are marked read. Returns how many orders
+// there may have been.
 async function clearAway({ client, stripe }: Workspace): Promise<number> {
   const left: string[] = [];
   for await (const { task_id } of iterate(client.tasks.list, {

@@ -5,18 +5,18 @@ import { createRecentMap, type Random } from '@stak/kit';
 import type { Shipping as DemoShipping } from '../demo/stage.ts';
 import { findConnection, type NewConnection, type Workspace } from '../demo/workspace.ts';
 
-// The shop's shipping department: a server on this machine that takes what Stripe sends, sometimes fails, and can be
-// told to break. It has no connection if the Stak server may not call this machine: then nothing comes.
+// The shop's shipping department: a server on this machine that receives Stripe's events, sometimes fails, and can be
+// made to fail. It has no connection if the Stak server may not call this machine: then it receives nothing.
 export type Shipping = DemoShipping & {
-  // Until nothing of these events is under way any more, or it takes too long.
+  // Waits until these events have no deliveries in progress, or it takes too long.
   settle(eventIds: readonly string[]): Promise<void>;
-  // Nobody is there from now on: what arrives waits for the next run.
+  // Stops the server: what arrives waits for the next run.
   close(): Promise<void>;
 };
 
-const slips = 0.06; // of a hundred deliveries, six fail once
-const rememberedEvents = 500; // those that may still be tried again
-const slowestMs = 60; // a destination that answers at once makes a dull chart
+const slips = 0.06; // six of a hundred deliveries fail once
+const rememberedEvents = 500; // that may still be retried
+const slowestMs = 60; // a destination that responds at once makes a dull chart
 const failingMs = 20_000; // three attempts take four seconds, on a busy machine longer
 const settlingMs = 10_000;
 const lookMs = 500;
@@ -34,7 +34,7 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
   const tried = createRecentMap<string, true>(rememberedEvents);
   const server = createServer(async (request, response) => {
     const eventId = String(request.headers['x-ferryhook-event-id']);
-    // Only a first attempt slips: the last one that a delivery has would stay failed.
+    // Only a first attempt fails at random: after a failed last attempt, the delivery would stay failed.
     const maySlip = tried.get(eventId) === undefined;
     tried.set(eventId, true);
     const isFine = !isBroken && !(maySlip && random() < slips);
@@ -44,7 +44,7 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
     response.end(isFine ? 'packed soon' : 'the printer is on fire');
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  server.unref(); // whatever goes wrong, the command ends
+  server.unref(); // so that the command can always end
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/orders`;
   const connectionId = await findConnection(client, stripe.sourceId, connectionTo(url));
@@ -78,10 +78,10 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
     if (connectionId === undefined) return;
     await untilQuiet(eventIds, failingMs, true);
     isBroken = false;
-    // Paused and resumed: that closes the breaker, which else looks again after a minute.
+    // Pausing and resuming closes the circuit breaker, which would otherwise wait for a minute.
     await become('paused');
     await become('active');
-    // What was held is tried now, and what was under way when it was repaired may still have failed.
+    // Held deliveries are attempted now, and those in flight during the repair may still have failed.
     await untilQuiet(eventIds, settlingMs, false);
     const failed = (await deliveriesOf(eventIds)).filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
@@ -92,7 +92,7 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
   };
 
   return {
-    // One that still succeeds would count: the breaker opens after failures in a row.
+    // A success in between would count: the breaker opens after failures in a row.
     async fail(eventIds) {
       await untilQuiet(eventIds, settlingMs, false);
       isBroken = true;

@@ -61,7 +61,7 @@ async function backup(flags: Flags): Promise<void> {
   const to = readText('--to', flags.to);
   const { path } = readDynamoConfig(flags);
   await refuseOtherKey(path, to);
-  // Read first: what it says of the demo is then true of the tables that are copied after it.
+  // Read before the tables are copied, so that it matches them.
   const demo = await readDemo(path);
   note(`Copying to ${to}…`);
   await withEngine(flags, engine => engine.backup(resolve(to)));
@@ -79,9 +79,9 @@ async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>)
   }
 }
 
-// A command that only reads does not begin a store in a mistyped folder.
+// A command that only reads does not create a store in a mistyped folder.
 async function open(path: string, create: boolean): Promise<Engine> {
-  // Loaded late, so that mistakes on the command line are reported without waiting for the engine.
+  // Loaded late, so that usage errors are reported without waiting for the engine.
   const { createEngine } = await import('@stak/engine');
   return createEngine({ path: path === ':memory:' ? path : resolve(path), create });
 }

@@ -1,6 +1,6 @@
 import { FlagError, UsageError } from '../errors.ts';
 
-// The command line parser hands over numbers where a text looks like one, and lists where a flag is repeated.
+// The command line parser returns a number for text that looks like one, and a list for a repeated flag.
 export function readText(name: string, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string' && value !== '') return value;

@@ -1,6 +1,6 @@
 import { untilStopped } from '../signals.ts';
 
-// Takes what comes until Ctrl-C, which is how one stops listening and no mistake.
+// Handles events until Ctrl-C, which is the normal way to stop and not an error.
 export async function follow<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
   take: (one: T) => Promise<void> | void,

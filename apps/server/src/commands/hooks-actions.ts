@@ -33,7 +33,7 @@ const shownEvents = 20;
 const progressMs = 500;
 
 const filterOf = (flags: HookFlags) => ({
-  // The server knows which there are, and says so.
+  // The server knows the valid values, and reports them.
   status: readOptional('--status', flags.status) as ListArgs['status'],
   from: readMoment('--from', flags.from)?.toISOString(),
   to: readMoment('--to', flags.to)?.toISOString(),

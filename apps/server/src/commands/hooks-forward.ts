@@ -3,12 +3,12 @@ import { request as sendHttps } from 'node:https';
 import type { Client } from '@stak/client';
 
 type Event = Awaited<ReturnType<Client['webhooks']['listEvents']>>['data']['data'][number];
-// As the live view sends it when it is asked for payloads. The body is in base64.
+// An event of the live view with its payload. The body is base64.
 export type LiveEvent = Event & { headers: readonly (readonly [string, string])[]; body: string };
 
-const timeoutMs = 30_000; // somebody may be looking at it in a debugger
+const timeoutMs = 30_000; // long enough to look at it in a debugger
 
-// They are about the connection to us, or told again for the one to the target.
+// Headers of the connection to us, which are set again for the one to the target.
 const ownHeaders = new Set([
   'connection',
   'content-length',
@@ -22,7 +22,7 @@ const ownHeaders = new Set([
   'upgrade',
 ]);
 
-// Sends an event on: the same method, query, headers in the same order, and bytes. Gives what came of it in a word.
+// Forwards an event with the same method, query, headers in the same order, and bytes. Returns the outcome in a word.
 export async function forward(target: URL, event: LiveEvent): Promise<string> {
   const startedMs = performance.now();
   try {

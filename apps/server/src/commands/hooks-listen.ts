@@ -9,17 +9,17 @@ import type { HookFlags } from './hooks-actions.ts';
 import { forward, type LiveEvent } from './hooks-forward.ts';
 import { findSource } from './hooks-sources.ts';
 
-// Far more than the server sends again after a connection broke, which is what came in the last seconds.
+// Far more than the server sends again after a lost connection, which is the last few seconds.
 const rememberedEvents = 10_000;
 
-// The events of a source, sent on to a server on this machine just as they came in. When the connection breaks, the
-// client continues after the last event it has seen.
+// Forwards the events of a source to a server on this machine, exactly as they arrive. After a lost connection, the
+// client continues after the last event.
 export async function listen(flags: HookFlags): Promise<void> {
   const target = readTarget(flags.forward);
   const { client } = await connect(flags);
   const { sourceId, name } = await findSource(client, flags.source);
   const { sinceMs, newestId } = await readStart(client, sourceId);
-  // A connection that breaks before the first event has to know as well where to continue.
+  // A connection that is lost before the first event must also know where to continue.
   const lastEventId = createIds({ clock: { ...systemClock, now: () => sinceMs } }).next('evt');
   const isNew = createMemory(rememberedEvents);
   if (newestId !== undefined) isNew(newestId);
@@ -35,7 +35,7 @@ export async function listen(flags: HookFlags): Promise<void> {
 
 async function handOn(target: URL, event: LiveEvent): Promise<void> {
   const { receivedAt, method, eventId, status } = event;
-  // Nobody has proved to have sent it, and no connection gets it either.
+  // Its sender is not verified, and connections do not get it either.
   const outcome = status === 'rejected' ? 'rejected, not forwarded' : await forward(target, event);
   console.log(`${timeText(receivedAt)}  ${eventId}  ${method}  ${outcome}`);
 }
@@ -47,8 +47,8 @@ function readTarget(given: unknown): URL {
   throw new UsageError(`--forward needs an address like http://localhost:3000/webhooks, not ${text}`);
 }
 
-// By the server's clock, since this machine's may be wrong. It tells its time in whole seconds, and what it has taken
-// within this one came before us.
+// By the server's clock, since this machine's may be wrong. It has whole seconds, and events received within this
+// second came before us.
 async function readStart(client: Client, sourceId: string): Promise<{ sinceMs: number; newestId?: string }> {
   const { data, headers } = await client.webhooks.listEvents({ sourceId, limit: 1 });
   const newest = data.data[0];
@@ -56,7 +56,7 @@ async function readStart(client: Client, sourceId: string): Promise<{ sinceMs: n
   return { sinceMs: Math.max(serverMs, newest?.receivedAt ?? 0), newestId: newest?.eventId };
 }
 
-// Says of each id whether it is the first time, and forgets the oldest.
+// Returns whether an id is new, and forgets the oldest ones.
 function createMemory(most: number): (id: string) => boolean {
   const known = new Set<string>();
   return id => {

@@ -64,7 +64,7 @@ export async function connections(flags: HookFlags): Promise<void> {
   );
 }
 
-// People know it by its name.
+// Finds a source by id or name.
 export async function findSource(client: Client, given: unknown): Promise<Source> {
   const wanted = readText('--source', given);
   const { data } = await client.webhooks.listSources();

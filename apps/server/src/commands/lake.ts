@@ -52,7 +52,7 @@ async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
   tellLag(data);
 }
 
-// Numbers, truth values and null are what they look like; everything else, and what stands in quotes, is text.
+// Numbers, booleans and null are parsed; everything else, and quoted values, is text.
 function readParams(given: unknown): Record<string, string | number | boolean | null> | undefined {
   if (given === undefined) return undefined;
   const pairs = [given].flat().map(one => {
@@ -115,7 +115,7 @@ const show = (value: unknown): string =>
       ? plain(JSON.stringify(value))
       : plain(String(value));
 
-// What users wrote may hold what a terminal takes for commands, and lines that would look like rows.
+// Text of users may contain terminal commands, and line breaks that would look like rows.
 const plain = (text: string): string =>
   text.replace(/\p{Cc}/gu, character => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 

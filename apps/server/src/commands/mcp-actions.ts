@@ -1,12 +1,12 @@
 import { authorize, type ConnectFlags } from '../connection.ts';
 import { linesOf } from '../lines.ts';
 
-// Assistants on this machine start programs and talk to them line by line. Each line is a message of the protocol,
-// and goes to the server as it is, with the credential of the one who signed in.
+// Assistants on this machine start programs and talk to them line by line. Each line is a message of the protocol, and
+// is sent to the server unchanged, with the credentials of the signed-in user.
 export async function serveMcp(flags: ConnectFlags): Promise<void> {
   const { url, token } = await authorize(flags);
   const running = new Set<Promise<void>>();
-  let version: string | undefined; // agreed on in the first answer
+  let version: string | undefined; // agreed on in the first response
   const forward = async (line: string): Promise<void> => {
     const answer = await post(`${url}/mcp`, line, await token(), version).catch((error: unknown) =>
       failure(line, error instanceof Error ? error.message : String(error)),
@@ -19,7 +19,7 @@ export async function serveMcp(flags: ConnectFlags): Promise<void> {
     if (line.trim() === '') continue;
     const work = forward(line).finally(() => running.delete(work));
     running.add(work);
-    if (version === undefined) await work; // the first answer decides what the others have to say
+    if (version === undefined) await work; // the first response decides the header of the others
   }
   await Promise.all(running);
 }
@@ -45,7 +45,7 @@ async function post(
   return failure(body, `The server answered ${response.status}`);
 }
 
-// As an answer to the request, if it was one.
+// As a response to the request, if it was one.
 function failure(line: string, message: string): string | undefined {
   let id: unknown = null;
   try {

@@ -34,16 +34,16 @@ type Target = Omit<Move, 'id'>;
 type MigrationFile = { version: 1; to: Target; state: MigrationState };
 type Embedded = Database & Required<Pick<Database, 'embedded' | 'peers'>>;
 
-const claimMs = 7 * 24 * 60 * 60_000; // or until this process is gone, which the store notices
-const answerMs = 10_000; // of a server that runs
-const unknownMs = 1_000; // where none has said that it runs
+const claimMs = 7 * 24 * 60 * 60_000; // or until this process ends, which the store notices
+const answerMs = 10_000; // of a running server
+const unknownMs = 1_000; // if none has reported that it runs
 const thereMs = 60_000; // for the server to continue on the other store
 const lookMs = 250;
 
-// True of one store alone.
+// Specific to one store.
 const without = [...positions, ...consumerState, servingProcess, arrival];
 
-/** Copies the store of a server that runs, follows it, and switches the server over. */
+/** Copies the store of a running server, follows its changes, and switches the server over. */
 export async function migrate(flags: MigrateFlags): Promise<void> {
   const env = loadEnvFile();
   const folder = resolve(readDataFolder({ path: flags.path }, env));
@@ -135,7 +135,7 @@ async function copyAndSwitch({ from, to, file, save, folder, isSwitching }: Work
   if (count > 0) await untilServed(createStore({ client: to.client }));
 }
 
-// Refuses a store that has something in it, unless this migration has put it there.
+// Refuses a store that is not empty, unless this migration has filled it.
 async function prepareTarget(to: Database, id: string): Promise<void> {
   const { client, control } = to;
   const store = createStore({ client });
@@ -143,7 +143,7 @@ async function prepareTarget(to: Database, id: string): Promise<void> {
   if (found?.id === id) return;
   const whenFull = 'stak migrate never overwrites; delete the tables there, or choose others with --prefix';
   if (found) throw new UsageError(`another migration or an import has written to these tables: ${whenFull}`);
-  // Nothing expires there before it is served: what follows from that would be lost.
+  // Nothing expires there before it is served: the effects of an expiry would be lost.
   await prepareTables({ client, control, tables: designs, whenFull, expiry: false });
   await store.put(arrival, { id, begun_at: clock.now() }, { ifAbsent: true });
 }
@@ -174,7 +174,7 @@ async function untilServed(store: ReturnType<typeof createStore>): Promise<void>
   console.log('The server continues there.');
 }
 
-// A server does the same when it continues there; on AWS it may not be allowed to.
+// A server does the same when it continues there; on AWS it may lack the permission.
 async function finishTarget({ client, control }: Database, move: Move): Promise<void> {
   await finishArrival(createStore({ client }), move.id, clock.now());
   await createTables(control, designs, { recovery: move.endpoint === undefined });
@@ -222,7 +222,7 @@ function readTarget(flags: MigrateFlags, env: NodeJS.ProcessEnv): Target {
   };
 }
 
-// ---- how far a migration is, in the folder of the store that is left
+// ---- the progress of a migration, in the folder of the old store
 
 const fileIn = (folder: string): string => join(folder, 'migration.json');
 

@@ -44,7 +44,7 @@ async function reseal({ database: { client }, sealer }: Opened): Promise<void> {
   if (counts.unopened > 0) throw new UsageError(`${counts.unopened} values do not open: keep the old keys`);
 }
 
-// Servers that run notice within a minute.
+// Running servers notice within a minute.
 async function rotate({ database, sealer }: Opened, revoke: boolean): Promise<void> {
   const clock = systemClock;
   const { rotateSigningKeys } = createAccounts({

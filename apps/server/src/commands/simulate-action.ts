@@ -20,7 +20,7 @@ export type SimulateFlags = {
   json?: unknown;
 } & { [name in Rate]?: unknown };
 
-const usualOperations = 48; // enough for counters to be added up as they are under load
+const usualOperations = 48; // enough for counters to be added up as under load
 const usualUsers = 1e6;
 const usersPerTenant = 1000;
 const keysShown = 8;
@@ -40,7 +40,7 @@ export async function simulateDesigns(flags: SimulateFlags): Promise<void> {
   printTable(tableOf(simulated));
 }
 
-// What this version was measured with is stored beside it, so that it need not be measured each time.
+// The measurements of this version are stored beside it, so that they need not be repeated each time.
 async function readMeasured(flags: SimulateFlags, dueShards: DueShards): Promise<readonly Simulated[]> {
   if (!flags.measure && flags.operations === undefined)
     return withDueShards(measured as Simulated[], dueShards);

@@ -25,16 +25,16 @@ export function registerStart(cli: CAC): void {
     .action(start);
 }
 
-// cac says `demo: true` when nobody spoke of it, which is not the same as asking for it.
+// cac sets `demo: true` by default, which is not the same as `--demo`.
 async function start(flags: ServerFlags): Promise<void> {
-  process.umask(0o077); // of everything that it writes, and of every process that it starts
+  process.umask(0o077); // for all files that it writes, and all processes that it starts
   const { loadEnvFile, readServerConfig } = await import('../config.ts');
   loadEnvFile();
   const config = readServerConfig({ ...flags, demo: flags.demo === false ? false : undefined });
   if (config.workers === 1) return serve(config, alone(sayAddress));
   if (cluster.isPrimary) return superviseWorkers(config);
   try {
-    // What takes longest to load, while the first worker prepares the store.
+    // Loads the slowest modules while the first worker prepares the store.
     const joined = joinSupervisor();
     await import('../server.ts');
     await serve(config, await joined);
@@ -55,7 +55,7 @@ async function superviseWorkers(config: ServerConfig): Promise<void> {
     workers,
     port: servingPort,
     stopMs: (drainSeconds + stopSeconds) * 1000,
-    // As the workers' own lines, without their logger.
+    // The same format as the workers' lines, without their logger.
     log: (level, fields, msg) => {
       if (logLevel !== 'silent')
         console.log(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg }));
@@ -71,11 +71,11 @@ async function superviseWorkers(config: ServerConfig): Promise<void> {
   forget?.();
 }
 
-// Which file the store of a folder is, by its number on the disk.
+// Identifies the store file of a folder by its inode.
 const fileOf = (folder: string | undefined): number | undefined =>
   folder === undefined ? undefined : statSync(join(folder, 'stak.mdb'), { throwIfNoEntry: false })?.ino;
 
-// What is kept in memory or on AWS has none.
+// A store in memory or on AWS has none.
 const folderOf = ({ store }: ServerConfig): string | undefined =>
   store.kind === 'embedded' && store.path !== ':memory:' ? store.path : undefined;
 
@@ -92,7 +92,7 @@ const stopSeconds = 30; // requests in flight, workers, the store: each has its 
 async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
   endAtOnceOnCrash();
   const config = { ...given, port: supervised.port ?? given.port };
-  // Loaded late, so that mistakes in the configuration are reported at once.
+  // Loaded late, so that configuration errors are reported at once.
   const { startServer } = await import('../server.ts');
   const { recordServer } = await import('../server-file.ts');
   const stopTracing = config.tracing && (await (await import('../tracing.ts')).startTracing(config.tracing));
@@ -138,7 +138,7 @@ async function serverOptions(config: ServerConfig, supervised: Supervised): Prom
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
     extend: (app, services) => {
       const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-      // The link is for this machine; where others reach the server, there is the password.
+      // The link is for this machine; on a server that others reach, use the password.
       mountConsole(app, {
         isHttps,
         environment: config.isProduction ? 'production' : 'development',
@@ -150,7 +150,7 @@ async function serverOptions(config: ServerConfig, supervised: Supervised): Prom
   };
 }
 
-// Loads the demo workspace, unless it is there already, and prints how to open it.
+// Creates the demo workspace, unless it exists, and prints how to open it.
 async function offerDemo(config: ServerConfig, server: RunningServer, supervised: Supervised): Promise<void> {
   const demoFolder = demoFolderOf(config);
   if (demoFolder === undefined) return;
@@ -167,7 +167,7 @@ async function offerDemo(config: ServerConfig, server: RunningServer, supervised
   if (config.explorer?.admitsDemo) supervised.share('demo account', demo.accountId);
 }
 
-// With the store elsewhere, at the same address: tokens carry it.
+// With the other store, at the same URL: tokens contain it.
 const continuing = (config: ServerConfig, { localUrl }: RunningServer): ServerConfig => ({
   ...config,
   publicUrl: config.publicUrl ?? urlOf(config.host, config.port),
@@ -181,7 +181,7 @@ function sayDemo({ email, password }: { email: string; password: string }): void
   console.log('To see it move: npx stak demo --for 5m');
 }
 
-// A server without its demo is as good as any.
+// A server can run without its demo.
 function sayNoDemo(error: unknown): undefined {
   console.error(`stak: there is no demo workspace: ${explain(error)}`);
 }

@@ -109,7 +109,7 @@ async function cost(flags: Flags): Promise<void> {
 async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
   if (from === undefined) return designs;
   const file = readText('--from', from);
-  // From sources there is somebody already who compiles them.
+  // When running from sources, a loader is active already.
   if (/\.[mc]?ts$/.test(file) && !import.meta.url.endsWith('.ts')) (await import('tsx/esm/api')).register();
   const module: object = await import(pathToFileURL(resolve(file)).href).catch(error => {
     throw new UsageError(`cannot load ${file}: ${(error as Error).message}`);

@@ -1,4 +1,4 @@
-// Who and what the story of the demo is about.
+// The people and products of the demo's story.
 
 export const people = [
   { user_id: 'ann', display_name: 'Ann Berger', email: 'ann@shop.example', role: 'admin' },

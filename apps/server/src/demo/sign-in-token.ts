@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// A token that signs in to the demo once, printed when the server starts. It is kept as a file of the data folder that
-// is named by its hash: removing the file is the one step that uses the token up, whichever process does it.
+// A token that signs in to the demo once, printed when the server starts. It is stored as a file of the data folder
+// that is named by its hash: removing the file uses the token up, in any process.
 const prefix = 'demo-token-';
 const fileOf = (folder: string, token: string): string =>
   join(folder, prefix + createHash('sha256').update(token).digest('hex'));
 
-// Those of earlier starts are void from now on.
+// Tokens of earlier starts become invalid.
 export async function issueSignInToken(folder: string): Promise<string> {
   for (const name of await readdir(folder))
     if (name.startsWith(prefix)) await rm(join(folder, name), { force: true });
@@ -17,7 +17,7 @@ export async function issueSignInToken(folder: string): Promise<string> {
   return token;
 }
 
-// Whether it was good; it is not any more.
+// Returns whether it was valid; it is used up now.
 export async function useSignInToken(folder: string, token: string): Promise<boolean> {
   try {
     await unlink(fileOf(folder, token));

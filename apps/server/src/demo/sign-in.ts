@@ -12,7 +12,7 @@ const mostBytes = 200; // of a body with a token
 // The console's button "Open the demo workspace". The password never leaves the data folder: a page that was opened
 // with the printed link exchanges the link's token for a session, once. docs/adr/0061-the-demo-is-opened-by-a-link.md
 export function mountDemoSignIn(app: Api['app'], folder: string): void {
-  // Whether there is a demo, so that the page can say how to get in.
+  // Whether there is a demo, so that the page can say how to open it.
   app.get('/console/demo.json', async c => {
     const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
     return demo?.isFilled
@@ -35,7 +35,7 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
     }
     const body = JSON.stringify({ email: demo.email, password: demo.password, cookie: true });
     const login = new Request(new URL('/v1/auth/login', c.req.url), { method: 'POST', headers, body });
-    // Not with what came in: the body of this request is another one.
+    // A new request with another body, so the incoming one is not passed on.
     const remoteAddress = c.env.incoming?.socket.remoteAddress;
     return app.fetch(login, {
       ...(c.env.outgoing && { outgoing: c.env.outgoing }),
@@ -44,7 +44,7 @@ export function mountDemoSignIn(app: Api['app'], folder: string): void {
   });
 }
 
-// Where to look for the mail that was just sent: its name, because what it holds opens accounts.
+// The name of the last mail, without its content, which could give access to accounts.
 async function newestMail(folder: string): Promise<string | undefined> {
   const mailFolder = join(folder, 'mail');
   const names = await readdir(mailFolder).catch(() => []);

@@ -5,24 +5,24 @@ import type { Beat } from './story.ts';
 import { signEvent, wordEvent } from './stripe.ts';
 import { dayFromNow, inbox_key, storyLabel, tenant_id, type Workspace } from './workspace.ts';
 
-// A destination that can be made to fail, after the given events, and to work again.
+// A destination that can be made to fail, after the given events, and to recover.
 export type Shipping = {
   fail(eventIds: readonly string[]): Promise<void>;
   repair(eventIds: readonly string[]): Promise<void>;
 };
 
 export type Stage = {
-  // Makes a beat happen through the API, and says it in a line. Undefined if it cannot happen here.
+  // Plays a beat through the API, and returns a line about it. Undefined if it cannot be played here.
   play(beat: Beat): Promise<string | undefined>;
   readonly counts: Readonly<Record<'webhooks' | 'messages' | 'tasks' | 'chats', number>>;
-  readonly eventIds: readonly string[]; // of what Stripe sent, the newest last
+  readonly eventIds: readonly string[]; // of Stripe's events, the newest last
 };
 
-export const watchedEvents = 20; // the newest: what came before them is done long since
+export const watchedEvents = 20; // the newest: earlier ones are done by then
 
 export type StageSettings = {
-  run: string; // names everything this run makes: the same run again makes nothing twice
-  startMs: number; // of the run, from which due dates are counted
+  run: string; // identifies everything this run creates: repeating the run creates nothing twice
+  startMs: number; // of the run; due dates are relative to it
   clock?: Clock;
   shipping?: Shipping;
 };
@@ -106,7 +106,7 @@ export function createStage(
       }
       case 'outage':
         if (!shipping) return undefined;
-        // Some that came before may still be tried again, and fail now.
+        // Some earlier events may still be retried, and fail now.
         outageFrom = Math.max(0, eventIds.length - watchedEvents);
         await shipping.fail(eventIds.slice(outageFrom));
         return 'desk    the shipping desk is out of order: its deliveries fail';

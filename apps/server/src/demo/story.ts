@@ -10,26 +10,26 @@ export type PaymentType =
 // One thing that happens in the shop.
 export type Beat =
   | { kind: 'payment'; type: PaymentType; order: Order }
-  | { kind: 'forgery'; order: Order } // somebody else says that it is paid
+  | { kind: 'forgery'; order: Order } // a forged event says that it is paid
   | { kind: 'message'; to: readonly string[]; title: string; body: string; category: string }
   | { kind: 'announcement'; title: string; body: string; category: string }
   | { kind: 'reading'; user: string }
   | { kind: 'task'; task: string; title: string; category: string; priority: Priority; dueInDays: number }
   | { kind: 'progress'; task: string; status: 'in_progress' | 'completed' }
   | { kind: 'question'; user: string; content: string }
-  | { kind: 'outage' } // the shipping desk answers no more
+  | { kind: 'outage' } // the shipping department stops responding
   | { kind: 'repair' };
 type Priority = 'low' | 'medium' | 'high' | 'urgent';
 
-const ordersAtOnce = 9; // what is under way at a time: enough for a full board, and one can still read it
+const ordersAtOnce = 9; // in progress at a time: enough for a full board, and still readable
 const largeCents = 20_000;
 const beatsBetweenOutages = 80;
-const ordersInOutage = 4; // with three attempts each, they open the breaker
+const ordersInOutage = 4; // with three attempts each, they open the circuit breaker
 
-// The story without an end: the same one for the same numbers.
+// An endless story, the same for the same random numbers.
 export function* tellStory(random: Random, firstOrder: number): Generator<Beat, never> {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
-  const under: Beat[][] = []; // what is left to tell of each order and chore
+  const under: Beat[][] = []; // the remaining beats of each order and chore
   let orders = 0;
   const newOrder = (): Order => {
     const product = pick(products);
@@ -53,7 +53,7 @@ export function* tellStory(random: Random, firstOrder: number): Generator<Beat, 
     if (beat % 9 === 3) under.push(tellChore(((beat - 3) / 9) % chores.length, beat));
     if (beat % 30 === 25) yield { kind: 'forgery', order: newOrder() };
     if (under.length < ordersAtOnce || random() < 0.2) under.push(tellOrder(newOrder(), random()));
-    const index = Math.floor(random() ** 2 * under.length); // rather an old one than a new one
+    const index = Math.floor(random() ** 2 * under.length); // older ones are more likely
     yield under[index]!.shift()!;
     if (under[index]!.length === 0) under.splice(index, 1);
   }

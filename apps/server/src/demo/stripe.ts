@@ -4,7 +4,7 @@ import type { PaymentType } from './story.ts';
 
 type Given = { id: string; type: PaymentType; order: Order; createdS: number };
 
-// An event as Stripe words it, as far as the shop cares.
+// An event in Stripe's format, with the fields that the shop uses.
 export function wordEvent({ id, type, order, createdS }: Given): string {
   const { number, customer, product, pieces, cents } = order;
   const [what, prefix] = objects[type];

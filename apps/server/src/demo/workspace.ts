@@ -5,9 +5,9 @@ import { people } from './shop.ts';
 
 export const tenant_id = 'demo-shop';
 export const inbox_key = 'news';
-export const storyLabel = 'demo'; // on tasks of the story, which the next one clears away
+export const storyLabel = 'demo'; // on tasks of the story, which the next run clears away
 
-// What the story needs to find, made where it is not there yet.
+// What the story needs, created if it does not exist yet.
 export type Workspace = {
   client: Client;
   stripe: { sourceId: string; secret: string };
@@ -49,7 +49,7 @@ const skills = [
   'search_history',
 ] as const;
 
-// Tasks of Ann herself, which the agent tells her of. The shop's are on the account's board.
+// Ann's own tasks, which the agent tells her about. The shop's tasks are on the account's board.
 async function openOwnTasks({ tenants }: Client, baseUrl: string, nowMs: number): Promise<void> {
   const { data } = await tenants.mintToken({
     tenant_id,
@@ -63,7 +63,7 @@ async function openOwnTasks({ tenants }: Client, baseUrl: string, nowMs: number)
   await tasks.create({ body: { title: 'Check the new prices', due_date: dayFromNow(3, nowMs) } });
 }
 
-// Signed, as the real one is: what is not, is kept and marked as rejected.
+// Signed, like the real one: unsigned events are stored and marked as rejected.
 async function openStripe(client: Client): Promise<Workspace['stripe']> {
   const secret = `whsec_${randomBytes(24).toString('base64url')}`;
   const sourceId = await findSource(client, { name: 'Stripe', provider: 'stripe' });
@@ -83,7 +83,7 @@ async function findSource({ webhooks }: Client, body: NewSource): Promise<string
   return known?.sourceId ?? (await webhooks.createSource({ body })).data.sourceId;
 }
 
-// Where the connection is; undefined if the server may not call that address, as one in production may not call itself.
+// The connection; undefined if the server may not call that address, as one in production may not call itself.
 export async function findConnection(
   { webhooks }: Client,
   sourceId: string,
@@ -93,7 +93,7 @@ export async function findConnection(
   const known = data.data.find(({ name }) => name === body.name);
   if (known) {
     const { connectionId } = known;
-    // Activated again: whatever it was told of an earlier destination is forgotten.
+    // Reactivated, so that the circuit breaker forgets an earlier destination.
     if (known.status === 'active')
       await webhooks.editConnection({ connectionId, body: { status: 'paused' } });
     await webhooks.editConnection({ connectionId, body: { ...body, status: 'active' } });

@@ -17,8 +17,7 @@ export type ApiDeps = ReadingDeps & {
   log: Logger;
 };
 
-// Open to every caller as far as the conventions go, so that a caller who is not an operator gets our 404 rather than
-// their 403.
+// Open to every caller in the HTTP layer, so that a caller who is not an operator gets our 404 rather than a 403.
 const shared = {
   method: 'get' as const,
   auth: 'user' as const,
@@ -90,7 +89,7 @@ export function explorerEndpoints(deps: ApiDeps) {
     return table;
   }
 
-  // Every look at customers' data is logged, but not what was searched for: that may itself be somebody's address.
+  // Every access to customers' data is logged, but not the search: that may itself be a person's address.
   function enterItems(c: Called, name: string): AnyTable {
     const table = enterTable(c, name);
     const principal = c.get('principal');

@@ -14,8 +14,8 @@ export type Changes = {
   close(): Promise<void>;
 };
 
-// One reader of a table's stream for everybody who looks at it: on AWS a shard may be read five times a second by all
-// together, and the services read it too. The last changes are kept for clients that reconnect.
+// One reader of a table's stream for all viewers: on AWS a shard may be read five times a second in total, and the
+// services read it too. The last changes are kept for clients that reconnect.
 type Tail = {
   epoch: string;
   last: number; // the number of the newest change

@@ -1,14 +1,13 @@
 import { looksSealed } from '@stak/kit';
 
-// What an operator sees in place of what would let somebody in. Whatever is sealed is shown as it is stored: nobody
-// can open it here.
+// Replaces credentials in what an operator sees. Sealed values are shown as stored: they cannot be opened here.
 
 export const mask = '••••••••';
 
 // Anywhere in the name. Counts of tokens are numbers, and numbers are not secrets.
 const secretName =
   /hash|password|secret|private|token|familykey|authorization|cookie|api[-_]?key$|^(?:sealed|record)$/i;
-// `record` is a dead letter: the images of any item, passwords' hashes and all, as one text.
+// `record` is a dead letter: the images of any item, including password hashes, as one text.
 
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
@@ -24,7 +23,7 @@ export function conceal(name: string, value: unknown): Concealed {
   return { value: shown, note: shown === value ? null : 'masked' };
 }
 
-// Answers with the value itself if there was nothing to conceal in it.
+// Returns the value itself if there is nothing to conceal.
 function concealInside(value: unknown): unknown {
   if (Array.isArray(value)) {
     const shown = isSecretPair(value) ? [value[0], mask] : value.map(concealInside);
@@ -37,14 +36,14 @@ function concealInside(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, one]) => [name, one.value]));
 }
 
-// Headers are kept as pairs of a name and a value.
+// Headers are stored as pairs of a name and a value.
 const isSecretPair = (value: readonly unknown[]): boolean =>
   value.length === 2 &&
   typeof value[0] === 'string' &&
   typeof value[1] === 'string' &&
   isSecretName(value[0]);
 
-// Much of what is nested is stored as JSON.
+// Many nested values are stored as JSON.
 function concealText(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
   let parsed: unknown;
@@ -57,7 +56,7 @@ function concealText(text: string): string {
   return shown === parsed ? text : JSON.stringify(shown);
 }
 
-// Hashes in keys whose meaning is unknown.
+// Hashes in keys of unknown meaning.
 const digest = /[0-9a-f]{64}|[A-Za-z0-9_-]{43,}/g;
 
 export const concealUnknownKey = (key: string): string => key.replaceAll(digest, mask);

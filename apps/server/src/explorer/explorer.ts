@@ -23,15 +23,15 @@ export type ExplorerDeps = {
 
 export type Explorer = {
   api: readonly AnyEndpoint[];
-  // Lets the account of a demo in, from this machine, until this process ends.
+  // Admits the account of a demo, from this machine, until this process ends.
   admitFromHere(accountId: string): void;
   isOperator: Operators['isOperator'];
-  // For other routes over every customer's data: the answer to anybody else is a 404, and every look is logged.
+  // For other routes over all customers' data: other callers get a 404, and every access is logged.
   enter(c: Called): void;
   close(): Promise<void>;
 };
 
-// Looks into every table, at the data of every customer, and changes nothing: docs/adr/0060-an-explorer-for-operators.md
+// A read-only view of every table, with the data of all customers: docs/adr/0060-an-explorer-for-operators.md
 export function createExplorer(deps: ExplorerDeps): Explorer {
   const operators = createOperators(deps.operators);
   const changes = createChanges(deps);

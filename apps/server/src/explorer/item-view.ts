@@ -5,7 +5,7 @@ import type { AttributeView, ItemView, KeyView } from './schema.ts';
 
 type Options = { nowMs: number; index?: string; valueChars?: number };
 
-// An item as it is stored, for the eye: what it is, its keys taken apart, its attributes with their types.
+// A stored item for display: its entity, its keys split into parts, its attributes with their types.
 export function viewItem(table: AnyTable, stored: Attributes, options: Options): ItemView {
   const { nowMs, index, valueChars = limits.valueChars } = options;
   const entity = entityOf(table, stored, index);
@@ -13,7 +13,7 @@ export function viewItem(table: AnyTable, stored: Attributes, options: Options):
   return {
     entity: entity?.name ?? null,
     keys: viewKeys(table, entity, stored),
-    // A year beyond what a date can hold is a mistake in the data, and shown as the number it is.
+    // A year that a date cannot hold is a mistake in the data, and shown as a number.
     expires_at: isMoment(expires) ? new Date(expires * 1000).toISOString() : null,
     is_expired: entity !== undefined && isExpired(entity, stored, nowMs),
     attributes: namesOf(table, entity, stored).map(name => viewAttribute(name, stored[name], valueChars)),
@@ -57,7 +57,7 @@ function viewUnknown(value: string) {
   return { text, pieces: [{ text, param: null }], is_masked: text !== value };
 }
 
-// In the order of the design, then whatever else is there.
+// In the order of the design, then all others.
 function namesOf({ keyNames }: AnyTable, entity: AnyEntity | undefined, stored: Attributes): string[] {
   const designed = Object.keys(entity?.schema.shape ?? {}).filter(name => Object.hasOwn(stored, name));
   const others = Object.keys(stored).filter(name => !keyNames.has(name) && !designed.includes(name));
@@ -73,7 +73,7 @@ export function viewAttribute(name: string, stored: unknown, valueChars: number)
   return { name, type, value: `${text.slice(0, valueChars)}…`, note: note ?? 'cut' };
 }
 
-// DynamoDB's own letters.
+// DynamoDB's type letters.
 function typeOf(value: unknown): string {
   if (value === null) return 'NULL';
   if (value instanceof Uint8Array) return 'B';
@@ -85,7 +85,7 @@ function typeOf(value: unknown): string {
   return { string: 'S', number: 'N', bigint: 'N', boolean: 'BOOL' }[typeof value as string] ?? 'M';
 }
 
-// As JSON can say it: sets as lists, bytes as base64, whole numbers that a double cannot hold as text.
+// As JSON can express it: sets as lists, bytes as base64, whole numbers that a double cannot hold as text.
 function plainOf(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (value instanceof Uint8Array) return plainBytes(value);

@@ -1,14 +1,14 @@
 import { httpErrors, type Principal } from '@stak/http';
 import { isFromThisMachine, type Received } from '../loopback.ts';
 
-// What the explorer looks at in a request. One that no Node server received is not from this machine.
+// What the explorer checks in a request. A request that no Node server received is not from this machine.
 export type Caller = { principal: Principal; request: Received | undefined };
 
 export type Operators = {
-  // The account of a demo, for as long as this process runs, and for requests of this machine only.
+  // The account of a demo, while this process runs, and for requests of this machine only.
   admitFromHere(accountId: string): void;
   isOperator(caller: Caller): boolean;
-  // Anyone else gets the answer for a path that does not exist.
+  // Others get the response for a path that does not exist.
   assertOperator(caller: Caller): void;
 };
 
@@ -18,9 +18,9 @@ export function createOperators(accountIds: readonly string[]): Operators {
 
   function isOperator(caller: Caller): boolean {
     const { principal } = caller;
-    // Keys are handed to programs and other people; only a signed-in person may see every customer's data.
+    // Keys are given to programs and other people; only a signed-in person may see all customers' data.
     if (principal.kind !== 'account' || principal.via !== 'session') return false;
-    // The person: others who work in their organisation are not operators.
+    // The person: other members of their organisation are not operators.
     const { accountId, userId = accountId } = principal;
     return named.has(userId) || (fromHere.has(userId) && isFromThisMachine(caller.request));
   }

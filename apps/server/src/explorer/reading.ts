@@ -16,8 +16,8 @@ export type ReadingDeps = { client: DynamoClient; clock: Clock; ledger: Ledger }
 type Query = Omit<ItemsQuery, 'cursor'> & { start: Attributes | undefined };
 export type ItemPage = { items: ItemView[]; end: Attributes | undefined; read: number; units: number };
 
-// A page of items in the order they are stored. Those of one entity are picked from what is read, as far as the
-// budget goes: the page may be short, or empty, and still continue.
+// A page of items in stored order. Items of one entity are selected from what is read, within the budget: the page may
+// be short, or empty, and still have a next one.
 export async function readItems(deps: ReadingDeps, table: AnyTable, query: Query): Promise<ItemPage> {
   const { index, partition, sort, order, entity, limit } = query;
   const items: Attributes[] = [];
@@ -40,7 +40,7 @@ export async function readItems(deps: ReadingDeps, table: AnyTable, query: Query
   return { items: items.map(stored => viewItem(table, stored, { nowMs, index })), end, read, units };
 }
 
-// `last` is where it stopped before the end of what there was.
+// `last` is where it stopped, if that is before the end.
 function takeUntil(
   stored: readonly Attributes[],
   most: number,
@@ -55,7 +55,7 @@ function takeUntil(
   return { items };
 }
 
-// What DynamoDB wants to hear to continue after an item: its keys, and those of the index it was read from.
+// The start key to continue after an item: its keys, and those of the index it was read from.
 function positionOf(table: AnyTable, index: string | undefined, stored: Attributes): Attributes {
   const names = [table.keys, keysAt(table, index)].flatMap(({ partition, sort }) =>
     sort === undefined ? [partition] : [partition, sort],

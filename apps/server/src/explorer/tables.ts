@@ -37,7 +37,7 @@ export type Tables = {
   describe(table: AnyTable): Promise<TableDetails>;
 };
 
-// The tables of our designs, and no other that the same account of AWS may have.
+// The tables of our designs, and no others in the same AWS account.
 export function createTablesView({ control, clock, ledger, designs, measure }: TablesDeps): Tables {
   const since = new Date(clock.now()).toISOString();
   const measured = new Map<AnyTable, Promise<readonly CapacityEntry[]>>();
@@ -134,8 +134,8 @@ const viewIndexes = (table: AnyTable, found: Described): TableDetails['indexes']
     };
   });
 
-// What the design declares and what was booked, side by side. Of what can be done to single items, only what was
-// done, or has an example.
+// The declared and the measured costs, side by side. Operations on single items are listed only if they were used, or
+// have an example.
 function viewPatterns(
   table: AnyTable,
   booked: readonly CapacityEntry[],

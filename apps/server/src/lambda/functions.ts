@@ -12,12 +12,12 @@ export type LambdaFunction = {
   consumers: readonly string[];
   writes: readonly AnyTable[]; // and reads
   reads?: readonly AnyTable[];
-  isConfigured?: boolean; // it depends on the variables and secrets of the servers
+  isConfigured?: boolean; // depends on the variables and secrets of the servers
 };
 
-// The stream consumers that can run in Lambda, and the tables that they touch: the template allows each function these,
-// and no others. There is one function for a table, because DynamoDB lets two readers read a shard, and the servers are
-// the other one.
+// The stream consumers that can run in Lambda, and the tables that they use: the template gives each function access to
+// these, and no others. There is one function for a table, because DynamoDB allows two readers of a shard, and the
+// servers are the other one.
 export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'ferryhookMain',
@@ -45,5 +45,5 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
 
 export const lambdaConsumers: readonly string[] = lambdaFunctions.flatMap(({ consumers }) => consumers);
 
-// Where all of them set records aside, and mark events.
+// Where all of them store dead letters, and mark events.
 export const stateTable: AnyTable = serverStreamsTable;

@@ -7,8 +7,8 @@ import { openDatabase } from '../database.ts';
 import { readSecretKeys, refusingSealer } from '../secrets.ts';
 import { lambdaFunctions } from './functions.ts';
 
-// The stream consumers that can run in Lambda: a function for each table, an export of one bundle that
-// build-handlers.mjs makes. They are composed as in a server, so what they do is the same.
+// The stream consumers that can run in Lambda: a function for each table, exported from one bundle that
+// build-handlers.mjs builds. They are composed as in a server, so they behave the same.
 
 type Handler = (event: LambdaEvent, lambda: { getRemainingTimeInMillis(): number }) => Promise<LambdaAnswer>;
 
@@ -17,7 +17,7 @@ export const conversations = handlerOf('conversations');
 export const inbox = handlerOf('inbox');
 export const tasks = handlerOf('tasks');
 
-// Composed by the first call. One that fails is repeated by Lambda, and then composed again.
+// Composed by the first call. If that fails, Lambda retries, and it is composed again.
 function handlerOf(name: string): Handler {
   let composed: Promise<readonly Handler[]> | undefined;
   return async (event, lambda) => {
@@ -26,7 +26,7 @@ function handlerOf(name: string): Handler {
       composed = undefined;
       throw error;
     });
-    // Each consumer by itself: what one of them cannot handle does not keep the others waiting.
+    // Each consumer is independent: a record that one of them cannot handle does not block the others.
     const answers = await Promise.all(handlers.map(handle => handle(event, lambda)));
     return firstOf(event, answers);
   };
@@ -46,7 +46,7 @@ async function compose(name: string): Promise<readonly Handler[]> {
   const clock = systemClock;
   const log = createLogger({ level: config.logLevel });
   const ledger = createLedger();
-  const cursors = createCursors(); // nobody asks a handler for pages
+  const cursors = createCursors(); // handlers return no pages
   const services = composeServices({
     store: createStore({ client, clock, ledger, cursors }),
     client,

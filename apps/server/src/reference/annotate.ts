@@ -6,8 +6,8 @@ import { fieldTexts } from './field-texts.ts';
 import { operationTexts } from './operation-texts.ts';
 import { standardFieldTexts } from './standard-field-texts.ts';
 
-// Routes and schemas say what has to be known to call them. This adds what a reader needs besides: a text for
-// everything that has none, examples, and what each error means.
+// Routes and schemas contain what is needed to call them. This adds what readers need: a text for everything that has
+// none, examples, and the meaning of each error.
 
 type Media = { schema?: Schema; example?: unknown };
 type Content = Record<string, Media>;
@@ -31,7 +31,7 @@ export function annotate(raw: ApiDocument): ApiDocument {
   for (const schema of Object.values(shared)) describeFields(schema);
   const operations = Object.values(document.paths).flatMap(item => Object.values(item));
   for (const operation of operations) describeOperation(operation, shared);
-  // Readers of the document make samples for curl, Python and Go themselves; nobody but us knows our client.
+  // Readers of the document generate samples for curl, Python and Go themselves, but not for our client.
   const samples = sampleCalls(document);
   for (const operation of operations) {
     const source = samples.get(operation.operationId);
@@ -44,7 +44,7 @@ export function annotate(raw: ApiDocument): ApiDocument {
   return named as unknown as ApiDocument;
 }
 
-// In the order in which a newcomer meets them.
+// In the order in which a new user meets them.
 const tagTexts: Readonly<Record<string, string>> = {
   accounts: 'People who use Stak, their sessions, API keys, plan and usage.',
   tenants: 'Your customers, their users, settings, channels and tokens.',
@@ -79,14 +79,14 @@ function addExamples(content: Content, shared: Record<string, Schema>): void {
     if (media.schema && /json/.test(type)) media.example ??= exampleOf(media.schema, '', shared);
 }
 
-// `a.code`, `b.code` becomes a list that says what each means.
+// `a.code`, `b.code` becomes a list with the meaning of each.
 function explainCodes(description: string): string {
   const codes = [...description.matchAll(/`([a-z]\w*(?:\.\w+)+)`/g)].map(([, code]) => code!);
   if (codes.length === 0) return description;
   return codes.map(code => `- \`${code}\`: ${errorTexts[code] ?? ''}`.trim()).join('\n');
 }
 
-// Through the schemas inside a schema, and not through its examples and defaults, which may look like one.
+// Walks the schemas inside a schema, but not its examples and defaults, which may look like schemas.
 function describeFields(schema: Schema | boolean | undefined): void {
   if (typeof schema !== 'object') return;
   for (const [name, field] of Object.entries(schema.properties ?? {})) {

@@ -1,5 +1,5 @@
-// What each code means, and what to do about it. The pages and the API document are made from this; a code without a
-// text fails a test.
+// The meaning of each error code, and what to do about it. The pages and the API document are generated from this; a
+// code without a text fails a test.
 
 export const errorTexts: Readonly<Record<string, string>> = {
   'http.body_refused':

@@ -24,7 +24,7 @@ export type Schema = {
   allOf?: Schema[];
 };
 
-/** The schemas that a schema is made of, besides its properties. */
+/** The schemas inside a schema, except for its properties. */
 export const innerSchemas = ({ items, prefixItems, additionalProperties, anyOf, oneOf, allOf }: Schema) =>
   [
     items,
@@ -35,7 +35,7 @@ export const innerSchemas = ({ items, prefixItems, additionalProperties, anyOf, 
     ...(allOf ?? []),
   ].filter(one => typeof one === 'object');
 
-const deepest = 5; // rules and conversations nest without end
+const deepest = 5; // rules and conversations nest without limit
 
 const byFormat: Readonly<Record<string, unknown>> = {
   'date-time': '2026-11-16T09:30:00Z',
@@ -46,7 +46,7 @@ const byFormat: Readonly<Record<string, unknown>> = {
   uuid: '6f1c2b0e-5d0c-4a37-9a39-0d1a6a1f6f3e',
 };
 
-// What a name usually holds. It is used where it fits the type of the field.
+// Usual values by field name. Used if they fit the type of the field.
 const byName: Readonly<Record<string, unknown>> = {
   accountId: 'usr_0mjuxvy9s00a',
   userId: 'usr_0mjuxvy9s00b',
@@ -112,7 +112,7 @@ const byName: Readonly<Record<string, unknown>> = {
   sql: 'select status, count(*) from tasks group by status',
 };
 
-/** A value that the schema allows, as much like a real one as its names tell. Optional fields are part of it. */
+/** A value that the schema allows, as realistic as its names allow. Includes optional fields. */
 export function exampleOf(given: Schema, name: string, shared: Record<string, Schema>, depth = 0): unknown {
   const schema = given.$ref ? (shared[given.$ref.split('/').at(-1)!] ?? {}) : given;
   if (schema.example !== undefined) return schema.example;
@@ -171,7 +171,7 @@ function textFor({ format, pattern, minLength = 0 }: Schema, name: string): stri
   return String(fitting ?? (format ? byFormat[format] : undefined) ?? 'text'.padEnd(minLength, 't'));
 }
 
-// Most numbers that end in "at" are moments.
+// Most numbers whose names end in "at" are times.
 function numberFor({ minimum, exclusiveMinimum, maximum }: Schema, name: string): number {
   const momentMs = /[a-z]At$/.test(name) ? Date.UTC(2026, 10, 16, 9, 30) : undefined;
   const momentS = /(?:_at|[a-z]at|until)$/.test(name) ? Date.UTC(2026, 10, 16, 9, 30) / 1000 : undefined;

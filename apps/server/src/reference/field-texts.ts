@@ -1,5 +1,5 @@
-// What a field is, by its name, where its schema does not say so itself: a name means the same everywhere in every
-// service. A field without a text fails a test.
+// The meaning of a field, by its name, if its schema has no text: a name means the same in every service. A field
+// without a text fails a test.
 
 export const fieldTexts: Readonly<Record<string, string>> = {
   accountId: 'The id of the account, which is an organisation.',

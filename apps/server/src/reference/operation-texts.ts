@@ -1,4 +1,4 @@
-// What an operation does, where its route says only its name. An operation without a text fails a test.
+// What an operation does, if its route has only a name. An operation without a text fails a test.
 
 export const operationTexts: Readonly<Record<string, string>> = {
   'accounts.renameOrganisation': 'Changes the name that members and invited people see.',

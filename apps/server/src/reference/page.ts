@@ -5,13 +5,13 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { type Api, transportSecurity } from '@stak/http';
 
-// The package is a plugin of another framework; what we want of it is the one file that it carries: the reference as a
-// script that needs nothing else. docs/adr/0097-the-reference-is-scalars.md
+// The package is a plugin of another framework; we use one file of it: the reference as a self-contained script.
+// docs/adr/0097-the-reference-is-scalars.md
 const scriptFile = join(
   dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')),
   'js/standalone.js',
 );
-const version = '1.40.0'; // part of the address, which browsers keep for a year
+const version = '1.40.0'; // part of the URL, which browsers cache for a year
 const scriptPath = `/docs/scalar-${version}.js`;
 
 const page = `<!doctype html>
@@ -31,7 +31,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-// Nothing is asked of any other server: no fonts, no proxy, no counting of readers.
+// Nothing is loaded from other servers: no fonts, no proxy, no analytics.
 const start = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   theme: 'default',
@@ -58,7 +58,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The API reference at /docs/api. Its script is read from disk for each reader, and kept by their browser. */
+/** Serves the API reference at /docs/api. Its script is read from disk for each reader, and cached by their browser. */
 export function mountReference(app: Api['app'], { isHttps = false }: { isHttps?: boolean } = {}): void {
   const headers = {
     ...transportSecurity({ isHttps }),

@@ -2,7 +2,7 @@ import { type DueShards, usualDueShards } from '../config.ts';
 import { type Heat, type Hottest, type KeyHeat, perPartition } from './heat.ts';
 import type { Simulated } from './simulate.ts';
 
-// What was measured with the usual shards for what is due, with another number of them.
+// Converts measurements with the usual number of shards for due items to another number.
 
 const dueKeys: Readonly<Record<string, keyof DueShards>> = {
   'ferryhook-events/GSI2 DUE#{dueIn}': 'webhooks',
@@ -40,7 +40,7 @@ function spread(heat: Heat, shards: DueShards): Heat {
   return { ...heat, keys, hottest };
 }
 
-// Of others, only the sum over their partitions was stored.
+// For others, only the sum over their partitions was stored.
 function evenly({ where, key, kind, units, partitions }: KeyHeat): Hottest {
   const each = units / partitions;
   return { where, partition: key, key, kind, units: each, most: perPartition[kind] / each };

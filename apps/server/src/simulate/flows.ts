@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '@stak/client';
 import { catchUpMs } from '@stak/webhooks';
 
-// What customers do all day, by the API of a running server. Each is done in several ways: all in the same place, which
-// shows how fast that place can be, and each in a place of its own, which shows how fast all of them together can be.
+// What customers do all day, through the API of a running server. Each flow runs in several ways: all in one tenant or
+// user, which shows its limit, and each in another one, which shows the limit of all together.
 export type Flow = {
   name: string;
-  rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks'; // the option that says how often
-  ignores?: readonly string[]; // tables in which a flow before is still counted up
+  rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks'; // the option that sets its rate
+  ignores?: readonly string[]; // tables in which an earlier flow is still being counted
   prepare(count: number): Promise<void>;
-  ways: readonly Way[]; // the last one is everywhere
+  ways: readonly Way[]; // the last one is spread over everything
 };
 export type Way = { place: string; act(index: number): Promise<unknown> };
 
@@ -63,7 +63,7 @@ function webhooks({ client, signUp }: Visitor, destinationUrl: string): Flow {
         own.push(await open(client));
         others.push(await open(await signUp()));
       }
-      await sleep(Math.max(...catchUpMs) + 1000); // what new connections may have missed has been looked for
+      await sleep(Math.max(...catchUpMs) + 1000); // the catch-up of new connections is done
     },
     ways: [
       { place: 'one source', act: () => receive(own[0]!) },
@@ -103,7 +103,7 @@ function publishes({ client }: Visitor): Flow {
   };
 }
 
-// Of all users of one tenant, and of a user of each tenant.
+// For all users of one tenant, and for one user of each tenant.
 const ways = (place: string, act: (tenant: number, index: number) => Promise<unknown>): Way[] => [
   { place, act: index => act(0, index) },
   { place: 'everywhere', act: index => act(index, index) },
@@ -111,7 +111,7 @@ const ways = (place: string, act: (tenant: number, index: number) => Promise<unk
 
 type UserAct = (user: Client, tenant_id: string, uid: string) => Promise<unknown>;
 
-// By a token of the user, who has messages from the flow before.
+// With a token of the user, who has messages from the flow before.
 function ofUsers({ client, baseUrl }: Visitor, place: string, scope: string, act: UserAct) {
   const tokens = new Map<string, Client>();
   const open = async (tenant: number, user: number) => {

@@ -1,7 +1,7 @@
 import type { PartitionUsage } from '@stak/engine';
 import { designs } from '../designs.ts';
 
-// What DynamoDB gives one partition key in a second, whatever the table has.
+// The throughput of one partition key in DynamoDB, independent of the table's.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 export const perPartition = { read: 3000, write: 1000 } as const;
 
@@ -9,27 +9,27 @@ export const perPartition = { read: 3000, write: 1000 } as const;
 const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
 
 export type Heat = {
-  reads: number; // units, for one operation
+  reads: number; // units for one operation
   writes: number;
   dollars: number; // for a million operations
   hottest: Hottest;
   keys: KeyHeat[]; // where the units go, the most first
 };
-// Partitions whose keys are made alike, all together.
+// All partitions whose keys have the same form.
 export type KeyHeat = {
   where: string; // the table or index
-  key: string; // as the design has it
+  key: string; // as in the design
   kind: 'read' | 'write';
   units: number; // for one operation
-  partitions: number; // over which the operations spread them
+  partitions: number; // over which the operations are spread
 };
 export type Hottest = {
   where: string; // the table or index
   partition: string;
-  key: string; // what the partition's key is made of, as the design has it
+  key: string; // the form of the partition's key, as in the design
   kind: 'read' | 'write';
-  units: number; // that it takes of each operation
-  most: number; // operations a second that it can take
+  units: number; // used by each operation
+  most: number; // operations per second that it allows
 };
 
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;
@@ -87,7 +87,7 @@ function keysOf(found: readonly Hottest[], operations: number): KeyHeat[] {
     .sort((a, b) => dollarsPerMillion[b.kind] * b.units - dollarsPerMillion[a.kind] * a.units);
 }
 
-// The template of the key, as `t#{tenant_key}U#{uid}#{inbox_key}`.
+// The template of the key, such as `t#{tenant_key}U#{uid}#{inbox_key}`.
 function designedKey(where: string, partition: string): string {
   const [table, index] = where.split('/');
   const entities = designs.find(({ name }) => name === table)?.entities ?? [];

@@ -1,30 +1,30 @@
 import { dollarsPerMonth, type KeyHeat, perPartition } from './heat.ts';
 import type { Simulated } from './simulate.ts';
 
-// What a load costs and how warm its partitions get, worked out from what one operation of each kind takes. The same
-// numbers give the same answer; nothing is run.
+// The cost of a load, and how hot its partitions get, computed from what one operation of each kind uses.
+// Deterministic; nothing is run.
 
 export type Load = {
   users: number;
   tenants: number; // over which the users are spread evenly
-  rates: ReadonlyMap<string, number>; // operations a second, by kind
+  rates: ReadonlyMap<string, number>; // operations per second, by kind
 };
 
 type LoadRow = {
   name: string;
   perSecond: number;
-  writes: number; // units a second
+  writes: number; // units per second
   reads: number;
-  dollars: number; // a month
-  // How many of each place it has to be spread over.
+  dollars: number; // per month
+  // The number of tenants, inboxes and so on that it has to be spread over.
   spread: { place: string; count: number }[];
 };
 
-// Partitions whose keys are made alike, under all operations together.
+// All partitions whose keys have the same form, under all operations together.
 type WarmKey = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
   partitions: number;
-  unitsEach: number; // a second
-  share: number; // of what one can take
+  unitsEach: number; // per second
+  share: number; // of one partition's limit
 };
 
 export type Plan = { rows: LoadRow[]; keys: WarmKey[]; dollars: number };
@@ -72,13 +72,13 @@ const ofTenant = /\{(tenant_key|tenant_id|account_id|userId|sourceId|connectionI
 
 const isShared = ({ key }: KeyHeat): boolean => !ofUser.test(key) && !ofTenant.test(key);
 
-// What all share and takes a small part of a unit is done by the second, such as a look at what is due or a checkpoint:
+// What all share and uses a small part of a unit happens by the second, such as a poll for due items or a checkpoint:
 // it does not grow with the load.
 const bySecond = 0.25;
 const isOfOperations = (key: KeyHeat): boolean => !isShared(key) || key.units >= bySecond;
 
-// How many partitions a key has under the load. One of neither users nor tenants is shared by all of them, and has as
-// many as it had when it was measured.
+// How many partitions a key has under the load. A key of neither users nor tenants is shared by all of them, and has as
+// many as when it was measured.
 function partitionsOf(one: KeyHeat, { users, tenants }: Load): number {
   if (isShared(one)) return one.partitions;
   return ofUser.test(one.key) ? users : tenants;

@@ -10,7 +10,7 @@ import { type Heat, heatOf, isWork } from './heat.ts';
 export type Simulated = { name: string; rate: string; ways: { place: string; heat: Heat }[] };
 
 export type SimulateOptions = {
-  quietMs?: number; // nothing was written for so long: the consumers have done their part, and counted (once a second)
+  quietMs?: number; // without writes for this long, the consumers are done, and have counted (once a second)
   dueShards?: DueShards;
   note?: (line: string) => void;
 };
@@ -18,7 +18,7 @@ export type SimulateOptions = {
 const longestMs = 20_000;
 const atOnce = 16; // as under load, where counters of several operations are written together
 
-// Runs the whole server on a store in memory that says which partition pays for what, and does everything `count`
+// Runs the whole server on a store in memory that reports which partition is used by what, and runs every flow `count`
 // times in each of its ways.
 export async function simulate(
   count: number,
@@ -60,12 +60,12 @@ const simulatedConfig = () =>
     {
       STAK_LAKE: 'off',
       STAK_REQUESTS_PER_MINUTE: '1000000',
-      STAK_TRUSTED_PROXY_HOPS: '1', // few accounts may sign up from one address, so each says that it has its own
+      STAK_TRUSTED_PROXY_HOPS: '1', // few accounts may sign up from one address, so each sends its own
       STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
     },
   );
 
-// Does something `count` times, and says what each partition paid for it.
+// Runs something `count` times, and returns what each partition used for it.
 function createMeter(count: number, quietMs: number) {
   let usages: PartitionUsage[] = [];
   let writtenMs = 0;
@@ -96,7 +96,7 @@ function createMeter(count: number, quietMs: number) {
   };
 }
 
-// Each call makes another account, and returns its client.
+// Each call creates another account, and returns its client.
 function createSignUp(baseUrl: string) {
   let accounts = 0;
   return async () => {
