@@ -8,10 +8,10 @@ export type ConnectFlags = { url?: unknown };
 export type Connection = { client: Client; url: string };
 
 export const localUrl = 'http://127.0.0.1:8787';
-// Refreshed a little early: a token that ends while it is under way is refused.
+// Refreshed a little early: a token that expires in flight is refused.
 const earlyMs = 30_000;
 
-// The server, and the token for it: STAK_TOKEN, or that of the person who has signed in.
+// The server, and the token for it: STAK_TOKEN, or that of the signed-in person.
 export async function authorize(flags: ConnectFlags) {
   const config = configOf(flags);
   const { token, home } = config;
@@ -32,7 +32,7 @@ export async function connect(flags: ConnectFlags): Promise<Connection> {
     baseUrl: url,
     token: () => {
       const wasRefused = refused;
-      refused = false; // the next one is another
+      refused = false; // the next one is different
       return token(wasRefused);
     },
     onUnauthorized: () => {
@@ -43,13 +43,13 @@ export async function connect(flags: ConnectFlags): Promise<Connection> {
   return { url, client };
 }
 
-// .env may say where the data folder is, as it does for the server.
+// .env may contain the data folder, as for the server.
 function configOf(flags: ConnectFlags): ClientConfig {
   loadEnvFile();
   return readClientConfig(flags);
 }
 
-/** The server that was named, the one that runs in the data folder of this place, or the one that STAK_URL names. */
+/** The server of the flag, the one that runs in the current data folder, or the one of STAK_URL. */
 function chooseUrl({ flagUrl, variableUrl }: ClientConfig): string | undefined {
   if (flagUrl !== undefined) return flagUrl;
   const found = findServer(readDataFolder({}));
@@ -58,7 +58,7 @@ function chooseUrl({ flagUrl, variableUrl }: ClientConfig): string | undefined {
   return found ?? variableUrl;
 }
 
-/** A server that nobody has signed in to yet. */
+/** A server without a session. */
 export function reach(flags: ConnectFlags): Connection & { home: string } {
   const config = configOf(flags);
   const url = chooseUrl(config) ?? localUrl;
@@ -78,7 +78,7 @@ export async function signIn(
 
 export async function signOut(flags: ConnectFlags): Promise<string> {
   const { client, url } = await connect(flags);
-  // A session that is over by itself is as good as ended.
+  // A session that has expired counts as ended.
   await client.accounts.logOut().catch((error: unknown) => {
     if (!(error instanceof StakError) || error.status !== 401) throw error;
   });
@@ -86,7 +86,7 @@ export async function signOut(flags: ConnectFlags): Promise<string> {
   return url;
 }
 
-/** Keeps no token of a session that is over. */
+/** Removes the tokens of a session that has ended. */
 export const forget = (flags: ConnectFlags, url: string): Promise<void> =>
   createCredentialStore(readClientConfig(flags).home).remove(url);
 
@@ -96,7 +96,7 @@ async function accessToken(saved: CredentialStore, url: string, isRefused: boole
   return saved.exclusively(async () => {
     const current = await saved.read(url);
     if (!current) throw new UsageError(`you are no longer signed in at ${url}; use stak login`);
-    // Another process was faster while this one waited.
+    // Another process has refreshed it while this one waited.
     if (current.refreshToken !== known?.refreshToken) return current.accessToken;
     const client = createClient({ baseUrl: url });
     const { data } = await client.accounts.refresh({ body: { refresh_token: current.refreshToken } });

@@ -20,7 +20,7 @@ export const keyedRequest = entity(httpKeys, {
   schema: z.object({
     key: z.string(),
     fingerprint: z.string().describe('hash of the request'),
-    attempt: z.string().describe('who holds the key: a write of anybody else is refused'),
+    attempt: z.string().describe('the attempt that holds the key: writes of others are refused'),
     until: time.describe('end of the lease, or of the answer'),
     status: z.number().int().optional(),
     headers: z.array(z.tuple([z.string(), z.string()])).optional(),

@@ -39,7 +39,7 @@ function readableOn(color: string, surface: string): string {
 
 const surfaces = { light: '#ffffff', dark: '#1d2427' };
 
-/** CSS variables for a tenant's colours. Whatever colours it has, everything can be read. */
+/** CSS variables for a tenant's colours. Text is readable with any colours. */
 export function themeOf({
   color = '#0b7285',
   header_color,

@@ -81,7 +81,7 @@ export const user = entity(tenantsKeys, {
     custom_properties: z.string().describe("JSON, of the tenant's own schema"),
     memory_summary: z.string().optional(),
     memory_updated_at: z.string().optional(),
-    memory_edited_at: z.string().optional().describe('if somebody wrote the summary themselves'),
+    memory_edited_at: z.string().optional().describe('when a person edited the summary'),
     created_at: z.string(),
     updated_at: z.string(),
     request_key: z.string().optional().describe('of the request that created it'),
@@ -230,7 +230,7 @@ export const signIn = entity(tenantsKeys, {
 
 export const portalSession = entity(tenantsKeys, {
   name: 'session of a user',
-  description: 'Somebody who has signed in to the portal by themselves, on one device.',
+  description: 'A user who has signed in to the portal, on one device.',
   schema: z.object({
     tenant_id: z.string(),
     user_id: z.string(),

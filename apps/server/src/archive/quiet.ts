@@ -26,8 +26,8 @@ export async function nameStore(
 }
 
 /**
- * Names the state of a store that nobody writes to. What a server writes while it is read would be missing in part; and
- * what a consumer has not seen yet, nobody would ever see.
+ * Identifies the state of a store without writes. What a server writes during an export would be missing in part; and
+ * changes that a consumer has not handled yet would be lost.
  */
 export async function nameQuietState({ client, source }: Database): Promise<string> {
   const store = createStore({ client });
@@ -54,5 +54,5 @@ export async function nameQuietState({ client, source }: Database): Promise<stri
   return fingerprint(ends);
 }
 
-// What is stored is counted again after an import, and a lake begins with what is in the tables.
+// Storage is counted again after an import, and a lake starts with the contents of the tables.
 const isCountedAgain = (consumer: string): boolean => /^(?:storage|lake)-/.test(consumer);

@@ -216,7 +216,7 @@ function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string)
   );
 }
 
-// What the agent may do only if somebody agrees. The conversation continues when everything is decided.
+// Actions that the agent may take only after an approval. The conversation continues when everything is decided.
 function Approvals({ conversation_id }: { conversation_id: string }) {
   const { client, tenant_id } = usePortal();
   const { data = [] } = useQuery({

@@ -199,7 +199,7 @@ export const publicStats = entity(inboxKeys, {
     deleting: z
       .array(z.string())
       .optional()
-      .describe('categories that are being deleted, whose messages nobody sees any more'),
+      .describe('categories that are being deleted, whose messages are hidden'),
     erasing: z.literal(true).optional().describe('the inbox was deleted'),
     version: int,
   }),
@@ -231,7 +231,7 @@ export const broadcast = entity(inboxKeys, {
     category: z.string().optional(),
     expiredat: int,
     redacts: int.optional().describe('the number of the redacted message'),
-    hides: z.literal(true).optional().describe('from this entry on nobody sees the messages of the category'),
+    hides: z.literal(true).optional().describe('from this entry on the messages of the category are hidden'),
   }),
   key: { partition: 't#{tenant_key}G#$public#{inbox_key}', sort: 'b#{seq:10}' },
   examples: [

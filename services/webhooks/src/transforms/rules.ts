@@ -23,7 +23,7 @@ export type Wanted = { filter: boolean; trace?: boolean };
 // Without `transformed`, the filters did not match.
 type RulesOutcome = { ok: true; filter: FilterOutcome; transformed?: TransformOutcome } | TransformFailure;
 
-// What is read of a connection. Rules that nobody has saved yet can be tried the same way.
+// The part of a connection that is read. Rules that are not saved yet can be tried the same way.
 export type RuleSet = Pick<Connection, 'filters' | 'transform' | 'userId'>;
 
 export type Rules = {
