@@ -70,111 +70,19 @@ export function connectInbox({
   fetch: send = (url, init) => fetch(url, init),
 }: Settings): InboxConnection {
   const mailbox = { tenant_id: tenant, inbox_key: inbox, uid: user };
-  const listeners = new Set<() => void>();
-  const watchers = new Set<(change: Change) => void>();
-  let state: Snapshot = { counts: undefined, connection: 'connecting', error: undefined };
-  let marks = 0; // in flight
-  let settling = 0;
-  let round = 0;
-  let lastEventId: string | undefined;
-
-  const set = (part: Partial<Snapshot>) => {
-    state = { ...state, ...part };
-    for (const listener of listeners) listener();
-  };
-  const tell = (change: Change) => {
-    for (const watcher of watchers) watcher(change);
-  };
-
-  // After a reconnection, failed reads can be repeated, and the last error is cleared.
-  const takeConnection = (connection: ConnectionState) => {
-    const isBack = state.connection === 'lost' && connection === 'live';
-    set({ connection, ...(isBack && { error: undefined }) });
-    if (isBack) tell({ kind: 'stale' });
-  };
-
+  const state = createState();
   const { inbox: api } = createClient({
     baseUrl,
     ...tokenSettings(token),
-    fetch: watchStream(send, takeConnection),
+    fetch: watchStream(send, connection => takeConnection(state, connection)),
   });
-
-  const takeCounts = (counts: Counts) => {
-    const isNews = JSON.stringify(counts) !== JSON.stringify(state.counts);
-    if (isNews) set({ counts });
-    return isNews;
-  };
-
-  // While marks are in flight, the counts are computed here, because the server's may or may not include them. After
-  // the last one the server's are read, and read again if an event came in between.
-  const settle = async () => {
-    const mine = ++round;
-    settling++;
-    try {
-      const { data } = await api.counts(mailbox);
-      if (marks === 0 && mine === round) takeCounts(data);
-    } catch {
-      // The stream starts with the counts when it is connected again.
-    } finally {
-      settling--;
-    }
-  };
-
-  const carryOut = async (work: () => Promise<unknown>, undo: (error: unknown) => void) => {
-    marks++;
-    try {
-      await work();
-      if (state.error !== undefined) set({ error: undefined });
-    } catch (error) {
-      undo(error);
-      set({ error: wordsOf(error) });
-    } finally {
-      marks--;
-      if (marks === 0) void settle();
-    }
-  };
-
-  const takeEvent = (event: string, data: unknown) => {
-    if (event === 'message') tell({ kind: 'message', message: data as Message });
-    else if (event === 'redaction') tell({ kind: 'gone', id: (data as { id: string }).id });
-    else if (event === 'reset') tell({ kind: 'stale' });
-    else if (event === 'counts') {
-      if (marks > 0) return;
-      if (settling > 0) void settle();
-      // The event says that counts changed, but not which message another device has changed.
-      else if (takeCounts(data as Counts)) tell({ kind: 'stale' });
-    }
-  };
-
-  const follow = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      try {
-        for await (const { id, event, data } of api.stream(mailbox, { signal, lastEventId })) {
-          lastEventId = id ?? lastEventId;
-          takeEvent(event, data);
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        set({
-          connection: isFinal(error) ? 'refused' : 'lost',
-          ...(isFinal(error) && { error: wordsOf(error) }),
-        });
-        if (isFinal(error)) return;
-      }
-      await rest(signal);
-    }
-  };
+  const counts = createCountSync(state, async () => (await api.counts(mailbox)).data);
+  const follow = createFollow(state, counts, options => api.stream(mailbox, options));
 
   return {
-    snapshot: () => state,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    onChange(watcher) {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
+    snapshot: state.snapshot,
+    subscribe: state.subscribe,
+    onChange: state.onChange,
     open() {
       const stop = new AbortController();
       // A user who opens their own inbox becomes a member; with a read-only token this has no effect.
@@ -197,33 +105,36 @@ export function connectInbox({
     async mark(before, mark) {
       const now = nowInSeconds();
       const after = applyMark(before, mark, now);
-      tell({ kind: 'message', message: after });
-      if (state.counts) set({ counts: countsAfter(state.counts, before, after, now) });
-      await carryOut(
+      state.publish({ kind: 'message', message: after });
+      counts.expect(before, after, now);
+      await counts.carryOut(
         async () => {
           const { data } = await sendMark(mark, before.id);
-          tell({ kind: 'message', message: data });
+          state.publish({ kind: 'message', message: data });
         },
-        error => tell(isGone(error) ? { kind: 'gone', id: before.id } : { kind: 'message', message: before }),
+        error =>
+          state.publish(
+            isGone(error) ? { kind: 'gone', id: before.id } : { kind: 'message', message: before },
+          ),
       );
     },
     async markAllRead(span = {}) {
       const now = nowInSeconds();
-      tell({
+      state.publish({
         kind: 'each',
         change: one => (isInSpan(one, span) ? applyMark(one, { kind: 'read' }, now) : one),
       });
-      await carryOut(
+      await counts.carryOut(
         () => api.readMany({ ...mailbox, body: span }),
         () => {},
       );
-      tell({ kind: 'stale' });
+      state.publish({ kind: 'stale' });
     },
     async markAllSeen() {
-      tell({ kind: 'each', change: one => ({ ...one, seen: true }) });
-      await carryOut(
+      state.publish({ kind: 'each', change: one => ({ ...one, seen: true }) });
+      await counts.carryOut(
         () => api.seeMany({ ...mailbox, body: {} }),
-        () => tell({ kind: 'stale' }),
+        () => state.publish({ kind: 'stale' }),
       );
     },
   };
@@ -241,6 +152,132 @@ export function connectInbox({
         return api[mark.kind](one);
     }
   }
+}
+
+type State = ReturnType<typeof createState>;
+
+// What components see: a snapshot with its listeners, and the changes of messages with theirs.
+function createState() {
+  const listeners = new Set<() => void>();
+  const watchers = new Set<(change: Change) => void>();
+  let snapshot: Snapshot = { counts: undefined, connection: 'connecting', error: undefined };
+  return {
+    snapshot: () => snapshot,
+    set(part: Partial<Snapshot>): void {
+      snapshot = { ...snapshot, ...part };
+      for (const listener of listeners) listener();
+    },
+    publish(change: Change): void {
+      for (const watcher of watchers) watcher(change);
+    },
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onChange(watcher: (change: Change) => void) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+  };
+}
+
+// After a reconnection, failed reads can be repeated, and the last error is cleared.
+function takeConnection(state: State, connection: ConnectionState): void {
+  const isBack = state.snapshot().connection === 'lost' && connection === 'live';
+  state.set({ connection, ...(isBack && { error: undefined }) });
+  if (isBack) state.publish({ kind: 'stale' });
+}
+
+type CountSync = ReturnType<typeof createCountSync>;
+
+// While marks are in flight, the counts are computed here, because the server's may or may not include them. After
+// the last one the server's are read, and read again if an event came in between.
+function createCountSync(state: State, readCounts: () => Promise<Counts>) {
+  let marks = 0; // in flight
+  let settling = 0;
+  let round = 0;
+
+  function take(counts: Counts): boolean {
+    const isNews = JSON.stringify(counts) !== JSON.stringify(state.snapshot().counts);
+    if (isNews) state.set({ counts });
+    return isNews;
+  }
+
+  async function settle(): Promise<void> {
+    const mine = ++round;
+    settling++;
+    try {
+      const counts = await readCounts();
+      if (marks === 0 && mine === round) take(counts);
+    } catch {
+      // The stream starts with the counts when it is connected again.
+    } finally {
+      settling--;
+    }
+  }
+
+  return {
+    expect(before: Message, after: Message, nowS: number): void {
+      const { counts } = state.snapshot();
+      if (counts) state.set({ counts: countsAfter(counts, before, after, nowS) });
+    },
+    // From the event stream.
+    receive(counts: Counts): void {
+      if (marks > 0) return;
+      if (settling > 0) void settle();
+      // The event says that counts changed, but not which message another device has changed.
+      else if (take(counts)) state.publish({ kind: 'stale' });
+    },
+    async carryOut(work: () => Promise<unknown>, undo: (error: unknown) => void): Promise<void> {
+      marks++;
+      try {
+        await work();
+        if (state.snapshot().error !== undefined) state.set({ error: undefined });
+      } catch (error) {
+        undo(error);
+        state.set({ error: wordsOf(error) });
+      } finally {
+        marks--;
+        if (marks === 0) void settle();
+      }
+    },
+  };
+}
+
+type OpenStream = (options: {
+  signal: AbortSignal;
+  lastEventId: string | undefined;
+}) => AsyncIterable<{ id: string | undefined; event: string; data: unknown }>;
+
+// Follows the event stream until the signal is aborted, or the server refuses for good.
+function createFollow(state: State, counts: CountSync, openStream: OpenStream) {
+  let lastEventId: string | undefined;
+
+  function takeEvent(event: string, data: unknown): void {
+    if (event === 'message') state.publish({ kind: 'message', message: data as Message });
+    else if (event === 'redaction') state.publish({ kind: 'gone', id: (data as { id: string }).id });
+    else if (event === 'reset') state.publish({ kind: 'stale' });
+    else if (event === 'counts') counts.receive(data as Counts);
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        for await (const { id, event, data } of openStream({ signal, lastEventId })) {
+          lastEventId = id ?? lastEventId;
+          takeEvent(event, data);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        state.set({
+          connection: isFinal(error) ? 'refused' : 'lost',
+          ...(isFinal(error) && { error: wordsOf(error) }),
+        });
+        if (isFinal(error)) return;
+      }
+      await rest(signal);
+    }
+  };
 }
 
 // The client reconnects a broken stream by itself; this reports it.

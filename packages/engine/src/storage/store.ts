@@ -48,12 +48,35 @@ export const othersIn = (path: string): Promise<unknown> | undefined => othersOn
 
 export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
+  const file = inMemory ? memoryFile() : fileOf(path);
+  const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
+  return {
+    get,
+    range,
+    each,
+    commit: createCommit(db, file, patienceMs),
+    has: (key: Buffer) => get(key, nothing) !== undefined,
+    keys: (options: RangeOptions) => range(options, nothing),
+    count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
+    put: (key: Buffer, value: Buffer): void => void db.put(key, value),
+    remove: (key: Buffer): void => void db.remove(key),
+    // The number of the current write transaction. Each one that changes something has the next number.
+    txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
+    // The next read starts from the newest commit, including those of other processes.
+    refresh: () => db.resetReadTxn(),
+    backup: (folder: string) => writeWhole(storeFile(folder), draft => db.backup(draft, true)),
+    stats: () => db.getStats() as LmdbStats,
+    clearDeadReaders: () => db.readerCheck(),
+    close: () => db.close(),
+  };
+}
+
+// Opens the file and reads from it, each value with the decoder of its caller.
+function openReads(openWith: (encoder: Encoder) => Db) {
   // The decoder of the current read. Reads are synchronous, so one slot is enough, and values are decoded from LMDB's
   // shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
-  let broken: StoreError | undefined;
-  const file = inMemory ? memoryFile() : fileOf(path);
-  const db = openDatabase(file, inMemory, {
+  const db = openWith({
     encode: (value: Buffer) => value,
     decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
   });
@@ -111,33 +134,17 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     }
   }
 
-  // Runs `work` in one write transaction and resolves when it is on disk. If `work` throws, or the disk fails, the
-  // transaction is rolled back.
-  async function commit(work: () => void): Promise<void> {
-    if (broken) throw broken;
-    let isDecided = false;
-    const decide = () => {
-      work();
-      isDecided = true;
-    };
-    try {
-      if (waitedMs > patienceMs) await commitElsewhere(decide);
-      else {
-        for (let others = othersOn(file); others; others = othersOn(file)) await others;
-        commitHere(decide);
-      }
-    } catch (error) {
-      if (!isDecided) throw error;
-      const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
-      for (let others = othersOn(file); others; others = othersOn(file)) await others;
-      if (!isWritable()) broken = new StoreError(`${failure}; the store must be opened again`);
-      throw broken ?? new StoreError(failure);
-    }
-  }
+  return { db, get, range, each };
+}
 
-  // A transaction on LMDB's own thread switches threads four times, which takes longer than the flush of a fast disk.
-  // So this thread does everything, unless it recently had to wait too long for the disk or for another process: that
-  // would block all other work.
+// Runs work in one write transaction and resolves when it is on disk. If the work throws, or the disk fails, the
+// transaction is rolled back.
+//
+// A transaction on LMDB's own thread switches threads four times, which takes longer than the flush of a fast disk. So
+// this thread does everything, unless it recently had to wait too long for the disk or for another process: that would
+// block all other work.
+function createCommit(db: Db, file: string, patienceMs: number): (work: () => void) => Promise<void> {
+  let broken: StoreError | undefined;
   let waitedMs = 0;
 
   function commitHere(work: () => void): void {
@@ -165,36 +172,38 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     waitedMs *= forgetting;
   }
 
-  // When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would
-  // leave their callers waiting for ever.
-  function isWritable(): boolean {
+  return async work => {
+    if (broken) throw broken;
+    let isDecided = false;
+    const decide = () => {
+      work();
+      isDecided = true;
+    };
     try {
-      db.transactionSync(() => undefined);
-      return true;
-    } catch {
-      return false;
+      if (waitedMs > patienceMs) await commitElsewhere(decide);
+      else {
+        for (let others = othersOn(file); others; others = othersOn(file)) await others;
+        commitHere(decide);
+      }
+    } catch (error) {
+      if (!isDecided) throw error;
+      const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
+      for (let others = othersOn(file); others; others = othersOn(file)) await others;
+      if (!isWritable(db)) broken = new StoreError(`${failure}; the store must be opened again`);
+      throw broken ?? new StoreError(failure);
     }
-  }
-
-  return {
-    get,
-    range,
-    each,
-    commit,
-    has: (key: Buffer) => get(key, nothing) !== undefined,
-    keys: (options: RangeOptions) => range(options, nothing),
-    count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
-    put: (key: Buffer, value: Buffer): void => void db.put(key, value),
-    remove: (key: Buffer): void => void db.remove(key),
-    // The number of the current write transaction. Each one that changes something has the next number.
-    txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
-    // The next read starts from the newest commit, including those of other processes.
-    refresh: () => db.resetReadTxn(),
-    backup: (folder: string) => writeWhole(storeFile(folder), draft => db.backup(draft, true)),
-    stats: () => db.getStats() as LmdbStats,
-    clearDeadReaders: () => db.readerCheck(),
-    close: () => db.close(),
   };
+}
+
+// When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would leave their
+// callers waiting for ever.
+function isWritable(db: Db): boolean {
+  try {
+    db.transactionSync(() => undefined);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // LMDB's own thread reports a failed commit behind a promise.
@@ -216,11 +225,9 @@ type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overf
 
 type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
 
-function openDatabase(
-  file: string,
-  inMemory: boolean,
-  encoder: Encoder,
-): RootDatabase<unknown, Buffer> & Database {
+type Db = RootDatabase<unknown, Buffer> & Database;
+
+function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
   const folder = dirname(file);
   if (!inMemory) {
     makeFolder(folder);
@@ -245,7 +252,7 @@ function openDatabase(
     } as never);
     if (inMemory) leaveNoName(file);
     else syncFolder(folder);
-    return db as RootDatabase<unknown, Buffer> & Database;
+    return db as Db;
   } catch (error) {
     const location = inMemory ? 'memory' : folder;
     throw new StoreError(`cannot open the store in ${location}: ${(error as Error).message}`);

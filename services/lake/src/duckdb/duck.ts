@@ -52,34 +52,20 @@ export function createDuck(given: Settings): Duck {
   function start(): Child {
     const child: Child = {
       isReady: false,
-      process: fork(program, {
-        execArgv: [],
-        env: { TZ: 'UTC' },
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      process: startProcess(memory.rssBytes, {
+        onMessage: message => receive(child, message),
+        onError(error) {
+          children.delete(child);
+          fail(child, error);
+        },
+        onExit(error) {
+          children.delete(child);
+          fail(child, error);
+          next();
+        },
       }),
     };
     children.add(child);
-    child.process.on('message', message => receive(child, message as Message));
-    child.process.on('error', error => {
-      children.delete(child);
-      fail(child, error);
-    });
-    const { pid } = child.process;
-    if (pid !== undefined) {
-      lowerPriority(pid);
-      memoryWatch.watch(pid, memory.rssBytes);
-    }
-    child.process.on('exit', (code, signal) => {
-      if (pid !== undefined) memoryWatch.forget(pid);
-      children.delete(child);
-      // Killed by the memory watch, or by the kernel when the machine ran out of memory.
-      const isTooLarge = signal === 'SIGKILL';
-      fail(child, isTooLarge ? tooLarge() : new Error(`DuckDB ended with ${code ?? signal}`));
-      next();
-    });
-    // A server that stops does not wait for them.
-    child.process.unref();
-    child.process.channel?.unref();
     return child;
   }
 
@@ -143,10 +129,10 @@ export function createDuck(given: Settings): Duck {
     return waiter;
   }
 
-  function setTimer(child: Child, ms: number, ring: () => void): void {
+  function setTimer(child: Child, ms: number, act: () => void): void {
     child.timer?.abort();
     child.timer = new AbortController();
-    clock.sleep(ms, child.timer.signal).then(ring, () => {});
+    clock.sleep(ms, child.timer.signal).then(act, () => {});
   }
 
   return {
@@ -166,6 +152,38 @@ export function createDuck(given: Settings): Duck {
       }
     },
   };
+}
+
+type ProcessEvents = {
+  onMessage(message: Message): void;
+  onError(error: Error): void;
+  onExit(error: Error): void;
+};
+
+// Starts a process of DuckDB, with a low priority and a limit of memory.
+function startProcess(rssBytes: number, { onMessage, onError, onExit }: ProcessEvents): ChildProcess {
+  const started = fork(program, {
+    execArgv: [],
+    env: { TZ: 'UTC' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const { pid } = started;
+  if (pid !== undefined) {
+    lowerPriority(pid);
+    memoryWatch.watch(pid, rssBytes);
+  }
+  started.on('message', message => onMessage(message as Message));
+  started.on('error', onError);
+  started.on('exit', (code, signal) => {
+    if (pid !== undefined) memoryWatch.forget(pid);
+    // Killed by the memory watch, or by the kernel when the machine ran out of memory.
+    const isTooLarge = signal === 'SIGKILL';
+    onExit(isTooLarge ? tooLarge() : new Error(`DuckDB ended with ${code ?? signal}`));
+  });
+  // A server that stops does not wait for it.
+  started.unref();
+  started.channel?.unref();
+  return started;
 }
 
 export type ReaderDucks = {

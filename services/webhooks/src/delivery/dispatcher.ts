@@ -59,10 +59,6 @@ type DispatcherDeps = {
   claimsAtOnce: number;
 };
 
-// Which pace is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
-// claims.
-const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
-
 // Decides which delivery of this process is attempted next. All of it is a shortcut: a delivery that is lost here is
 // found in the queue. Without a running scheduler, everything is written as due and found by the scheduler of another
 // process.
@@ -73,20 +69,29 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const known = new Set<string>(); // waiting or in flight
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
-  let claiming = 0;
-  let claims = 0; // so far
-  let timer: { cancel: Cancel; atMs: number } | undefined;
 
   const pump = () => {
     if (!session) return;
-    while (startOne(paceOfClaim[claims % paceOfClaim.length]!) || paces.some(startOne));
-    if (paces.some(waiting.isReady)) pumpIn(limits.slowMs / 4);
+    while (startOne(claims.nextPace()) || paces.some(startOne));
+    if (paces.some(waiting.isReady)) timer.setIn(limits.slowMs / 4);
   };
+  const claims = createClaims(deps.claimsAtOnce, pump);
+  // For connections that wait for a slot or for their rate limit.
+  const timer = createEarliestTimer(clock, () => {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const state of waiting.states()) {
+      if (state.waiting.length === 0) continue;
+      waiting.refresh(state);
+      if (state.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, state.blockedUntilMs);
+    }
+    pump();
+    if (Number.isFinite(nextMs)) timer.setIn(nextMs - clock.now());
+  });
   const hasSlot = (pace: Pace): boolean =>
     slots.hasRoom(pace) || (slots.reclassify(clock.now()) && slots.hasRoom(pace));
   // Without a free claim, only what is leased may start.
   const startOne = (pace: Pace): boolean => {
-    const mayClaim = claiming < deps.claimsAtOnce;
+    const mayClaim = claims.hasRoom();
     if (!waiting.isReady(pace) || !(mayClaim || waiting.hasLeased()) || !hasSlot(pace)) return false;
     const state = waiting.takeReady(pace, first => mayClaim || first?.leased !== undefined);
     if (!state) return false;
@@ -97,43 +102,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const startFirst = (state: ConnectionState, pace: Pace, current: Session) => {
     const { ref, leased } = waiting.shift(state);
+    const { owner, signal } = current;
     const run = leased
-      ? deps.attemptLeased(leased.delivery, leased.request, current.signal)
-      : claim(ref, current);
+      ? deps.attemptLeased(leased.delivery, leased.request, signal)
+      : claims.run(onClaimed => deps.claimAndAttempt(ref, owner, signal, onClaimed));
     launch(state, ref, slots.take(pace, clock.now()), run);
-  };
-
-  const claim = (ref: DueDelivery, { owner, signal }: Session): Promise<Report> => {
-    claiming += 1;
-    claims += 1;
-    let isClaiming = true;
-    const onClaimed = () => {
-      if (!isClaiming) return;
-      isClaiming = false;
-      claiming -= 1;
-      pump();
-    };
-    return deps.claimAndAttempt(ref, owner, signal, onClaimed).finally(onClaimed);
-  };
-
-  // One timer at a time, for connections that wait for a slot or for their rate limit. A connection that waits longer
-  // gets another one afterwards.
-  const pumpIn = (delayMs: number) => {
-    const atMs = clock.now() + delayMs;
-    if (timer && timer.atMs <= atMs) return;
-    timer?.cancel();
-    const act = () => {
-      timer = undefined;
-      let nextMs = Number.POSITIVE_INFINITY;
-      for (const state of waiting.states()) {
-        if (state.waiting.length === 0) continue;
-        waiting.refresh(state);
-        if (state.blockedUntilMs > clock.now()) nextMs = Math.min(nextMs, state.blockedUntilMs);
-      }
-      pump();
-      if (Number.isFinite(nextMs)) pumpIn(nextMs - clock.now());
-    };
-    timer = { cancel: clock.after(delayMs, act), atMs };
   };
 
   const launch = (state: ConnectionState, ref: DeliveryRef, slot: Slot, run: Promise<Report>) => {
@@ -160,7 +133,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (concurrency !== undefined) state.concurrency = concurrency;
     if (waitMs !== undefined) {
       state.blockedUntilMs = clock.now() + waitMs;
-      pumpIn(waitMs);
+      timer.setIn(waitMs);
     }
   };
   const end = (state: ConnectionState, slot: Slot) => {
@@ -251,8 +224,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop() {
       const signal = session?.signal;
       session = undefined;
-      timer?.cancel();
-      timer = undefined;
+      timer.cancel();
       const idle = slots.inUse() === 0 ? undefined : new Promise<void>(resolve => onIdle.push(resolve));
       await Promise.all([idle, releaseWaiting(signal)]);
     },
@@ -279,6 +251,54 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     isSlow: connectionId => session !== undefined && isSlow(connectionId),
     waiting: connectionId => (session ? waiting.count(connectionId) : 0),
+  };
+}
+
+// Which pace is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
+// claims.
+const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
+
+// Limits how many deliveries are claimed at a time. `onFree` is called when there is room for another one.
+function createClaims(most: number, onFree: () => void) {
+  let claiming = 0;
+  let begun = 0; // so far
+  return {
+    hasRoom: (): boolean => claiming < most,
+    nextPace: (): Pace => paceOfClaim[begun % paceOfClaim.length]!,
+    run(claim: (onClaimed: () => void) => Promise<Report>): Promise<Report> {
+      claiming += 1;
+      begun += 1;
+      let isClaiming = true;
+      const onClaimed = () => {
+        if (!isClaiming) return;
+        isClaiming = false;
+        claiming -= 1;
+        onFree();
+      };
+      return claim(onClaimed).finally(onClaimed);
+    },
+  };
+}
+
+// One timer at a time, for the earliest of the times it was set to. Later ones have to be set again.
+function createEarliestTimer(clock: Clock, act: () => void) {
+  let timer: { cancel: Cancel; atMs: number } | undefined;
+  const cancel = () => {
+    timer?.cancel();
+    timer = undefined;
+  };
+  return {
+    setIn(delayMs: number): void {
+      const atMs = clock.now() + delayMs;
+      if (timer && timer.atMs <= atMs) return;
+      cancel();
+      const onTime = () => {
+        timer = undefined;
+        act();
+      };
+      timer = { cancel: clock.after(delayMs, onTime), atMs };
+    },
+    cancel,
   };
 }
 
