@@ -184,7 +184,7 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     audit: services.accounts.audit.record,
     announceRevoked: deps.announceRevoked,
     checkSettings: (...settings) => services.agents.checkSettings(...settings),
-    planOf: planReader(deps, services),
+    planOf: services.accounts.readPlan,
     accountSkills: () => services.agents.accountSkills,
     portal: {
       publicUrl: deps.publicUrl,
@@ -209,14 +209,6 @@ const enterTenantOf =
       ? { tenant_id: ownTenant, account_id: principal.userId }
       : tenants.enterTenant(principal, tenantId);
 
-const planReader = ({ config }: ComposeDeps, { accounts }: OpenServices) => {
-  const plans = plansWith(config.storageLimits);
-  return async (accountId: string) => {
-    const profile = await accounts.users.readProfile(accountId);
-    return plans[profile ? planOf(profile, config.defaultPlan) : 'free'];
-  };
-};
-
 const noticeDepsOf = ({ inbox, accounts }: OpenServices) => ({
   post: inbox.operations,
   mail: accounts.notices,
@@ -231,7 +223,7 @@ function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
     sealer: deps.sealer,
     outbound: services.outbound,
     publicUrl: deps.publicUrl,
-    planOf: planReader(deps, services),
+    planOf: accounts.readPlan,
     usageOf: async userId => {
       const { usageThisMonth: events, usagePeriodStart: since } = await accounts.usage.read(userId);
       return { events, since };
@@ -280,8 +272,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
 
 function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
   const { config } = deps;
-  const { tenants, inbox, tasks, webhooks } = services;
-  const readPlan = planReader(deps, services);
+  const { accounts, tenants, inbox, tasks, webhooks } = services;
   const approvals = { post: inbox.operations, accountOf: tenants.accountOf, adminsOf: tenants.adminsOf };
   return createAgents({
     ...baseOf(deps),
@@ -296,7 +287,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     hasRoom: (accountId, bytes) => services.storage.hasRoom(accountId, bytes),
     models: createModels(config.models, deps.clock),
     spendPerDayUsd: async accountId =>
-      findSpendLimit(config.modelSpend, accountId, await readPlan(accountId)),
+      findSpendLimit(config.modelSpend, accountId, await accounts.readPlan(accountId)),
     roleOf: tenants.roleOf,
     askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
@@ -335,7 +326,6 @@ function openLake(
   services: OpenServices,
 ): Lake {
   const { sealer, publicUrl } = deps;
-  const readPlan = planReader(deps, services);
   const lakeDeps = {
     ...baseOf(deps),
     ...location,
@@ -347,7 +337,7 @@ function openLake(
     textsSetting: services.accounts.lakeTexts,
     tenantsOf: services.tenants.tenantsOf,
     enterTenant: enterTenantOf(services),
-    queryLimits: async (accountId: string) => (await readPlan(accountId)).query,
+    queryLimits: async (accountId: string) => (await services.accounts.readPlan(accountId)).query,
   };
   return wake ? { ...createLakeReader({ ...lakeDeps, wake }), onAlarm() {} } : createLake(lakeDeps);
 }

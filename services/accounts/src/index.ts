@@ -39,7 +39,7 @@ import { createSocialSignIn } from './oauth/social-sign-in.ts';
 import { createOAuthServer } from './oauth-server/oauth-server.ts';
 import { createMemberships, type Standing } from './organisations/memberships.ts';
 import { createOrganisationRoutes } from './organisations/organisations.ts';
-import { type PlanName, plansWith, type StorageLimits } from './plans.ts';
+import { createPlanReader, type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
 import { resolveReset } from './recovery/password-reset.ts';
 import { createRecoveryRoutes } from './recovery/routes.ts';
@@ -262,6 +262,7 @@ export function createAccounts(given: AccountsDeps) {
     users,
     apiKeys,
     usage,
+    readPlan: createPlanReader({ readProfile: users.readProfile, plans, defaultPlan, log }),
     audit,
     lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,

@@ -1,3 +1,5 @@
+import type { Logger } from '@stak/kit';
+
 // `selfhosted` is for those who run the server themselves, and is not sold.
 export const planNames = ['free', 'starter', 'pro', 'team', 'selfhosted'] as const;
 export type PlanName = (typeof planNames)[number];
@@ -85,12 +87,38 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
 // For people to read: null where there is no limit.
 export const shownLimit = (limit: number): number | null => (limit >= unlimited ? null : limit);
 
+type Bought = { plan: PlanName; planFixed?: boolean };
+
+const isKnown = (plan: string): plan is PlanName => planNames.some(name => name === plan);
+
 // What an account has. One that bought nothing, and was given nothing by an operator, has the plan of the installation:
-// also those of before it had one, and again another when it changes.
-export const planOf = (
-  { plan, planFixed }: { plan: PlanName; planFixed?: boolean },
-  defaultPlan: PlanName,
-): PlanName => (plan === 'free' && !planFixed ? defaultPlan : plan);
+// also those of before it had one, and again another when it changes. A stored plan that the table above does not have,
+// because it was retired or is of a newer version, gives no more than that, and no less.
+export const planOf = ({ plan, planFixed }: Bought, defaultPlan: PlanName): PlanName =>
+  isKnown(plan) && (plan !== 'free' || planFixed) ? plan : defaultPlan;
+
+type PlanReaderDeps = {
+  readProfile(accountId: string): Promise<Bought | undefined>;
+  plans: Readonly<Record<PlanName, Plan>>;
+  defaultPlan: PlanName;
+  log: Pick<Logger, 'warn'>;
+};
+
+/** Reads what the plan of an account allows. An account that does not exist has the free plan. */
+export function createPlanReader({ readProfile, plans, defaultPlan, log }: PlanReaderDeps) {
+  const told = new Set<string>();
+  return async (accountId: string): Promise<Plan> => {
+    const bought = await readProfile(accountId);
+    if (!bought) return plans.free;
+    const name = planOf(bought, defaultPlan);
+    if (!isKnown(bought.plan) && !told.has(bought.plan)) {
+      told.add(bought.plan);
+      const facts = { account_id: accountId, stored_plan: bought.plan, plan: name };
+      log.warn(facts, 'an account has a plan that is not known here; the default plan applies to it');
+    }
+    return plans[name];
+  };
+}
 
 // An installation may keep more or less for a plan than the table says; null lifts the limit.
 export type StorageLimits = Readonly<Partial<Record<PlanName, number | null>>>;

@@ -4,6 +4,7 @@ import type { Base } from '../deps.ts';
 import type { Notices } from '../mail/notices.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { ReturnSettings } from '../oauth/return-to.ts';
+import { planOf } from '../plans.ts';
 import { originOf } from '../sign-in/browser.ts';
 import type { AccountEraser } from '../users/deletion.ts';
 import type { Users } from '../users/users.ts';
@@ -60,7 +61,8 @@ export function createBilling(deps: BillingDeps) {
       ]);
       const { status, currentPeriodEnd, cancelAtPeriodEnd } = billed ?? {};
       const plansSold = paidPlans.filter(plan => settings.prices[plan]?.length);
-      return c.json({ plan: user.plan, status, currentPeriodEnd, cancelAtPeriodEnd, plansSold }, 200);
+      const plan = planOf(user, 'free');
+      return c.json({ plan, status, currentPeriodEnd, cancelAtPeriodEnd, plansSold }, 200);
     }),
     endpoint(routes.checkout, async c => {
       const { plan, return_to: returnTo } = c.req.valid('json');
