@@ -4,7 +4,7 @@ import { endpoint, json, route } from '@stak/http';
 import { type Inbox, inboxErrors } from '@stak/inbox';
 import { type Clock, cutText, type Logger } from '@stak/kit';
 import type { Remind } from '@stak/tasks';
-import type { Eraser, Tenants } from '@stak/tenants';
+import type { Eraser, LimitShare, Tenants } from '@stak/tenants';
 import { type Alert, type Emit, type EventShare, webhookErrors } from '@stak/webhooks';
 import { z } from 'zod';
 import { noticeOf } from './storage.ts';
@@ -108,6 +108,43 @@ export const sendUsageNotice =
           };
     await sendLimitNotice(deps, { accountId, category: 'events', key, ...text });
   };
+
+// Once for each share of the tenants, or of the users of a tenant, that a plan has. The mail goes again if a share is
+// reached again after more than a month.
+export const sendPlanNotice =
+  (deps: LimitDeps) =>
+  async (share: LimitShare): Promise<void> => {
+    const { account_id: accountId, tenant_id, percent, limit } = share;
+    const key = `${tenant_id === undefined ? 'tenants' : `users.${tenant_id}`}.${limit}.${percent}`;
+    const text = tenant_id === undefined ? tenantsText(share) : usersText(share, tenant_id);
+    await sendLimitNotice(deps, { accountId, category: 'tenants', key, ...text });
+  };
+
+const tenantsText = ({ percent, limit }: LimitShare) => {
+  const most = limit.toLocaleString('en');
+  return percent >= 100
+    ? {
+        title: "All of your plan's tenants are used",
+        body: `Your plan has ${most} tenants, and all of them are used. New tenants are refused until you delete one or choose a larger plan.`,
+      }
+    : {
+        title: `${percent} % of your plan's tenants are used`,
+        body: `Your plan has ${most} tenants. When all of them are used, new tenants are refused until you delete one or choose a larger plan.`,
+      };
+};
+
+const usersText = ({ percent, limit }: LimitShare, tenantId: string) => {
+  const most = limit.toLocaleString('en');
+  return percent >= 100
+    ? {
+        title: `Tenant ${tenantId} has as many users as your plan allows`,
+        body: `Your plan has ${most} users for each tenant, and ${tenantId} has as many. New users of it are refused until you delete one or choose a larger plan.`,
+      }
+    : {
+        title: `Tenant ${tenantId} has ${percent} % of the users that your plan allows`,
+        body: `Your plan has ${most} users for each tenant. When ${tenantId} has as many, new users of it are refused until you delete one or choose a larger plan.`,
+      };
+};
 
 type ReminderDeps = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
 type Reminder = Parameters<Remind>[0];

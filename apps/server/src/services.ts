@@ -30,6 +30,7 @@ import {
   ownTenant,
   sendAlert,
   sendApproval,
+  sendPlanNotice,
   sendReminder,
   sendStorageNotice,
   sendUsageNotice,
@@ -185,6 +186,7 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     announceRevoked: deps.announceRevoked,
     checkSettings: (...settings) => services.agents.checkSettings(...settings),
     planOf: services.accounts.readPlan,
+    onShareUsed: share => sendPlanNotice(noticeDepsOf(services))(share),
     accountSkills: () => services.agents.accountSkills,
     portal: {
       publicUrl: deps.publicUrl,

@@ -48,11 +48,12 @@ async function serve(variables: Record<string, string>, memory = false) {
     passwordCost: { logN: 4, r: 8, p: 1 },
   });
   onTestFinished(() => server.stop());
+  const received = () => smtp.received.map(({ raw }) => decoded(raw));
   const mail = (subject: string, meanwhile?: () => Promise<unknown>) =>
     vi.waitFor(
       async () => {
         await meanwhile?.();
-        const found = smtp.received.map(({ raw }) => decoded(raw)).find(raw => raw.includes(subject));
+        const found = received().find(raw => raw.includes(subject));
         expect(found, subject).toBeDefined();
         return found!;
       },
@@ -62,7 +63,7 @@ async function serve(variables: Record<string, string>, memory = false) {
   const client = createClient({ baseUrl: server.localUrl, token: data.access_token });
   const token = /#token=(\S+)/.exec(await mail('Subject: Verify your address'))![1]!;
   await client.accounts.verifyEmail({ body: { token } });
-  return { baseUrl: server.localUrl, client, mail, accountId: data.account_id };
+  return { baseUrl: server.localUrl, client, mail, received, accountId: data.account_id };
 }
 
 it('tells by mail what webhooks come to: failing deliveries, and events that are nearly used up', async () => {
@@ -116,4 +117,24 @@ it('tells by mail that the storage is nearly full', async () => {
     client.tasks.create({ body: { title: 'Look' } }),
   );
   expect(nearly).toContain('/v1/mail/unsubscribe?token=');
+}, 60_000);
+
+it('tells by mail that the tenants of the plan are used, once', async () => {
+  const { client, mail, received } = await serve({ STAK_DEFAULT_PLAN: 'free' }, true);
+  const create = (n: number) =>
+    client.tenants.create({ body: { tenant_id: `shop-${n}`, name: 'Shop', status: 'active' } });
+  for (const n of [1, 2, 3]) await create(n);
+  const full = await mail("All of your plan's tenants are used");
+  expect(full).toContain('Your plan has 3 tenants, and all of them are used.');
+  expect(full).toContain('/v1/mail/unsubscribe?token=');
+  await expect(create(4)).rejects.toMatchObject({ code: 'tenants.tenant_limit_reached' });
+  for (let n = 0; n < 80; n++)
+    await client.tenants.createUser({
+      tenant_id: 'shop-1',
+      body: { user_id: `u${n}`, display_name: 'U' },
+    });
+  const users = await mail('Tenant shop-1 has 80 % of the users that your plan allows');
+  expect(users).toContain('Your plan has 100 users for each tenant.');
+  const subjects = received().filter(raw => raw.includes("All of your plan's tenants are used"));
+  expect(subjects).toHaveLength(1);
 }, 60_000);

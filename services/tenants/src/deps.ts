@@ -1,5 +1,5 @@
 import type { Revoked } from '@stak/http';
-import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
+import type { Clock, Ids, Logger, Owners, RecentMap, Sealer } from '@stak/kit';
 import type { Store, WriteStep } from '@stak/table';
 import type { createTenantRead } from './access/gate.ts';
 import type { TokenEpochs } from './access/token-epochs.ts';
@@ -80,6 +80,9 @@ export type AuditRecord = {
 };
 export type Audit = (accountId: string, entry: AuditRecord) => Promise<void>;
 
+// How much of a limit of the plan is used: of the tenants of an account, or of the users of the tenant that is named.
+export type LimitShare = { account_id: string; tenant_id?: string; percent: number; limit: number };
+
 export type TenantsDeps = {
   store: Store;
   clock: Clock;
@@ -98,6 +101,8 @@ export type TenantsDeps = {
   ): Promise<readonly { field: string; detail: string }[]>;
   // The limits of an account's plan; null: no limit. Without it, nothing is limited.
   planOf?(accountId: string): Promise<{ tenants: number | null; usersPerTenant: number | null }>;
+  // Notifies the account of a limit that is almost or fully used. May be called several times for one share.
+  onShareUsed?(share: LimitShare): Promise<void>;
   accountSkills?(): readonly string[]; // skills about the account rather than the tenant, which admins of the tenant cannot enable
   // Notifies other processes before tokens are revoked or a tenant is closed, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
@@ -108,6 +113,7 @@ type Announce = (...revoked: Revoked[]) => Promise<void>;
 
 // Shared by all operations: the ports, and the state of this process.
 export type Service = TenantsDeps & {
+  reportedShares: RecentMap<string, number>;
   epochs: TokenEpochs;
   announce: Announce;
   readTenant: ReturnType<typeof createTenantRead>;

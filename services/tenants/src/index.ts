@@ -1,5 +1,5 @@
 import type { AnyEndpoint, Principal } from '@stak/http';
-import { unknownOwners } from '@stak/kit';
+import { createRecentMap, unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
 import { guardManagement } from './access/admins.ts';
 import {
@@ -16,6 +16,7 @@ import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
 import { tenantErrors } from './errors.ts';
+import { rememberedShares } from './limits.ts';
 import { portalPageOf } from './portal/branding.ts';
 import { createProviderSettingsRoutes, createProviderSignInRoutes } from './portal/provider-routes.ts';
 import { createPortalRoutes } from './portal/routes.ts';
@@ -38,7 +39,7 @@ export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
 export { auditChanges } from './audit.ts';
-export type { Audit, AuditRecord, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
+export type { Audit, AuditRecord, LimitShare, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { PortalPage } from './portal/branding.ts';
@@ -51,6 +52,7 @@ export function createTenants(deps: TenantsDeps) {
   const service: Service = {
     ...deps,
     epochs: createTokenEpochs(deps),
+    reportedShares: createRecentMap(rememberedShares),
     readTenant: createTenantRead(deps.store),
     // A revocation takes effect even if other processes cannot be notified: their streams end a little later.
     announce: async (...revoked) => {

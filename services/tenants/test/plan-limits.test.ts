@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LimitShare } from '../src/index.ts';
 import { recountMs } from '../src/limits.ts';
 import { type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
@@ -10,10 +11,19 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     usersPerTenant: null,
   };
   let houses: Fixture[]; // two processes over one table
+  let told: LimitShare[];
+  let tell: () => Promise<void>; // what becomes of a notice
   beforeEach(async () => {
     Object.assign(plan, { tenants: null, usersPerTenant: null });
-    const first = await openFixture(make, { planOf: async () => plan });
-    houses = [first, openProcess(first.target, { clock: first.clock, planOf: async () => plan })];
+    told = [];
+    tell = async () => {};
+    const onShareUsed = async (share: LimitShare) => {
+      told.push(share);
+      await tell();
+    };
+    const first = await openFixture(make, { planOf: async () => plan, onShareUsed });
+    const given = { clock: first.clock, planOf: async () => plan, onShareUsed };
+    houses = [first, openProcess(first.target, given)];
   });
   afterEach(() => houses[0]!.target.close());
 
@@ -96,5 +106,50 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     expect((await newUser(4)).status).toBe(201);
     plan.usersPerTenant = 4;
     expect((await newUser(5)).body.code).toBe('tenants.user_limit_reached');
+  });
+
+  const shares = (tenant_id?: string) =>
+    told.filter(one => one.tenant_id === tenant_id).map(one => one.percent);
+
+  it('tells the account at 80 and at 100 percent, each process once', async () => {
+    plan.tenants = 5;
+    plan.usersPerTenant = 10;
+    for (const i of [0, 2, 4]) await newTenant(i);
+    for (const i of times(7)) await newUser(2 * i);
+    expect(told).toEqual([]);
+    await newTenant(6);
+    await newUser(14);
+    await expect.poll(() => told).toHaveLength(2);
+    expect(told).toContainEqual({ account_id: 'usr_ann', percent: 80, limit: 5 });
+    expect(told).toContainEqual({ account_id: 'usr_ann', tenant_id: 'house-0', percent: 80, limit: 10 });
+    for (const i of [8, 10, 12]) await newTenant(i);
+    for (const i of [16, 18, 20, 22]) await newUser(i);
+    await expect.poll(() => told).toHaveLength(4);
+    expect([shares(), shares('house-0')]).toEqual([
+      [80, 100],
+      [80, 100],
+    ]);
+
+    // Another plan has other limits, and another process knows nothing of what was told: the mail is sent once.
+    plan.tenants = 6;
+    await newTenant(8);
+    await newTenant(13);
+    await expect.poll(shares).toEqual([80, 100, 80, 100]);
+  });
+
+  it('tells of a plan that many fill at the same time, and again if it could not be told', async () => {
+    plan.tenants = 3;
+    tell = async () => {
+      throw new Error('no mail today');
+    };
+    await Promise.all(times(5).map(i => patiently(() => newTenant(2 * i))));
+    await expect.poll(() => shares().includes(100)).toBe(true);
+    tell = async () => {};
+    told = [];
+    expect((await newTenant(20)).body.code).toBe('tenants.tenant_limit_reached');
+    await expect.poll(shares).toEqual([100]);
+    expect((await newTenant(20)).body.code).toBe('tenants.tenant_limit_reached');
+    await houses[0]!.tenants.countTenants('usr_ann');
+    expect(shares()).toEqual([100]);
   });
 });

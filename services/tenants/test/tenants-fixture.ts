@@ -90,11 +90,12 @@ type Given = {
   client?: DynamoClient;
   owners?: Owners;
   planOf?: TenantsDeps['planOf'];
+  onShareUsed?: TenantsDeps['onShareUsed'];
 };
 
 // One process: its own caches and clock, over a table it may share with others.
 export function openProcess(target: Target, given: Given = {}): Fixture {
-  const { clock = manualClock(), client = target.client, owners, planOf } = given;
+  const { clock = manualClock(), client = target.client, owners, planOf, onShareUsed } = given;
   const audited: Audited[] = [];
   const lines: string[] = [];
   const erasers: Eraser[] = [];
@@ -111,6 +112,7 @@ export function openProcess(target: Target, given: Given = {}): Fixture {
     log,
     owners,
     planOf,
+    onShareUsed,
     audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
     erasers: () => erasers,
     accountSkills: () => ['webhook_health'],

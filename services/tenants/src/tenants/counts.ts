@@ -1,5 +1,5 @@
 import { failedCondition, is, isRefused, type NamedStep, write } from '@stak/table';
-import type { Service } from '../deps.ts';
+import type { LimitShare, Service } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../table.ts';
@@ -11,6 +11,7 @@ import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../tabl
 
 type Count = { count: number; counted_at_ms: number; version: number };
 type Counted = {
+  of: Pick<LimitShare, 'tenant_id'>; // whose users; without it, the tenants of the account
   read(): Promise<Count | undefined>;
   take(): Promise<number>; // counts them one by one
   write(count: number, before: Count | undefined): Promise<unknown>;
@@ -20,8 +21,24 @@ type Counted = {
 
 const step = 'the count';
 
+type Room = { account_id: string; limit: number | null };
+
 /** Makes a transaction that adds one, with the step that it gets. Refuses if the plan has no room. */
 export async function addCounted(
+  deps: Service,
+  counted: Counted,
+  { account_id, limit }: Room,
+  transact: (steps: readonly NamedStep[]) => Promise<void>,
+): Promise<void> {
+  try {
+    await addOne(deps, counted, limit, transact);
+  } finally {
+    // Also after a refusal: the process that filled the plan may have crashed before it reported.
+    if (limit !== null) void reportShare(deps, counted, { account_id, limit });
+  }
+}
+
+async function addOne(
   { clock }: Service,
   counted: Counted,
   limit: number | null,
@@ -38,6 +55,27 @@ export async function addCounted(
       if (!isFirst || !isOld) throw counted.refusal(limit);
       await recount(counted, found);
     }
+  }
+}
+
+// Reads the count again: of several that add at the same time, the last one sees them all. Nobody waits for it.
+async function reportShare(
+  { onShareUsed, reportedShares, log }: Service,
+  counted: Counted,
+  { account_id, limit }: { account_id: string; limit: number },
+): Promise<void> {
+  if (!onShareUsed) return;
+  const key = `${account_id} ${counted.of.tenant_id ?? ''} ${limit}`;
+  try {
+    const { count = 0 } = (await counted.read()) ?? {};
+    const percent = limits.notifiedShares.findLast(share => count * 100 >= share * limit) ?? 0;
+    const reported = reportedShares.get(key) ?? 0;
+    if (percent === reported) return;
+    reportedShares.set(key, percent);
+    if (percent > reported) await onShareUsed({ account_id, ...counted.of, percent, limit });
+  } catch (error) {
+    reportedShares.delete(key);
+    log.warn({ err: error, account_id }, 'an account could not be notified of a limit of its plan');
   }
 }
 
@@ -85,6 +123,7 @@ const onlyAfter = (before: Count | undefined) =>
 
 export function tenantsCounted({ store, clock }: Service, account_id: string): Counted {
   return {
+    of: {},
     read: () => store.get(tenantCount, { account_id }, { consistent: true }),
     take: () => lengthOf(store.all(tenantsOfAccount, { account_id })),
     write: (count, before) =>
@@ -104,6 +143,7 @@ export function tenantsCounted({ store, clock }: Service, account_id: string): C
 
 export function usersCounted({ store, clock }: Service, tenant_id: string): Counted {
   return {
+    of: { tenant_id },
     read: () => store.get(userCount, { tenant_id }, { consistent: true }),
     take: () => lengthOf(store.all(usersOfTenant, { tenant_id })),
     write: (count, before) =>

@@ -36,7 +36,7 @@ export async function createTenant(
   };
   try {
     const limit = await roomFor(deps, account_id, 'tenants');
-    await addCounted(deps, tenantsCounted(deps, account_id), limit, counting =>
+    await addCounted(deps, tenantsCounted(deps, account_id), { account_id, limit }, counting =>
       deps.store.transact(
         [
           ['claim the id', write.put(tenant, item, { ifAbsent: true })],

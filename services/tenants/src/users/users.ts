@@ -79,7 +79,7 @@ export async function addUser(
   pattern: string,
 ): Promise<void> {
   const limit = await roomFor(deps, account_id, 'usersPerTenant');
-  await addCounted(deps, usersCounted(deps, tenant_id), limit, counting =>
+  await addCounted(deps, usersCounted(deps, tenant_id), { account_id, limit }, counting =>
     deps.store.transact([...steps, ...counting], { pattern }),
   );
 }
