@@ -248,6 +248,37 @@ describe('models', () => {
     });
   });
 
+  it('that fail a test tell nothing of the key and the address that the operator has given', async () => {
+    const message = 'Invalid header Authorization: Bearer sk-operator at http://10.1.2.3:8443/v1';
+    const echoes = {
+      status: 401,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'error', error: { type: 'authentication_error', message } }),
+    };
+    const refused = await openModels([echoes]);
+    const answer = await refused.call('POST', '/v1/models/test', { send: {} });
+    expect(answer).toMatchObject({
+      status: 502,
+      body: {
+        code: 'agents.model_failed',
+        detail:
+          'anthropic/claude-sonnet-4-5 did not answer: the provider answered 401. It refused the API key of this server.',
+      },
+    });
+    const dead = await openWire([]);
+    await dead.close();
+    const models = createModels(anthropic.configure(dead.url));
+    const unreachable = await openFixture(undefined, { models });
+    closers.push(unreachable.target.close);
+    const nobody = await unreachable.call('POST', '/v1/models/test', { send: {} });
+    expect(nobody.body.detail).toBe(
+      'anthropic/claude-sonnet-4-5 did not answer: the provider could not be used.',
+    );
+    for (const text of [refused.lines.join(), unreachable.lines.join(), JSON.stringify(nobody.body)])
+      expect(text).not.toMatch(/sk-operator|10\.1\.2\.3|127\.0\.0\.1/);
+    expect(refused.lines.join()).toContain('a model did not answer');
+  });
+
   it('that are missing are named, with where to set them', async () => {
     const setup = { provider: 'Set KEY.', model: 'Set STAK_MODEL.' };
     const none = await openFixture(undefined, { models: createModels({ setup }) });

@@ -91,7 +91,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
   }
   throw agentErrors.create(
     'agents.model_failed',
-    `No model answered: ${describe(failure)}`,
+    `No model answered: ${describeFailure(failure)}`,
     undefined,
     withoutPrompt(failure),
   );
@@ -132,7 +132,7 @@ function isOverload(error: unknown): boolean {
 }
 
 // Of a provider's error, what says nothing about us or our keys.
-function describe(error: unknown): string {
+export function describeFailure(error: unknown): string {
   const status = (error as { statusCode?: unknown }).statusCode;
   if (isTooLong(error)) return 'the message is too long for it.';
   if (typeof status === 'number' && status >= 400) return `the provider answered ${status}.`;

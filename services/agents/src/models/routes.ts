@@ -4,8 +4,9 @@ import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { defaultPrompt } from '../turns/reply.ts';
+import { describeFailure } from './ask-model.ts';
 import { createBudget } from './budget.ts';
-import { attemptAnswer, type Prompt } from './model-call.ts';
+import { attemptAnswer, type Prompt, withoutPrompt } from './model-call.ts';
 import { type ModelName, modelText } from './models.ts';
 
 const tags = ['agents'] as string[];
@@ -120,6 +121,15 @@ const promptOf = ({ instructions, message }: Question): Prompt => {
   };
 };
 
+// What a status of a provider usually means. Its own words stay here: they may quote the operator's key or say where the
+// provider is, and whoever asks may be a customer.
+const hints = new Map([
+  [401, ' It refused the API key of this server.'],
+  [403, ' The API key of this server may not use this model.'],
+  [404, ' It has no such model.'],
+  [429, ' It takes no more requests for now, or its credit is used up.'],
+]);
+
 async function testModel(
   service: Service,
   name: ModelName,
@@ -127,7 +137,7 @@ async function testModel(
   account_id: string,
   signal: AbortSignal,
 ) {
-  const { models, clock } = service;
+  const { models, clock, log } = service;
   const found = name.provider === '' ? undefined : await models?.find(name);
   if (!models || !found) {
     const problem = name.provider === '' ? undefined : await models?.problemWith?.(name);
@@ -160,9 +170,9 @@ async function testModel(
     };
   } catch (error) {
     if (agentErrors.includes(error)) throw error;
-    const { statusCode, message } = Object(error) as { statusCode?: number; message?: unknown };
-    const status = statusCode === undefined ? '' : ` ${statusCode}`;
-    const detail = `${modelText(name)} did not answer:${status} ${String(message).slice(0, 300)}`;
+    log.warn({ err: withoutPrompt(error), ...name }, 'a model did not answer');
+    const hint = hints.get(Object(error).statusCode) ?? '';
+    const detail = `${modelText(name)} did not answer: ${describeFailure(error)}${hint}`;
     throw agentErrors.create('agents.model_failed', detail);
   } finally {
     await budget.settle();
