@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
-import { createLogger } from '@stak/kit';
+import { createLogger, systemClock } from '@stak/kit';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
@@ -149,6 +149,96 @@ test('a person looks after their own account, to its end', async () => {
   expect(await stakAs('', 'whoami')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('stak login'),
+  });
+}, 120_000);
+
+test('a person adds and removes a second factor, which a key for everything asks for', async () => {
+  let aheadMs = 0;
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+  const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
+    log: createLogger({ level: 'silent' }),
+    passwordCost: { logN: 4, r: 8, p: 1 },
+    clock,
+  });
+  const own = await mkdtemp(join(tmpdir(), 'stak-home-'));
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(own, { recursive: true });
+  });
+  const env = { XDG_CONFIG_HOME: own };
+  const url = ['--url', server.url];
+  const stakAs = (input: string, ...args: string[]) => stakWith({ env, input }, ...args, ...url);
+  const done = async (input: string, ...args: string[]) => {
+    const { stdout, stderr, code } = await stakAs(input, ...args);
+    expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
+    return stdout.trim();
+  };
+  const password = 'seven green umbrellas';
+  const login = ['login', '--email', 'finn@example.com'];
+  await done(`${password}\n`, ...login, '--signup');
+  expect(await stakAs('', 'me', 'passkeys')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining(`${server.url}/console/account?tab=security`),
+  });
+  const early = await stakAs(`${password}\n`, 'me', 'remove-authenticator');
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('accounts.factor_missing') });
+
+  const adding = startWith(
+    { input: `${password}\n`, isInputOpen: true, env },
+    'me',
+    'add-authenticator',
+    ...url,
+  );
+  const secret = await vi.waitFor(() => {
+    const [, shown] = /^ {2}((?:[A-Z2-7]{4} ?){8})$/m.exec(adding.stdout)!;
+    return shown!.replaceAll(' ', '');
+  }, 30_000);
+  expect(adding.stdout).toContain(`secret=${secret}&`);
+  adding.child.stdin!.write(`${codeOf(secret) === '123456' ? '654321' : '123456'}\n`);
+  await vi.waitFor(() => expect(adding.stderr).toContain('wrong'), 30_000);
+  adding.child.stdin!.end(`${codeOf(secret)}\n`);
+  expect(await adding.code, adding.stderr).toBe(0);
+  const recoveryCodes = adding.stdout.match(/^[a-z2-9]{5}-[a-z2-9]{5}$/gm)!;
+  expect(recoveryCodes).toHaveLength(10);
+
+  // Signing in asks for a code. It counts as shown, until it is ten minutes old.
+  const without = await stakAs(`${password}\n`, ...login);
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('Code from your authenticator') });
+  await done(`${password}\n${recoveryCodes[0]}\n`, ...login);
+  expect(await done('', 'keys', 'create', '--name', 'fresh', '--scope', 'admin')).toMatch(/^stak_/);
+
+  aheadMs = 11 * 60_000;
+  const key = ['keys', 'create', '--name', 'ci', '--scope', 'admin'];
+  expect(await stakAs('', ...key)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('Code from your authenticator'),
+  });
+  expect(await stakAs(`${recoveryCodes[0]}\n`, ...key)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('accounts.code_wrong'),
+  });
+  expect(await done('', 'keys', 'create', '--name', 'small', '--scope', 'write')).toMatch(/^stak_/);
+  expect(await done(`${recoveryCodes[1]}\n`, ...key)).toMatch(/^stak_/);
+
+  const renewed = (await done(`${recoveryCodes[2]}\n`, 'me', 'recovery-codes')).split('\n');
+  expect(renewed).toHaveLength(10);
+  await done(`${password}\n${renewed[0]}\n`, 'me', 'remove-authenticator');
+  await done(`${password}\n`, ...login);
+  expect(JSON.parse(await done('', 'me', 'show', '--json'))).toMatchObject({ secondFactor: false });
+
+  expect(JSON.parse(await done('', 'me', 'mails', '--off', 'deliveries', '--json'))).toEqual({
+    deliveries: false,
+    limits: true,
+  });
+  expect(await done('', 'me', 'mails', '--on', 'deliveries', '--off', 'limits')).toMatch(
+    /^deliveries +on\nlimits +off$/,
+  );
+  expect(await stakAs('', 'me', 'mails', '--off', 'invoices')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('deliveries and limits'),
   });
 }, 120_000);
 

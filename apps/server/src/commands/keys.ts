@@ -3,6 +3,7 @@ import type { ConnectFlags } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { declareActions, loadConnection, runAction } from './action.ts';
 import { readMoment, readOptionalList, readText } from './flags.ts';
+import { stepUp } from './proof.ts';
 
 type KeyFlags = ConnectFlags & {
   name?: unknown;
@@ -71,7 +72,7 @@ async function create(flags: KeyFlags): Promise<void> {
   // A key that may do everything takes a fresh second factor, of those who have one.
   const { data } = await client.accounts.createKey({ body }).catch(async error => {
     if (error?.code !== 'accounts.step_up_needed') throw error;
-    await (await import('./me-actions.ts')).stepUp(client, { secondFactor: true });
+    await stepUp(client, { secondFactor: true });
     return client.accounts.createKey({ body });
   });
   console.error('This is the only time it is shown:');

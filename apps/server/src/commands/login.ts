@@ -4,6 +4,7 @@ import type { CAC } from 'cac';
 import type { ConnectFlags } from '../connection.ts';
 import { ask } from '../prompt.ts';
 import { readOptional, readText } from './flags.ts';
+import { askCode } from './proof.ts';
 
 type Flags = ConnectFlags & {
   email?: unknown;
@@ -64,16 +65,23 @@ async function login(flags: Flags): Promise<void> {
   const given = readOptional('--code', flags.code);
   const code = given !== undefined && /^\d+$/.test(given) ? given.padStart(6, '0') : given;
   const headers = { 'User-Agent': `stak on ${hostname()}` };
+  const logIn = (accounts: Client['accounts'], shown: string | undefined) => {
+    const body = { email, password, cookie: false, ...(shown !== undefined && { code: shown }) };
+    return accounts.logIn({ body }, { headers });
+  };
   const { url } = await signIn(
     flags,
     async ({ accounts }) => {
-      const body = { email, password, cookie: false };
+      const body = { email, password, name, cookie: false };
       const answer = flags.signup
-        ? await accounts.signUp({ body: { ...body, name } }, { headers }).catch(error => {
+        ? await accounts.signUp({ body }, { headers }).catch(error => {
             if (error?.code !== 'accounts.sign_up_by_mail') throw error;
             return signUpByMail(accounts, { email, password, name });
           })
-        : await accounts.logIn({ body: { ...body, ...(code !== undefined && { code }) } }, { headers });
+        : await logIn(accounts, code).catch(async error => {
+            if (error?.code !== 'accounts.code_required') throw error;
+            return logIn(accounts, await askCode());
+          });
       return answer.data;
     },
     email,

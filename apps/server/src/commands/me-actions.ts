@@ -2,18 +2,27 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Client } from '@stak/client';
 import { authorize, type ConnectFlags, connect, forget, reach } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { printJson, printTable } from '../print.ts';
 import { ask } from '../prompt.ts';
-import { readOptional, readText } from './flags.ts';
+import { readOptional, readOptionalList, readText } from './flags.ts';
+import {
+  addAuthenticator,
+  passkeys,
+  removeAuthenticator,
+  removePasskey,
+  renewRecoveryCodes,
+} from './me-factors.ts';
+import { askPassword, askSecret, readMe, stepUp } from './proof.ts';
 
 export type Flags = ConnectFlags & {
   name?: unknown;
   email?: unknown;
   to?: unknown;
   withoutDownload?: unknown;
+  on?: unknown;
+  off?: unknown;
   json?: unknown;
 };
 
@@ -26,29 +35,21 @@ export const actions = {
   'confirm-email': confirmEmail,
   'change-password': changePassword,
   'reset-password': resetPassword,
+  'add-authenticator': addAuthenticator,
+  'remove-authenticator': removeAuthenticator,
+  'recovery-codes': renewRecoveryCodes,
+  passkeys,
+  'remove-passkey': removePasskey,
   sessions,
   'end-session': endSession,
+  mails,
   download,
   delete: remove,
 };
 
-const askSecret = (question: string): Promise<string> => ask(question, { isSecret: true });
-const readMe = async ({ accounts }: Client) => (await accounts.getMe()).data;
-
 // The link as it is in the mail, or the token at its end.
 const tokenOf = async (given: string | undefined): Promise<string> =>
   (given ?? (await ask('The link from the mail: '))).trim().replace(/^.*#token=/, '');
-
-// Those who sign in without a password show nothing here: a recent sign-in is asked for instead.
-const askPassword = async ({ hasPassword }: { hasPassword: boolean }) =>
-  hasPassword ? { password: await askSecret('Password: ') } : {};
-
-/** What only somebody may do who has just shown their second factor, if they have one. */
-export async function stepUp(client: Client, { secondFactor }: { secondFactor: boolean }): Promise<void> {
-  if (!secondFactor) return;
-  const code = await ask('Code from your authenticator app, or a recovery code: ');
-  await client.accounts.stepUp({ body: { code: code.trim() } });
-}
 
 async function show(flags: Flags): Promise<void> {
   const { client, url } = await connect(flags);
@@ -145,6 +146,23 @@ async function endSession(flags: Flags, sessionId: string | undefined): Promise<
   const { client } = await connect(flags);
   await client.accounts.endSession({ sessionId });
   console.log(`${sessionId} has ended`);
+}
+
+async function mails(flags: Flags): Promise<void> {
+  const on = readOptionalList('--on', flags.on) ?? [];
+  const off = readOptionalList('--off', flags.off) ?? [];
+  const { client } = await connect(flags);
+  let wanted = (await readMe(client)).mails;
+  const switches = [...on.map(topic => [topic, true] as const), ...off.map(topic => [topic, false] as const)];
+  for (const [topic] of switches)
+    if (!Object.hasOwn(wanted, topic))
+      throw new UsageError(
+        `the mails are ${Object.keys(wanted).join(' and ')}, not ${JSON.stringify(topic)}`,
+      );
+  if (switches.length > 0)
+    wanted = (await client.accounts.updateMe({ body: { mails: Object.fromEntries(switches) } })).data.mails;
+  if (flags.json) return printJson(wanted);
+  printTable(Object.entries(wanted).map(([topic, isOn]) => [topic, isOn ? 'on' : 'off']));
 }
 
 async function download(flags: Flags): Promise<void> {
