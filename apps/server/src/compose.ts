@@ -79,13 +79,13 @@ const gated = <S extends WithApi>(service: S) => ({
 
 function guardServices({ config, log }: ComposeDeps, services: OpenServices): readonly Service[] {
   const { accounts, tenants, inbox, webhooks, tasks, agents, storage, lake } = services;
-  const { anthropic, bedrock, openaiCompatible } = config.models;
+  const { anthropic, bedrock, google, openai, openaiCompatible } = config.models;
   const accountOf = tenants.payerOf;
   const verified = <S extends WithApi>(service: S) =>
     withVerifiedEmail(
       {
         isRequired: config.requireVerifiedEmail,
-        hasModels: Boolean(anthropic ?? bedrock ?? openaiCompatible),
+        hasModels: Boolean(anthropic ?? bedrock ?? google ?? openai ?? openaiCompatible),
         isVerified: accounts.isVerified,
         accountOf,
       },
@@ -100,7 +100,7 @@ function guardServices({ config, log }: ComposeDeps, services: OpenServices): re
     { ...agents, api: tenants.guardManagement(agents.api) },
   ];
   return [
-    accounts,
+    verified(accounts),
     limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
     ...audited.map(service =>
       withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, limited(service)),

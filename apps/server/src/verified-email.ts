@@ -1,8 +1,8 @@
 import { accountsErrors } from '@stak/accounts';
 import type { AnyEndpoint, Principal } from '@stak/http';
 
-// What an account may do only after it has verified its address: make this server call others, or use a model that the
-// operator pays for. Existing connections continue.
+// What an account may do only after it has verified its address: make this server call others, use a model that the
+// operator pays for, or let others in. Existing connections and members continue.
 const reachesOut: ReadonlySet<string> = new Set([
   'webhooks.createConnection',
   'webhooks.editConnection',
@@ -20,6 +20,10 @@ const asksModels: ReadonlySet<string> = new Set([
   'agents.decideApproval',
   'agents.testModel',
 ]);
+
+// Somebody may sign up with an address that is not theirs, let themselves in by another one, and wait until its owner
+// resets the password and works there.
+const letsIn: ReadonlySet<string> = new Set(['accounts.invite', 'accounts.changeOrganisationProvider']);
 
 type Guard = {
   isRequired: boolean;
@@ -41,8 +45,8 @@ export const withVerifiedEmail = <S extends { api: readonly AnyEndpoint[] }>(
 function guarded(guard: Guard, one: AnyEndpoint): AnyEndpoint {
   const { route } = one;
   const id = route.operationId ?? '';
-  if (!reachesOut.has(id) && !asksModels.has(id)) return one;
-  const isNeeded = guard.isRequired && (guard.hasModels || reachesOut.has(id));
+  if (!reachesOut.has(id) && !asksModels.has(id) && !letsIn.has(id)) return one;
+  const isNeeded = guard.isRequired && (guard.hasModels || !asksModels.has(id));
   const handle = one.handler as unknown as Handle;
   const handler: Handle = async c => {
     if (isNeeded) await check(guard, c.get('principal'));

@@ -34,6 +34,16 @@ async function open(variables: Record<string, string>) {
 const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };
 const codeOf = (error: unknown) => (error instanceof StakError ? error.code : error);
 
+it.each(['STAK_ANTHROPIC_API_KEY', 'STAK_OPENAI_API_KEY', 'STAK_GEMINI_API_KEY'])(
+  'lets nobody use a model by %s who has not shown that the address is theirs',
+  async key => {
+    const { url } = await open({ STAK_REQUIRE_VERIFIED_EMAIL: 'true', [key]: 'a key' });
+    const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
+    const { agents } = createClient({ baseUrl: url, token: data.access_token });
+    await expect(agents.testModel({ body: {} }).catch(codeOf)).resolves.toBe('accounts.email_unverified');
+  },
+);
+
 it('lets nobody reach out who has not shown that the address is theirs', async () => {
   const { url, mail } = await open({
     STAK_REQUIRE_VERIFIED_EMAIL: 'true',
@@ -59,12 +69,16 @@ it('lets nobody reach out who has not shown that the address is theirs', async (
       conversation_id: 'c',
       body: { content: 'hello' },
     });
+  const invite = () =>
+    client.accounts.invite({ body: { email: 'eve@example.com', role: 'admin' } }).catch(codeOf);
+  await expect(invite()).resolves.toBe('accounts.email_unverified');
   await expect(connect().catch(codeOf)).resolves.toBe('accounts.email_unverified');
   await expect(say().catch(codeOf)).resolves.toBe('accounts.email_unverified');
 
   const token = /#token=(\S+)/.exec(await mail('Verify your address for Stak'))![1]!;
   await client.accounts.verifyEmail({ body: { token } });
   await expect(connect()).resolves.toMatchObject({ status: 201 });
+  await expect(invite()).resolves.toMatchObject({ status: 201 });
   await expect(say().catch(codeOf)).resolves.not.toBe('accounts.email_unverified');
 });
 

@@ -76,6 +76,7 @@ export const savedMost = 100; // of each kind in an organisation; more than anyb
 
 export const deletionGraceMs = 60_000; // longer than a request may run: those admitted before have ended by then
 export const deletionPollMs = 30_000; // how soon a deletion goes on when its time has come
+export const leftAtOnce = 20; // organisations that somebody leaves in the transaction that deletes them: two steps each, of 100
 export const erasedAtOnce = 100; // items held in memory while a long trail goes
 export const deletionSteps = 10_000; // rounds of one deletion in one go before the others get a turn
 

@@ -314,7 +314,7 @@ export const userByEmailIndex = defineQuery('user by e-mail, for old readers', {
   index: 'GSI1',
 });
 export const keyByHashIndex = defineQuery('key by hash, for old readers', { of: apiKey, index: 'GSI2' });
-const counted = ['keys', 'organisations'] as const;
+const counted = ['keys', 'organisations', 'invitations'] as const;
 export const creation = entity(ferryhookKeys, {
   name: 'creation of an account',
   description:

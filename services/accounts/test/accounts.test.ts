@@ -1,4 +1,5 @@
 import { testAccess } from './access-suite.ts';
+import { testInvitations } from './invitations-suite.ts';
 import { openEmbedded, openOverHttp } from './open-accounts.ts';
 import { testOrganisations } from './organisations-suite.ts';
 import { testRaces } from './races-suite.ts';
@@ -15,4 +16,5 @@ for (const [name, open] of [
   testRaces(name, open);
   testRecovery(name, open);
   testOrganisations(name, open);
+  testInvitations(name, open);
 }

@@ -79,6 +79,8 @@ describe('the provider of an organisation', () => {
       madeFor: owner.userId,
       name: 'Pat Person',
     });
+    // Whom the provider brought has nobody else who could speak for them.
+    expect((await service.call(first.token, 'PATCH', '/v1/me', { name: 'Pat' })).status).toBe(200);
     const members = (await (await service.call(owner.token, 'GET', '/v1/members')).json()) as {
       data: { email: string; role: string }[];
     };
@@ -149,8 +151,15 @@ describe('the provider of an organisation', () => {
       await service.call(came.token, 'POST', `/v1/organisations/${other}/leave`),
       await service.call(came.token, 'DELETE', path('/link')),
       await service.call(came.token, 'DELETE', '/v1/auth/github/link'),
+      await service.call(came.token, 'POST', '/v1/organisations', { name: 'Planted' }),
+      await service.call(came.token, 'PATCH', '/v1/me', { name: 'Somebody else' }),
+      await service.call(came.token, 'PATCH', '/v1/me', { mails: { limits: false } }),
     ])
       expect(await problemOf(answer)).toEqual([403, 'accounts.session_confined']);
+    const theirs = (await (await service.call(came.token, 'GET', '/v1/organisations')).json()) as {
+      data: { accountId: string }[];
+    };
+    expect(theirs.data.map(one => one.accountId)).toEqual([owner.userId]);
     const listed = await service.call(came.token, 'GET', '/v1/sessions');
     const { data: sessions } = (await listed.json()) as { data: { sessionId: string; isCurrent: boolean }[] };
     expect(sessions.map(({ isCurrent }) => isCurrent)).toEqual([true]);

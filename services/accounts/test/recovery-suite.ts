@@ -105,6 +105,22 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await reset(token)).status).toBe(204);
     });
 
+    it('keeps the token good while a stranger’s keys cannot be ended', async () => {
+      const send = { name: 'back door', permissions: 'admin' };
+      const made = await house.call('POST', '/v1/api-keys', { as: ann.access_token, send });
+      const { key } = (await made.json()) as { key: string };
+      const token = await resetToken();
+      const transactWrite: typeof engine.client.transactWrite = async (...input) => {
+        if (JSON.stringify(input).includes('KEY#')) throw new Error('out of order');
+        return engine.client.transactWrite(...input);
+      };
+      const broken = serve({ ...engine, client: { ...engine.client, transactWrite } });
+      expect((await reset(token, fresh, broken)).status).toBe(500);
+      expect((await reset(token)).status).toBe(204);
+      expect((await house.call('GET', '/v1/me', { as: key })).status).toBe(401);
+      await broken.settle();
+    });
+
     it('leaves nothing in the hands of someone who signed up with another’s address', async () => {
       await house.users.update((await me(ann.access_token)).userId as string, { githubId: 'thief' });
       const send = { name: 'back door', permissions: 'admin' };

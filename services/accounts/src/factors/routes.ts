@@ -93,7 +93,7 @@ const routes = {
     operationId: 'accounts.stepUp',
     summary: 'Confirm your second factor again',
     description:
-      'Deleting the account, creating keys with the scope `admin`, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',
+      'Deleting the account, creating keys with the scope `admin`, making someone an admin or owner, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',
     request: {
       body: json(z.strictObject({ code: codeSchema.optional(), passkey: passkeyAnswerSchema.optional() })),
     },

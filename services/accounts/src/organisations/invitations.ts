@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { createWithin, failedStep, is, type WriteStep, write } from '@stak/table';
 import { inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
+import { creationS } from '../limits.ts';
 import { tokenRefused } from '../recovery/tokens.ts';
 import { settle } from '../settle.ts';
 import type { Signed } from '../sign-in/sign-in.ts';
-import { type Profile, profile } from '../table.ts';
+import { creation, type Profile, profile } from '../table.ts';
 import * as limits from './limits.ts';
-import { type Actor, checkManages, type OrganisationDeps, seatsOf, seatsTaken } from './members.ts';
+import {
+  type Actor,
+  checkManages,
+  type OrganisationDeps,
+  requireFreshFor,
+  seatsOf,
+  seatsTaken,
+} from './members.ts';
 import { accountIsOpen, isOpen, type Standing } from './memberships.ts';
-import type { Role } from './roles.ts';
+import { type Role, roles } from './roles.ts';
 import { type Invitation, invitation, invitationsOf, member, organisation } from './table.ts';
 
 // The text names its invitation, so that it is found by a read; the table keeps a hash of the rest.
@@ -29,12 +37,14 @@ const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 
 export async function invite(
   deps: OrganisationDeps,
   actor: Actor,
+  signed: Signed,
   { email, role }: { email: string; role: Role },
 ): Promise<Invitation> {
   const { store, users, memberships, throttle, clock } = deps;
   const { accountId } = actor;
   needMail(deps);
   checkManages(actor.role, role);
+  await requireFreshFor(deps, signed, role);
   // As many reads for an address that nobody has: how long it takes must not tell.
   const known = await users.findProfile('email', email);
   if ((await memberships.roleIn(accountId, known?.userId ?? 'nobody')) !== undefined)
@@ -43,36 +53,59 @@ export async function invite(
         { in: 'body', pointer: '#/email', code: 'already_member', detail: 'They are a member already.' },
       ],
     });
-  const pending = await listInvitations(deps, accountId);
   const invitationId = invitationIdOf(email);
+  await throttle.tryMail({ email, address: actor.address, purpose: 'invitation', sender: accountId });
+  const attempt = () =>
+    createWithin(store, creation, {
+      key: { userId: accountId, of: 'invitations' },
+      mark: () => ({
+        userId: accountId,
+        of: 'invitations' as const,
+        expiresAt: inSeconds(clock.now()) + creationS,
+      }),
+      check: () => checkRoom(deps, accountId, invitationId),
+      create: step => writeInvitation(deps, actor, { email, role, invitationId }, step),
+    });
+  const isOpened = (error: unknown) =>
+    ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');
+  const item = await settle(attempt, isOpened);
+  deps.outbox.ring();
+  return item;
+}
+
+// Besides the one for the same address, which the new one replaces.
+async function checkRoom(deps: OrganisationDeps, accountId: string, invitationId: string): Promise<void> {
+  const pending = await listInvitations(deps, accountId);
   const others = pending.filter(one => one.invitationId !== invitationId).length;
   if (others >= limits.invitationsPending)
     throw accountsErrors.create('accounts.too_many_invitations', 'Withdraw an invitation first.', {
       most: limits.invitationsPending,
     });
-  await throttle.tryMail({ email, address: actor.address, purpose: 'invitation', sender: accountId });
-  const attempt = async () => {
-    const [account, open] = await Promise.all([readAccount(deps, accountId), memberships.read(accountId)]);
-    // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
-    const seats = seatsOf(deps, account);
-    if ((open?.members ?? 1) + others >= seats) throw seatsTaken(seats);
-    const now = isoTime(clock.now());
-    const { text, ...made } = newInvitation(deps, { accountId, invitationId });
-    const item = { ...made, email, role, invitedBy: actor.userId, createdAt: now };
-    const steps = {
-      'the account': accountIsOpen(accountId),
-      ...(open ? {} : memberships.stepsToOpen(account)),
-      'the invitation': write.put(invitation, item),
-      audit: auditStep(deps, actor, 'invitation.sent', invitationId, `${email} as ${role}`),
-      ...(await mailSteps(deps, actor, { ...item, organisation: open?.name ?? account.name, text })),
-    };
-    await store.transact(steps, { pattern: 'invite a member' });
-    return item;
+  const [account, open] = await Promise.all([readAccount(deps, accountId), deps.memberships.read(accountId)]);
+  // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
+  const seats = seatsOf(deps, account);
+  if ((open?.members ?? 1) + others >= seats) throw seatsTaken(seats);
+}
+
+async function writeInvitation(
+  deps: OrganisationDeps,
+  actor: Actor,
+  { email, role, invitationId }: { email: string; role: Role; invitationId: string },
+  counted: Record<string, WriteStep>,
+): Promise<Invitation> {
+  const { accountId } = actor;
+  const [account, open] = await Promise.all([readAccount(deps, accountId), deps.memberships.read(accountId)]);
+  const { text, ...made } = newInvitation(deps, { accountId, invitationId });
+  const item = { ...made, email, role, invitedBy: actor.userId, createdAt: made.sentAt };
+  const steps = {
+    'the account': accountIsOpen(accountId),
+    ...(open ? {} : deps.memberships.stepsToOpen(account)),
+    'the invitation': write.put(invitation, item),
+    audit: auditStep(deps, actor, 'invitation.sent', invitationId, `${email} as ${role}`),
+    ...(await mailSteps(deps, actor, { ...item, organisation: open?.name ?? account.name, text })),
+    ...counted,
   };
-  const isOpened = (error: unknown) =>
-    ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');
-  const item = await settle(attempt, isOpened);
-  deps.outbox.ring();
+  await deps.store.transact(steps, { pattern: 'invite a member' });
   return item;
 }
 
@@ -96,7 +129,7 @@ export async function resendInvitation(
     'the invitation': write.update(
       invitation,
       { accountId, invitationId: id },
-      { set: { tokenHash, sentAt, expiresAt } },
+      { set: { tokenHash, sentAt, expiresAt, invitedBy: actor.userId } },
       { if: { tokenHash: found.tokenHash } },
     ),
     audit: auditStep(deps, actor, 'invitation.resent', id, found.email),
@@ -104,7 +137,7 @@ export async function resendInvitation(
   };
   await store.transact(steps, { pattern: 'send an invitation again' }).catch(explainGone);
   deps.outbox.ring();
-  return { ...found, ...made };
+  return { ...found, ...made, invitedBy: actor.userId };
 }
 
 export async function withdrawInvitation(deps: OrganisationDeps, actor: Actor, id: string): Promise<void> {
@@ -121,9 +154,16 @@ export async function withdrawInvitation(deps: OrganisationDeps, actor: Actor, i
 // Those that can still be accepted.
 export async function listInvitations(deps: OrganisationDeps, accountId: string): Promise<Invitation[]> {
   const found: Invitation[] = [];
-  for await (const one of deps.store.all(invitationsOf, { accountId })) found.push(one);
-  return found.filter(one => one.expiresAt > inSeconds(deps.clock.now()));
+  for await (const one of deps.store.all(invitationsOf, { accountId }))
+    if (one.expiresAt > inSeconds(deps.clock.now())) found.push(one);
+  const inviters = [...new Set(found.map(({ invitedBy }) => invitedBy))];
+  const standings = await Promise.all(inviters.map(id => deps.memberships.roleIn(accountId, id)));
+  return found.filter(({ invitedBy, role }) => mayInvite(standings[inviters.indexOf(invitedBy)], role));
 }
+
+// An invitation is as good as the member who sent it: somebody who was removed lets nobody in any more.
+const mayInvite = (inviter: Role | undefined, role: Role): boolean =>
+  inviter !== undefined && roles[inviter].manages.includes(role);
 
 // What an invitation is for, to somebody who has its link.
 export async function lookAtInvitation(deps: OrganisationDeps, text: string, { address }: Origin) {
@@ -150,9 +190,9 @@ export async function acceptInvitation(
   const { accountId } = token;
   const { userId } = signed;
   const attempt = async (): Promise<Standing> => {
-    const { found, account } = await findInvitation(deps, token);
+    const { found, account, inviter } = await findInvitation(deps, token);
     const current = await deps.store.get(member, { accountId, userId }, { consistent: true });
-    if (!found || !account) {
+    if (!found || !account || !inviter) {
       if (account && current?.role && current.joinedHash === token.hash)
         return { accountId, role: current.role };
       throw tokenRefused();
@@ -166,7 +206,7 @@ export async function acceptInvitation(
       );
     const role = await deps.memberships.roleIn(accountId, userId);
     if (role) return { accountId, role };
-    const steps = acceptSteps(deps, signed, { token, found, account });
+    const steps = acceptSteps(deps, signed, { token, found, account, inviter });
     await deps.store.transact(steps, { pattern: 'accept an invitation' }).catch(error => {
       throw failedStep(error)?.step === 'a seat' ? seatsTaken(seatsOf(deps, account)) : error;
     });
@@ -175,12 +215,12 @@ export async function acceptInvitation(
   return settle(attempt, error => failedStep(error) !== undefined);
 }
 
-type Accepted = { token: InvitationToken; found: Invitation; account: Profile };
+type Accepted = { token: InvitationToken; found: Invitation; account: Profile; inviter: Role };
 
 function acceptSteps(
   deps: OrganisationDeps,
   { userId, sessionId, address, requestId }: Signed,
-  { token, found, account }: Accepted,
+  { token, found, account, inviter }: Accepted,
 ): Record<string, WriteStep> {
   const { accountId, invitationId, role, email, invitedBy } = found;
   const now = isoTime(deps.clock.now());
@@ -201,6 +241,11 @@ function acceptSteps(
       { if: { members: is.below(seatsOf(deps, account)) } },
     ),
     'the member': write.put(member, joined, { if: { role: is.absent } }),
+    'the inviter': write.check(
+      member,
+      { accountId, userId: invitedBy },
+      { present: true, if: { role: inviter } },
+    ),
     // The link came by mail, to this address, and brought them here.
     'the person': write.update(
       profile,
@@ -224,8 +269,12 @@ async function findInvitation(deps: OrganisationDeps, { accountId, invitationId,
     deps.store.get(invitation, { accountId, invitationId }, { consistent: true }),
     deps.users.readProfile(accountId),
   ]);
-  const isGood = found?.tokenHash === hash && found.expiresAt > inSeconds(deps.clock.now());
-  return { found: isGood ? found : undefined, account: isOpen(account) ? account : undefined };
+  const inviter = found && (await deps.memberships.roleIn(accountId, found.invitedBy));
+  const isGood =
+    found?.tokenHash === hash &&
+    found.expiresAt > inSeconds(deps.clock.now()) &&
+    mayInvite(inviter, found.role);
+  return { found: isGood ? found : undefined, account: isOpen(account) ? account : undefined, inviter };
 }
 
 function newInvitation(

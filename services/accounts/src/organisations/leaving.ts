@@ -12,14 +12,17 @@ import {
   membersOf,
   organisation,
   organisationProvider,
+  organisationsOf,
   providerSubject,
   subjectsOf,
 } from './table.ts';
 
 type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Memberships };
 
+type Steps = Record<string, WriteStep>;
 type Leaving = {
-  steps: Record<string, WriteStep>;
+  steps: Steps;
+  leaves: Steps[]; // for each organisation that goes on without them
   keepsAccount: boolean; // the account with the person's id belongs to others
   left: string[]; // the organisations that go on without them
 };
@@ -28,7 +31,7 @@ type Leaving = {
 // those that others own stay. One with other members and no other owner blocks the deletion.
 export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
   const { memberships, clock } = deps;
-  const leaving: Leaving = { steps: {}, keepsAccount: false, left: [] };
+  const leaving: Leaving = { steps: {}, leaves: [], keepsAccount: false, left: [] };
   const own = await memberships.read(userId);
   const isOwn = (await memberships.roleIn(userId, userId)) !== undefined;
   leaving.keepsAccount = own !== undefined && (own.members > 1 || !isOwn);
@@ -64,20 +67,22 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
       continue;
     }
     leaving.left.push(accountId);
-    leaving.steps[`leave ${accountId}`] =
-      accountId === userId
-        ? write.update(member, gone, { remove: ['role', 'joinedHash', 'invitedBy'] }, { if: { role } })
-        : write.delete(member, gone, { if: { role } });
     const counts = countSteps(deps, accountId, { members: -1, owners: isOwner ? -1 : 0 });
-    leaving.steps[`count ${accountId}`] = counts['the organisation']!;
+    leaving.leaves.push({
+      [`leave ${accountId}`]:
+        accountId === userId
+          ? write.update(member, gone, { remove: ['role', 'joinedHash', 'invitedBy'] }, { if: { role } })
+          : write.delete(member, gone, { ifPresent: true, if: { role } }),
+      [`count ${accountId}`]: counts['the organisation']!,
+    });
   }
   return leaving;
 }
 
 // Memberships that the index did not show yet when the account was deleted: a minute later it does.
 export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<void> {
-  for (const { accountId, role } of await deps.memberships.list(userId)) {
-    if (accountId === userId) continue;
+  for await (const { accountId, role } of deps.store.all(organisationsOf, { userId })) {
+    if (accountId === userId || role === undefined) continue;
     const steps = {
       'the member': write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } }),
       ...countSteps(deps, accountId, { members: -1, owners: role === 'owner' ? -1 : 0 }),

@@ -77,17 +77,29 @@ export async function listMembers(
   return { items: shown, cursor };
 }
 
+// Admins and owners can keep an organisation for themselves: an open session alone must not be enough to make somebody
+// one.
+export async function requireFreshFor(
+  deps: OrganisationDeps,
+  signed: Signed,
+  role: Role,
+  current: Role = 'viewer',
+): Promise<void> {
+  if (roles[role].manages.length > roles[current].manages.length) await requireFresh(deps, signed);
+}
+
 export async function changeRole(
   deps: OrganisationDeps,
   actor: Actor,
-  userId: string,
-  role: Role,
+  signed: Signed,
+  { userId, role }: { userId: string; role: Role },
 ): Promise<void> {
   const { accountId } = actor;
   await changeMember(deps, actor, userId, async current => {
     checkManages(actor.role, current);
     checkManages(actor.role, role);
     if (current === role) return undefined;
+    await requireFreshFor(deps, signed, role, current);
     return {
       'the member': write.update(member, { accountId, userId }, { set: { role } }, { if: { role: current } }),
       ...countSteps(deps, accountId, { members: 0, owners: ownerCount(role) - ownerCount(current) }),
@@ -210,6 +222,7 @@ async function changeMember(
     if ((await memberships.read(accountId)) === undefined) throw lastOwner();
     await sessions.announceChange(accountId);
     await store.transact(steps, { pattern: 'change a member' }).catch(error => {
+      if (failedCondition(error, 'the owner')) throw notOwner();
       throw failedCondition(error, 'the organisation') ? lastOwner() : error;
     });
     await sessions.forgetIn(accountId, userId);
@@ -217,5 +230,7 @@ async function changeMember(
   await settle(attempt, error => failedStep(error) !== undefined);
 }
 
+const notOwner = () =>
+  accountsErrors.create('accounts.changed', 'You have handed the organisation over in the meantime.');
 const lastOwner = () =>
   accountsErrors.create('accounts.last_owner', 'An organisation needs an owner. Transfer ownership first.');

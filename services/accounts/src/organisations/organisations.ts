@@ -71,8 +71,10 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       return c.json(await show(c.get('principal')), 200);
     }),
     endpoint(routes.list, async c => {
-      const { userId, accountId: current } = c.get('principal');
-      const found = await memberships.list(userId);
+      const { userId, accountId: current, credentialId } = c.get('principal');
+      const within = (await sessions.read(userId, credentialId))?.confinedTo;
+      const all = await memberships.list(userId);
+      const found = all.filter(one => within === undefined || one.accountId === within);
       const data = await Promise.all(
         found.map(async ({ accountId, role }) => ({
           accountId,
@@ -84,9 +86,10 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       return c.json({ data, next_cursor: null }, 200);
     }),
     endpoint(routes.create, async c => {
-      const { userId } = c.get('principal');
+      const { userId, credentialId } = c.get('principal');
       const { name } = c.req.valid('json');
       const person = await readAccount(userId);
+      await sessions.requireWhole(userId, credentialId, person.madeFor);
       if (deps.outbox.isOpen && !person.emailVerified)
         throw accountsErrors.create('accounts.email_unverified', 'Verify your e-mail address first.');
       const accountId = await memberships.createOwn(person, name, doneBy(c.get('principal'), originOf(c)));
@@ -116,8 +119,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       return c.json(toPage(page), 200);
     }),
     endpoint(routes.changeRole, async c => {
-      const { userId } = c.req.valid('param');
-      await changeRole(deps, actorOf(c.get('principal'), originOf(c)), userId, c.req.valid('json').role);
+      const changed = { ...c.req.valid('param'), ...c.req.valid('json') };
+      await changeRole(deps, actorOf(c.get('principal'), originOf(c)), signedOf(c), changed);
       return c.body(null, 204);
     }),
     endpoint(routes.remove, async c => {
@@ -138,7 +141,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       return c.json({ data: found.map(showInvitation), next_cursor: null }, 200);
     }),
     endpoint(routes.invite, async c => {
-      const made = await invite(deps, actorOf(c.get('principal'), originOf(c)), c.req.valid('json'));
+      const actor = actorOf(c.get('principal'), originOf(c));
+      const made = await invite(deps, actor, signedOf(c), c.req.valid('json'));
       return c.json(showInvitation(made), 201);
     }),
     endpoint(routes.resend, async c => {

@@ -90,7 +90,7 @@ export const organisationRoutes = {
     summary: 'Create an organisation',
     request: { body: json(z.strictObject({ name: nameSchema })) },
     responses: { 201: json(standingSchema) },
-    problems: ['accounts.too_many_organisations', 'accounts.email_unverified'],
+    problems: ['accounts.too_many_organisations', 'accounts.email_unverified', 'accounts.session_confined'],
   }),
   leave: route({
     method: 'post',
@@ -152,7 +152,7 @@ export const organisationRoutes = {
     description: 'Takes effect within a second, also for existing tokens and keys.',
     request: { params: memberParams, body: json(z.strictObject({ role: roleSchema })) },
     responses: { 204: empty() },
-    problems: managed,
+    problems: [...managed, 'accounts.step_up_needed'],
   }),
   remove: route({
     method: 'delete',
@@ -192,6 +192,7 @@ export const organisationRoutes = {
     problems: [
       'accounts.member_not_found',
       'accounts.last_owner',
+      'accounts.changed',
       'accounts.step_up_needed',
       'accounts.password_wrong',
       'accounts.sign_in_again',
@@ -219,11 +220,12 @@ export const organisationRoutes = {
     idempotent: true,
     summary: 'Invite someone to the organisation by mail',
     description:
-      'The link in the mail works once, for a week, for a person who signs in with that address. Inviting an address again replaces its invitation.',
+      'The link in the mail works once, for a week, for a person who signs in with that address, and as long as you may invite to that role. Inviting an address again replaces its invitation.',
     request: { body: json(z.strictObject({ email: emailSchema, role: roleSchema.exclude(['owner']) })) },
     responses: { 201: json(invitationSchema) },
     problems: [
       ...mailed,
+      'accounts.step_up_needed',
       'accounts.already_member',
       'accounts.seats_taken',
       'accounts.too_many_invitations',

@@ -87,8 +87,14 @@ export async function finishReset(
     const user = await users.readProfile(token.userId);
     if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
     const reset = { token: useStep(deps, token, 'reset'), passwordHash, origin };
+    // Before, because nobody comes back for keys that are left when the token is used up; and after, for one that a
+    // stranger has made meanwhile.
+    const endKeys = async () => {
+      if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+    };
+    await endKeys();
     await writeReset(deps, user, reset).catch(refuseUsedToken);
-    if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+    await endKeys();
   });
   deps.outbox.ring();
   // They have shown who they are: strangers who guess at the account elsewhere do not keep them from signing in here.

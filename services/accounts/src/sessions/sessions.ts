@@ -39,8 +39,9 @@ export type Sessions = {
   isLive(userId: string, sessionId: string, fresh?: boolean): MaybePromise<boolean>;
   // What its person is in the organisation that the session is for, as of now or a moment ago.
   standing(userId: string, sessionId: string, fresh?: boolean): MaybePromise<Standing | undefined>;
-  // For what concerns the whole person: the provider of one organisation may not speak for them elsewhere.
-  requireWhole(userId: string, sessionId: string): Promise<void>;
+  // For what concerns the whole person: the provider of one organisation may not speak for them elsewhere. Whom it made
+  // itself, it may, where `madeFor` is given.
+  requireWhole(userId: string, sessionId: string, madeFor?: string): Promise<void>;
   // Somebody's role is about to change.
   announceChange(accountId: string): Promise<void>;
   forgetIn(accountId: string, userId: string): Promise<void>;
@@ -92,8 +93,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
     isLive: (userId, sessionId, fresh) =>
       whenKnown(standing(userId, sessionId, fresh), found => found !== undefined),
     standing,
-    async requireWhole(userId, sessionId) {
-      if ((await read(userId, sessionId))?.confinedTo !== undefined) throw sessionConfined();
+    async requireWhole(userId, sessionId, madeFor) {
+      const within = (await read(userId, sessionId))?.confinedTo;
+      if (within !== undefined && within !== madeFor) throw sessionConfined();
     },
     announceChange: accountId => announceEnd(accountId),
     async forgetIn(accountId, userId) {

@@ -61,6 +61,15 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     const leaving = await planLeaving(deps, user);
     const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
     const { keepsAccount } = leaving;
+    const explain = (error: unknown): never => {
+      if (failedStep(error) === undefined) throw error;
+      throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
+    };
+    // More than a transaction has room for. Should one fail, the next attempt goes on from there.
+    const isTooMany = leaving.leaves.length > limits.leftAtOnce;
+    if (isTooMany)
+      for (const leave of leaving.leaves)
+        await store.transact(leave, { pattern: 'leave an organisation' }).catch(explain);
     const steps: [string, WriteStep][] = [
       ...(keepsAccount
         ? handOver(user, isoTime(clock.now()), unchanged)
@@ -76,11 +85,9 @@ export function createDeletions(deps: DeletionDeps): Deletions {
       ],
       ['audit', audit.step(userId, entry)],
       ...Object.entries(leaving.steps),
+      ...(isTooMany ? [] : leaving.leaves.flatMap(leave => Object.entries(leave))),
     ];
-    await store.transact(steps, { pattern: 'delete account' }).catch(error => {
-      if (failedStep(error) === undefined) throw error;
-      throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
-    });
+    await store.transact(steps, { pattern: 'delete account' }).catch(explain);
     // From here on nothing new can be made for it. What it has to get in with goes now, the rest in a while.
     await endCredentials(deps, userId, keepsAccount);
     for (const accountId of leaving.left) await endApiKeys(deps.apiKeys, accountId, userId);

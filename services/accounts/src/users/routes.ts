@@ -91,7 +91,7 @@ const routes = {
       ),
     },
     responses: { 200: json(meSchema) },
-    problems: ['accounts.being_deleted', 'accounts.changed'],
+    problems: ['accounts.being_deleted', 'accounts.changed', 'accounts.session_confined'],
   }),
   changePassword: route({
     method: 'post',
@@ -222,20 +222,21 @@ export function createUserRoutes(deps: UserRoutesDeps) {
       return c.json(await showMe(user, accountId), 200);
     }),
     endpoint(routes.updateMe, async c => {
-      const { accountId, userId = accountId } = c.get('principal');
+      const { accountId, userId = accountId, via, credentialId } = c.get('principal');
       const expected = expectedVersion(c);
       const ifVersion = expected === undefined ? undefined : Number(expected);
       if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
       const by = doneBy(c.get('principal'), originOf(c));
       const { name, mails } = c.req.valid('json');
-      const current = mails ? await readUser(userId) : undefined;
+      const current = await readUser(userId);
+      if (via === 'session') await deps.sessions.requireWhole(userId, credentialId, current.madeFor);
       const change = {
         name,
-        ...(current && { mailsOff: switchMails(current.mailsOff, mails) }),
+        ...(mails && { mailsOff: switchMails(current.mailsOff, mails) }),
       };
       const detail = Object.keys(c.req.valid('json')).join(', ');
       const also = { audit: audit.step(userId, { action: 'account.changed', detail, ...by }) };
-      const options = { ifVersion: ifVersion ?? current?.version, also };
+      const options = { ifVersion: ifVersion ?? (mails && current.version), also };
       const user = await users.update(userId, change, options).catch(error => {
         const isRaced = accountsErrors.includes(error) && error.code === 'accounts.changed';
         throw isRaced && ifVersion !== undefined ? versionMismatch() : error;

@@ -88,8 +88,9 @@ function InviteForm({ manages }: { manages: readonly Role[] }) {
   const offered = manages.filter(role => role !== 'owner');
   const [role, setRole] = useState<Exclude<Role, 'owner'>>('member');
   const queries = useQueryClient();
+  const { guard, dialog } = useStepUp();
   const invite = useMutation({
-    mutationFn: (email: string) => client.accounts.invite({ body: { email, role } }),
+    mutationFn: (email: string) => guard(() => client.accounts.invite({ body: { email, role } })),
     onSuccess: (_, email) => {
       say(`An invitation is on its way to ${email}.`);
       return queries.invalidateQueries({ queryKey: ['invitations'] });
@@ -104,6 +105,7 @@ function InviteForm({ manages }: { manages: readonly Role[] }) {
   };
   return (
     <form onSubmit={submit} aria-label="Invite somebody">
+      {dialog}
       <Stack gap="xs">
         {invite.error !== null && complaint === undefined && <Failure error={invite.error} />}
         <Group align="start">
@@ -159,9 +161,10 @@ function MemberList({ accountId, manages }: Organisation) {
   const { data: organisations = [] } = useOrganisations();
   const [heir, setHeir] = useState<Member>();
   const may = useMay();
+  const { guard, dialog } = useStepUp();
   const change = useChange(
     ({ userId, role }: Pick<Member, 'userId' | 'role'>) =>
-      client.accounts.changeMemberRole({ userId, body: { role } }),
+      guard(() => client.accounts.changeMemberRole({ userId, body: { role } })),
     'The role is changed.',
   );
   const remove = useChange(
@@ -211,6 +214,7 @@ function MemberList({ accountId, manages }: Organisation) {
     <Loaded query={members}>
       {rows => (
         <>
+          {dialog}
           {heir && <Transfer to={heir} name={nameOf(heir)} onClose={() => setHeir(undefined)} />}
           <DataTable
             label="Members"

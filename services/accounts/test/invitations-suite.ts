@@ -1,0 +1,224 @@
+import { seededRandom } from '@stak/kit';
+import { createAdversary } from '@stak/table/adversary';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { invitationsPending } from '../src/organisations/limits.ts';
+import { invitation, member, organisation } from '../src/organisations/table.ts';
+import { type Engine, type Serving, serve, tokenIn } from './open-accounts.ts';
+import { type Person, useOrganisation } from './organisations-fixture.ts';
+
+const times = (count: number) => Array.from({ length: count }, (_, i) => i);
+const week = 7 * 24 * 60 * 60_000;
+
+type Pending = { invitationId: string; email: string };
+
+export function testInvitations(name: string, open: () => Promise<Engine>): void {
+  describe(`invitations over ${name}`, () => {
+    const {
+      at,
+      signUp,
+      logIn,
+      invite,
+      invited,
+      accept,
+      switched,
+      join,
+      userOf,
+      members,
+      change,
+      remove,
+      statusOf,
+    } = useOrganisation(open);
+    let engine: Engine;
+    let house: Serving;
+    let ann: Person;
+    beforeEach(() => {
+      ({ engine, house, ann } = at);
+    });
+
+    it('invites by mail, and admits the user who signs in with that address', async () => {
+      const token = await invited('bob@example.com', 'viewer');
+      const look = await house.call('POST', '/v1/auth/invitation', { send: { token } });
+      expect(await look.json()).toMatchObject({ name: 'ann', email: 'bob@example.com', role: 'viewer' });
+      const bob = await signUp('bob@example.com');
+      const answer = await accept(bob, token);
+      expect(await answer.json()).toEqual({ accountId: ann.account_id, role: 'viewer' });
+      expect(await members()).toEqual({ 'ann@example.com': 'owner', 'bob@example.com': 'viewer' });
+
+      const there = await switched(bob);
+      expect(there.account_id).toBe(ann.account_id);
+      expect(await statusOf(bob)).toBe(401); // the session that asked is over
+      const me = await house.call('GET', '/v1/me', { as: there.access_token });
+      expect(await me.json()).toMatchObject({ email: 'bob@example.com', emailVerified: true });
+      const mine = await house.call('GET', '/v1/organisations', { as: there.access_token });
+      expect(((await mine.json()) as { data: unknown[] }).data).toEqual([
+        expect.objectContaining({ role: 'owner', isCurrent: false }),
+        { accountId: ann.account_id, name: 'ann', role: 'viewer', isCurrent: true },
+      ]);
+      expect((await invite(there, 'eve@example.com')).status).toBe(403);
+
+      // Refreshing stays there, and so does the next sign-in.
+      const refreshed = (await (await house.refresh(there.refresh_token)).json()) as Person;
+      expect(refreshed.account_id).toBe(ann.account_id);
+      expect((await logIn('bob@example.com')).account_id).toBe(ann.account_id);
+    });
+
+    it('takes an invitation once, from its own address, until it expires or is withdrawn', async () => {
+      const token = await invited('bob@example.com');
+      const eve = await signUp('eve@example.com');
+      expect(await house.codeOf(await accept(eve, token))).toBe('accounts.invitation_elsewhere');
+      const bob = await signUp('bob@example.com');
+      const forged = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
+      expect(await house.codeOf(await accept(bob, forged))).toBe('accounts.token_refused');
+      expect((await accept(bob, token)).status).toBe(200);
+      expect((await accept(bob, token)).status).toBe(200); // the answer may have got lost
+      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(2);
+      expect((await remove(ann, await userOf(bob))).status).toBe(204);
+      expect(await house.codeOf(await accept(bob, token))).toBe('accounts.token_refused');
+
+      const late = await invited('carl@example.com');
+      const carl = await signUp('carl@example.com');
+      const withdrawn = await invited('dora@example.com');
+      const dora = await signUp('dora@example.com');
+      const list = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+      const { data } = (await list.json()) as { data: { invitationId: string; email: string }[] };
+      expect(data.map(one => one.email).sort()).toEqual(['carl@example.com', 'dora@example.com']);
+      const idOf = (email: string) => data.find(one => one.email === email)!.invitationId;
+      const act = (method: string, path: string) =>
+        house.call(method, `/v1/invitations/${path}`, { as: ann.access_token });
+      expect((await act('DELETE', idOf('dora@example.com'))).status).toBe(204);
+      expect((await act('DELETE', idOf('dora@example.com'))).status).toBe(404);
+      expect(await house.codeOf(await accept(dora, withdrawn))).toBe('accounts.token_refused');
+
+      expect((await act('POST', `${idOf('carl@example.com')}/resend`)).status).toBe(200);
+      const newer = tokenIn(
+        (await house.mailsTo('carl@example.com')).findLast(one => /Join/.test(one.subject)),
+      );
+      expect(await house.codeOf(await accept(carl, late))).toBe('accounts.token_refused');
+      await engine.clock.advance(week);
+      const again = await logIn('carl@example.com');
+      expect(await house.codeOf(await accept(again, newer))).toBe('accounts.token_refused');
+    });
+
+    it('lets in nobody whom a member invited who may not any more', async () => {
+      const bob = await join('bob@example.com', 'admin');
+      const bobId = await userOf(bob);
+      const send = async (email: string, role: string) => {
+        expect((await invite(bob, email, role)).status).toBe(201);
+        return tokenIn((await house.mailsTo(email)).findLast(one => one.subject.startsWith('Join')));
+      };
+      const [token, other] = [
+        await send('eve@example.com', 'admin'),
+        await send('fay@example.com', 'viewer'),
+      ];
+      const eve = await signUp('eve@example.com');
+      const fay = await signUp('fay@example.com');
+      const look = () => house.call('POST', '/v1/auth/invitation', { send: { token } });
+      const pending = async () => {
+        const answer = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+        return ((await answer.json()) as { data: Pending[] }).data;
+      };
+      expect((await look()).status).toBe(200);
+      const { invitationId } = (await pending()).find(one => one.email === 'eve@example.com')!;
+      expect((await change(ann, bobId, 'member')).status).toBe(204);
+      expect(await pending()).toEqual([]);
+      expect(await house.codeOf(await look())).toBe('accounts.token_refused');
+      expect((await remove(ann, bobId)).status).toBe(204);
+      for (const [by, given] of [
+        [eve, token],
+        [fay, other],
+      ] as const)
+        expect(await house.codeOf(await accept(by, given))).toBe('accounts.token_refused');
+
+      // Another one who may takes it over by sending it again.
+      const resent = await house.call('POST', `/v1/invitations/${invitationId}/resend`, {
+        as: ann.access_token,
+      });
+      expect(resent.status).toBe(200);
+      const newer = tokenIn(
+        (await house.mailsTo('eve@example.com')).findLast(one => one.subject.startsWith('Join')),
+      );
+      expect((await accept(eve, newer)).status).toBe(200);
+      expect(await members()).toEqual({ 'ann@example.com': 'owner', 'eve@example.com': 'admin' });
+    });
+
+    it('lets in as many as there are seats, however many come at once', async () => {
+      const small = [serve(engine, { defaultPlan: 'free' }), serve(engine, { defaultPlan: 'free' })];
+      const invitees = times(6).map(i => `invitee${i}@example.com`);
+      const tokens = await Promise.all(invitees.map(email => invited(email)));
+      const people: Person[] = [];
+      for (const email of invitees) people.push(await signUp(email));
+      const answers = await Promise.all(people.map((one, i) => accept(one, tokens[i]!, small[i % 2])));
+      const codes = await Promise.all(
+        answers.map(async one => (one.status === 200 ? 'in' : house.codeOf(one))),
+      );
+      expect(codes.filter(one => one === 'in').length).toBeLessThanOrEqual(2);
+      // A caller that hit so many conflicts that the store gave up tries again.
+      for (const [i, code] of codes.entries())
+        if (code === 'table.busy')
+          codes[i] = (await accept(people[i]!, tokens[i]!, small[0])).ok ? 'in' : 'no';
+      expect(codes.filter(one => one === 'in')).toHaveLength(2);
+      expect(Object.keys(await members())).toHaveLength(3);
+      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(3);
+      expect(await house.codeOf(await invite(ann, 'more@example.com', 'member', small[0]))).toBe(
+        'accounts.seats_taken',
+      );
+    });
+
+    it('sends as many invitations as may wait, however many are sent at once and whatever answers get lost', async () => {
+      const waiting = {
+        accountId: ann.account_id,
+        role: 'member' as const,
+        tokenHash: 'none',
+        invitedBy: ann.account_id,
+        createdAt: 'then',
+        sentAt: 'then',
+        expiresAt: Math.floor(engine.clock.now() / 1000) + 60,
+      };
+      for (const i of times(invitationsPending - 3)) {
+        const invitationId = `inv_${String(i).padStart(24, '0')}`;
+        await house.store.put(invitation, { ...waiting, invitationId, email: `waits${i}@example.com` });
+      }
+      const flaky = (seed: number) => {
+        const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(seed) });
+        return serve({ ...engine, client }, { defaultPlan: 'selfhosted' });
+      };
+      const servers = [flaky(3), flaky(4)];
+      const send = async (i: number): Promise<string> => {
+        for (;;) {
+          const answer = await invite(ann, `invitee${i}@example.com`, 'member', servers[i % 2]);
+          if (answer.status < 500) return answer.ok ? 'sent' : house.codeOf(answer);
+        }
+      };
+      const sent = await Promise.all(times(9).map(send));
+      expect(sent.toSorted()).toEqual([
+        ...times(6).map(() => 'accounts.too_many_invitations'),
+        ...times(3).map(() => 'sent'),
+      ]);
+      const list = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+      expect(((await list.json()) as { data: unknown[] }).data).toHaveLength(invitationsPending);
+      // One that waits already is replaced, and one that expires makes room.
+      const again = sent.indexOf('sent');
+      expect((await invite(ann, `invitee${again}@example.com`, 'viewer')).status).toBe(201);
+      await engine.clock.advance(60_000);
+      expect((await invite(ann, 'more@example.com')).status).toBe(201);
+    });
+
+    it('joins once, whatever answers get lost', async () => {
+      const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(11) });
+      const flaky = serve({ ...engine, client }, { defaultPlan: 'selfhosted' });
+      for (const i of times(6)) {
+        const email = `invitee${i}@example.com`;
+        const token = await invited(email);
+        const invitee = await signUp(email);
+        const userId = await userOf(invitee);
+        let answer = await accept(invitee, token, flaky);
+        for (let again = 0; again < 20 && answer.status >= 500; again++)
+          answer = await accept(invitee, token, flaky);
+        expect(answer.status, await answer.clone().text()).toBe(200);
+        const joined = await house.store.get(member, { accountId: ann.account_id, userId });
+        expect(joined?.role).toBe('member');
+      }
+      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(7);
+    });
+  });
+}
