@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { banning, type Case, house, inHouse, inKit, lines, manifest } from './tidy/examples.ts';
 import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
 import { publicHelp } from './tidy/help-rules.ts';
-import { type Rule, readRepository } from './tidy/repository.ts';
+import { readRepository } from './tidy/repository.ts';
 import {
   environmentInConfig,
   everyTestRuns,
@@ -11,42 +12,15 @@ import {
   plainNames,
   shortFiles,
 } from './tidy/source-rules.ts';
-import { linksResolve, noDownloadAddresses, noInstallScripts, noMachinePaths } from './tidy/text-rules.ts';
+import {
+  linksResolve,
+  namedFilesExist,
+  noDownloadAddresses,
+  noInstallScripts,
+  noMachinePaths,
+  readmes,
+} from './tidy/text-rules.ts';
 import { glossaryRows, glossaryWords } from './tidy/word-rules.ts';
-
-type Example = Record<string, string>;
-type Case = { rule: Rule; says: string; bad: Example[]; good?: Example[] };
-
-const manifest = (name: string, dependencies: string[] = [], devDependencies: string[] = []) => {
-  const versions = (names: string[]) => Object.fromEntries(names.map(one => [one, '*']));
-  return JSON.stringify({
-    name,
-    exports: { '.': './src/index.ts' },
-    dependencies: versions(dependencies),
-    devDependencies: versions(devDependencies),
-  });
-};
-
-const house = {
-  'package.json': manifest('stak', [], ['vitest']),
-  'packages/kit/package.json': manifest('@stak/kit', ['pino']),
-  'packages/engine/package.json': manifest('@stak/engine', ['@stak/kit', 'lmdb']),
-  'packages/table/package.json': manifest('@stak/table', ['@stak/kit'], ['@stak/engine']),
-  'services/accounts/package.json': manifest('@stak/accounts', ['@stak/table'], ['@stak/engine']),
-  'services/tasks/package.json': manifest('@stak/tasks', ['@stak/table', '@stak/accounts'], ['@stak/engine']),
-  'apps/server/package.json': manifest('@stak/server', ['@stak/tasks', '@stak/engine']),
-};
-const inHouse = (change: Example): Example => ({ ...house, ...change });
-const inKit = (source: string): Example => ({
-  'scripts/pack.ts': "const libraries = ['kit'];",
-  'packages/kit/package.json': manifest('@stak/kit'),
-  'packages/kit/src/index.ts': "export { wait } from './wait.ts';\n",
-  'packages/kit/src/wait.ts': source,
-});
-const lines = (count: number): string => 'const line = 1;\n'.repeat(count);
-
-const banning =
-  '## Words we do not use\n\n| instead of | write |\n|---|---|\n| lane, desk, shift | queue |\n';
 
 const cases: Record<string, Case> = {
   'packages depend only on the rooms below them': {
@@ -321,6 +295,41 @@ const cases: Record<string, Case> = {
       { 'a.ts': 'const folder = `/tmp/$' + '{name}`;' },
     ],
     good: [{ 'a.ts': "join(tmpdir(), 'data'); get('https://a.example/home/b'); './tmp/a'; 'src/work/a'" }],
+  },
+  'files that documents name exist': {
+    rule: namedFilesExist,
+    says: 'there is no',
+    bad: [
+      { 'docs/ARCHITECTURE.md': 'See `delivery/queue.ts`.', 'services/webhooks/src/queue.ts': '' },
+      { 'docs/adr/0001-a.md': '`gone.mjs`' },
+      { 'packages/kit/README.md': '`src/gone.ts`' },
+    ],
+    good: [
+      {
+        'docs/ARCHITECTURE.md':
+          '`delivery/queue.ts`, `src/index.ts` and `packages/kit`\n```ts\n`gone.ts`\n```\n',
+        'services/webhooks/src/delivery/queue.ts': '',
+        'services/webhooks/src/index.ts': '',
+        'docs/guides/first.md': 'Write `app.ts`.',
+      },
+    ],
+  },
+  'packages and services have a README that begins with an example': {
+    rule: readmes,
+    says: 'has no README.md|does not begin with an example',
+    bad: [
+      { 'packages/kit/package.json': '{}' },
+      {
+        'services/tasks/package.json': '{}',
+        'services/tasks/README.md': '# Tasks\n\n## Use\n```ts\na();\n```\n',
+      },
+    ],
+    good: [
+      {
+        'packages/kit/package.json': '{}',
+        'packages/kit/README.md': '# kit\n\n```ts\na();\n```\n\n## More\n',
+      },
+    ],
   },
   'links in the documents lead somewhere': {
     rule: linksResolve,

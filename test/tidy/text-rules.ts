@@ -65,6 +65,37 @@ const missingDocuments = (files: Files, path: string, text: string): string[] =>
     .filter(match => !files.has(match[0]))
     .map(match => `${placeOf(path, text, match.index)}: ${match[0]} leads nowhere`);
 
+// Documents about the code name files by the end of their path, such as `delivery/queue.ts`.
+const aboutCode =
+  /^(?:docs\/(?:[A-Z]+|adr\/[^/]+)|CONTRIBUTING|(?:packages|services|apps)\/[^/]+\/README)\.md$/;
+
+export const namedFilesExist: Rule = files => {
+  const ends = new Set([...files.keys()].flatMap(endsOf));
+  return [...files].flatMap(([path, text]) =>
+    aboutCode.test(path)
+      ? [...withoutFences(text).matchAll(/`([\w@./-]+\.(?:tsx?|mjs))`/g)]
+          .filter(([, name = '']) => !ends.has(name.replace(/^\.\//, '')))
+          .map(match => `${placeOf(path, text, match.index)}: there is no ${match[1]}`)
+      : [],
+  );
+};
+
+function endsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.map((_, i) => parts.slice(i).join('/'));
+}
+
+// Each package and service explains itself, and begins with an example.
+export const readmes: Rule = files =>
+  [...files.keys()].flatMap(path => {
+    const folder = /^((?:packages|services)\/[^/]+)\/package\.json$/.exec(path)?.[1];
+    if (folder === undefined) return [];
+    const text = files.get(`${folder}/README.md`);
+    if (text === undefined) return [`${folder} has no README.md`];
+    const [beginning = ''] = text.split(/^## /m);
+    return /^```tsx?$/m.test(beginning) ? [] : [`${folder}/README.md does not begin with an example`];
+  });
+
 function parents(path: string): string[] {
   const folder = posix.dirname(path);
   return folder === '.' ? ['.'] : [folder, ...parents(folder)];
