@@ -1778,7 +1778,19 @@ export type ApiTypes = {
   };
   /** Call a custom skill once. For: account, scope admin. */
   'agents.testCustomSkill': {
-    args: { tenant_id: string; name: string; body: { arguments: { [name: string]: unknown } } };
+    args: {
+      tenant_id: string;
+      name: string;
+      body: {
+        arguments: { [name: string]: unknown };
+        draft?: {
+          description: string;
+          triggers?: Array<string>;
+          parameters?: { [name: string]: unknown };
+          url: string;
+        };
+      };
+    };
     data: { ok: boolean; output?: unknown; text: string | null; reason: string | null; duration_ms: number };
   };
   /** Test a model with one question. For: account, scope admin. */

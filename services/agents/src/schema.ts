@@ -204,9 +204,6 @@ export const skillShape = z.strictObject({
   is_custom: z.boolean(),
   approval: z.enum(approvals).describe('Who has to approve it before it runs'),
 });
-export const skillTest = z.strictObject({
-  arguments: z.record(z.string().max(200), z.unknown()).describe('What the model would say'),
-});
 export const skillTestResult = z.strictObject({
   ok: z.boolean(),
   output: z.unknown().describe('What the model would get; null if it failed'),
@@ -219,6 +216,12 @@ export const skillDraft = z.strictObject({
   triggers: z.array(cleanText.trim().min(2).max(limits.triggerChars)).max(limits.skillTriggers).default([]),
   parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
   url: z.url().max(2_000),
+});
+export const skillTest = z.strictObject({
+  arguments: z.record(z.string().max(200), z.unknown()).describe('What the model would say'),
+  draft: skillDraft
+    .optional()
+    .describe('Call this instead of the skill as it is stored; it is checked the same, and not stored'),
 });
 export const customSkillShape = z.strictObject({
   name: z.string(),

@@ -179,5 +179,8 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect((await fixture.call('PUT', missing, { send: { rating: 'good' } })).status).toBe(404);
     expect(await turns(), 'no turn is made by it').toHaveLength(1);
     expect((await fixture.call('PUT', path, { send: { rating: 'great' } })).status).toBe(400);
+    const rate = (as: string) => fixture.call('PUT', path, { as, send: { rating: 'good' } });
+    expect((await rate('acme~bob')).status, 'users rate answers of their own conversations').toBe(404);
+    expect((await rate('acme~ann')).body.feedback.rating).toBe('good');
   });
 });

@@ -138,12 +138,12 @@ describe('built-in skills', () => {
 });
 
 describe('custom skills', () => {
-  const calls: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const calls: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   let answer = { status: 200, body: '{"price":42}' };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    calls.push({ headers: request.headers, body });
+    calls.push({ path: request.url!, headers: request.headers, body });
     if (answer.status === 0) return; // none, for as long as somebody waits
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
   });
@@ -225,6 +225,34 @@ describe('custom skills', () => {
     expect(await attempt()).toMatchObject({ ok: false, output: null, reason: 'it answered 500' });
     const missing = path.replace('price', 'other');
     expect((await fixture.call('POST', `${missing}/test`, { send: { arguments: {} } })).status).toBe(404);
+  });
+
+  it('are tried as they stand in a form, and nothing of it is stored', async () => {
+    const { secret } = (await fixture.call('PUT', path, { send: draft() })).body;
+    const before = (await fixture.call('GET', path)).body;
+    const attempt = (typed: object, input: object = {}) =>
+      fixture.call('POST', `${path}/test`, {
+        send: { arguments: input, draft: { ...draft(), ...typed } },
+      });
+    const parameters = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+    expect((await attempt({ parameters })).body).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('invalid arguments'),
+    });
+    expect(calls).toEqual([]);
+    expect((await attempt({ parameters, url: `${url}/typed` }, { day: 'Monday' })).body.ok).toBe(true);
+    const { path: called, headers, body: sent } = calls[0]!;
+    expect(called).toBe('/price/typed');
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${sent}`;
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    const signature = createHmac('sha256', key).update(signed).digest('base64');
+    expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+    // What could not be stored is not tried either.
+    const refused = await attempt({ url: 'http://169.254.169.254/' });
+    expect([refused.status, refused.body.code]).toEqual([422, 'agents.skill_refused']);
+    expect((await attempt({ description: '' })).status).toBe(400);
+    expect(calls).toHaveLength(1);
+    expect((await fixture.call('GET', path)).body).toEqual(before);
   });
 
   it('are not changed when another one is registered under the same name', async () => {

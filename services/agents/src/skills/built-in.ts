@@ -58,7 +58,9 @@ const inboxSummary = (read: NonNullable<SkillPorts['inboxSummary']>): Skill =>
     parameters: nothing,
     async run(_, scope) {
       const found = await read(ownerOf(scope));
-      const lines = found.newest.map(({ title, at }) => `- ${title} (${at})`);
+      const lines = found.newest.map(
+        ({ title, at }) => `- ${title} (${at.slice(0, 16).replace('T', ' ')} UTC)`,
+      );
       const text = `${found.unread} unread, ${found.unseen} new.`;
       return { data: found, text: [text, ...lines].join('\n') };
     },

@@ -37,15 +37,7 @@ export async function putCustomSkill(
       'agents.skill_name_taken',
       `Names that start with ${mcpPrefix} are reserved for MCP servers.`,
     );
-  const refusal = service.outbound.check(draft.url);
-  if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
-  const problem = findProblem(draft.parameters, {
-    bytes: limits.schemaBytes,
-    parts: limits.schemaParts,
-    depth: limits.schemaDepth,
-    object: 'Parameters',
-  });
-  if (problem !== undefined) throw agentErrors.create('agents.skill_refused', problem);
+  checkDraft(service, draft);
   return retryOnConflict(service, async () => {
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
@@ -67,6 +59,18 @@ export async function putCustomSkill(
     await createWithin(service, { tenant_id, of: 'skills' }, () => checkCount(service, tenant_id), made);
     return { item: { ...item, version: 1 }, secret };
   });
+}
+
+function checkDraft({ outbound }: Service, { url, parameters }: SkillDraft): void {
+  const refusal = outbound.check(url);
+  if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
+  const problem = findProblem(parameters, {
+    bytes: limits.schemaBytes,
+    parts: limits.schemaParts,
+    depth: limits.schemaDepth,
+    object: 'Parameters',
+  });
+  if (problem !== undefined) throw agentErrors.create('agents.skill_refused', problem);
 }
 
 async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
@@ -101,16 +105,19 @@ export async function readCustomSkills(service: Service, tenant_id: string): Pro
   return items.map(item => toSkill(service, item));
 }
 
-// The call that a turn would make, without a turn.
+// The call that a turn would make, without a turn; of what somebody is about to store, if there is a draft.
 export async function testCustomSkill(
   service: Service,
   whose: { tenant_id: string; account_id: string },
   name: string,
-  input: unknown,
+  { arguments: input, draft }: { arguments: unknown; draft?: SkillDraft },
   signal: AbortSignal,
 ) {
   const { clock, ids } = service;
-  const skill = toSkill(service, await getCustomSkill(service, whose.tenant_id, name));
+  const stored = await getCustomSkill(service, whose.tenant_id, name);
+  if (draft) checkDraft(service, draft);
+  const tried = draft ? { ...stored, ...draft, parameters: JSON.stringify(draft.parameters) } : stored;
+  const skill = toSkill(service, tried);
   const scope = {
     ...whose,
     user_id: undefined,

@@ -135,10 +135,10 @@ const routes = {
     scope: 'admin',
     summary: 'Call a custom skill once',
     description:
-      'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model.',
+      'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model. With `draft`, it calls what is about to be stored, signed with the secret of the skill.',
     request: { params: skillParams, body: json(schema.skillTest) },
     responses: { 200: json(schema.skillTestResult) },
-    problems: [...gate, 'agents.skill_not_found'],
+    problems: [...gate, 'agents.skill_not_found', 'agents.skill_refused'],
   }),
   deleteSkill: route({
     auth: 'account',
@@ -226,8 +226,8 @@ export const createSkillRoutes = (service: Service) =>
       const { name } = c.req.valid('param');
       const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const whose = { tenant_id, account_id: caller.accountId };
-      const input = c.req.valid('json').arguments;
-      return c.json(await testCustomSkill(service, whose, name, input, c.req.raw.signal), 200);
+      const trial = c.req.valid('json');
+      return c.json(await testCustomSkill(service, whose, name, trial, c.req.raw.signal), 200);
     }),
     endpoint(routes.deleteSkill, async c => {
       const { tenant_id, name } = c.req.valid('param');

@@ -20,21 +20,26 @@ type Props = {
   error: unknown;
   onFilled: (filled: FilledSkill) => void;
   children?: ReactNode; // beside the button
+  trial?: (readTyped: () => SkillBody | undefined) => ReactNode; // below the form: it tries what stands in it
 };
 
-export function SkillFields({ skill, button, isBusy, error, onFilled, children }: Props) {
+export function SkillFields({ skill, button, isBusy, error, onFilled, children, trial }: Props) {
   const [name, setName] = useState('');
   const [draft, setDraft] = useState(() => draftOfSkill(skill));
   const [isMisread, setIsMisread] = useState(false);
   const edit = (part: Partial<SkillDraft>) => setDraft(old => ({ ...old, ...part }));
   const complaints = fieldComplaints(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const readTyped = () => {
     const body = bodyOfSkill(draft);
     setIsMisread(body === undefined);
+    return body;
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const body = readTyped();
     if (body) onFilled({ name, body });
   };
-  return (
+  const form = (
     <form onSubmit={submit}>
       <Stack gap="sm">
         {!skill && (
@@ -116,5 +121,12 @@ export function SkillFields({ skill, button, isBusy, error, onFilled, children }
         </Group>
       </Stack>
     </form>
+  );
+  if (!trial) return form;
+  return (
+    <Stack>
+      {form}
+      {trial(readTyped)}
+    </Stack>
   );
 }

@@ -91,19 +91,19 @@ function ChangedSkill({ tenant_id, name, onDone }: Props & { name: string }) {
   return (
     <Loaded query={read}>
       {({ data }) => (
-        <Stack>
-          <SkillFields
-            skill={data}
-            button="Save"
-            isBusy={save.isPending}
-            error={save.error}
-            onFilled={save.mutate}
-          />
-          <Permitted to="agents.testCustomSkill">
-            <Divider />
-            <SkillTrial tenant_id={tenant_id} name={name} />
-          </Permitted>
-        </Stack>
+        <SkillFields
+          skill={data}
+          button="Save"
+          isBusy={save.isPending}
+          error={save.error}
+          onFilled={save.mutate}
+          trial={readTyped => (
+            <Permitted to="agents.testCustomSkill">
+              <Divider />
+              <SkillTrial tenant_id={tenant_id} name={name} readTyped={readTyped} />
+            </Permitted>
+          )}
+        />
       )}
     </Loaded>
   );

@@ -1,24 +1,28 @@
 import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import type { ApiTypes } from '@stak/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../../components/failure.tsx';
 import { JsonField } from '../../../components/json-field.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';
-import { parseObject } from './skill-draft.ts';
+import { parseObject, type SkillBody } from './skill-draft.ts';
 
-/** Calls a skill once, as it is saved, and shows what it answers. */
-export function SkillTrial({ tenant_id, name }: { tenant_id: string; name: string }) {
+type Props = { tenant_id: string; name: string; readTyped: () => SkillBody | undefined };
+
+/** Calls a skill once, as it stands in the form, and shows what it answers. */
+export function SkillTrial({ tenant_id, name, readTyped }: Props) {
   const [text, setText] = useState('{}');
   const [isMisread, setIsMisread] = useState(false);
   const attempt = useMutation({
-    mutationFn: async (input: { [name: string]: unknown }) =>
-      (await client.agents.testCustomSkill({ tenant_id, name, body: { arguments: input } })).data,
+    mutationFn: async (body: ApiTypes['agents.testCustomSkill']['args']['body']) =>
+      (await client.agents.testCustomSkill({ tenant_id, name, body })).data,
   });
   const run = () => {
     const input = parseObject(text);
     setIsMisread(input === undefined);
-    if (input) attempt.mutate(input);
+    const draft = readTyped();
+    if (input && draft) attempt.mutate({ arguments: input, draft });
   };
   return (
     <Stack gap="sm" component="section" aria-label="Try it">
@@ -27,8 +31,8 @@ export function SkillTrial({ tenant_id, name }: { tenant_id: string; name: strin
           Try it
         </Title>
         <Text size="sm" c="dimmed">
-          Calls your server as the agent would, with the skill as it was saved last. No model is asked, and no
-          conversation has it.
+          Calls your server as the agent would, with the skill as it is typed above. Nothing is saved, and no
+          model is asked.
         </Text>
       </div>
       <JsonField
