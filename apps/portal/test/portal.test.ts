@@ -54,6 +54,31 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     answer.finish();
     await log(page).getByText('Jane Austen did.').waitFor();
     await expectUsable(page, 'chat');
+    // What only a screen reader reads scrolls with the messages, instead of making the page longer.
+    const hidden = "[...document.querySelectorAll('.stak-portal-log .stak-portal-hidden')]";
+    const isInside = "one => one.offsetParent.closest('.stak-portal-log')";
+    expect(await page.evaluate(`${hidden}.every(${isInside})`)).toBe(true);
+
+    // What Ann thinks of the answer, which the host reads in the console.
+    const feedback = log(page).getByRole('group', { name: 'Feedback' });
+    const thumb = (name: string) => feedback.getByRole('button', { name });
+    const conversations = (await host.agents.listConversations({ tenant_id })).data.data;
+    const { conversation_id } = conversations[0]!;
+    const rated = async () =>
+      (await host.agents.listMessages({ tenant_id, conversation_id })).data.data[0]!.feedback;
+    await thumb('Bad answer').click();
+    await feedback.getByRole('textbox', { name: 'What was wrong with it?' }).fill('Too short.');
+    await expectUsable(page, 'feedback');
+    await feedback.getByRole('button', { name: 'Save' }).click();
+    await feedback.getByText('Too short.').waitFor();
+    expect(await rated()).toMatchObject({ rating: 'bad', comment: 'Too short.' });
+    await thumb('Good answer').click();
+    await thumb('Good answer').and(page.locator('[aria-pressed=true]')).waitFor();
+    expect(await rated()).toMatchObject({ rating: 'good', comment: null });
+    await thumb('Good answer').click();
+    await thumb('Good answer').and(page.locator('[aria-pressed=false]')).waitFor();
+    expect(await rated()).toBeNull();
+
     for (const name of ['Inbox', 'Tasks', 'Memory', 'Profile']) {
       await open(page, name);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -161,10 +186,17 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
 
     await open(page, 'Tasks');
     await page.getByLabel('New task').fill('Read Emma');
+    await page.getByLabel('Due').fill('2030-01-02');
     await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Due Wed, Jan 2').waitFor();
     await page.getByLabel('Status of Read Emma').selectOption('In progress');
     await page.getByRole('region', { name: 'In progress' }).getByText('Read Emma').waitFor();
     await expectUsable(page, 'tasks');
+    await page.getByRole('button', { name: 'Delete Read Emma', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Delete Read Emma', exact: true }).click();
+    await page.getByRole('button', { name: 'Really delete Read Emma' }).click();
+    await page.getByText('Read Emma').waitFor({ state: 'detached' });
 
     await open(page, 'Memory');
     await page.getByRole('button', { name: 'Edit likes poems' }).click();
@@ -187,6 +219,9 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
       ['emil', 'member'],
     ] as const)
       await host.tenants.createUser({ tenant_id, body: { user_id, display_name: user_id, role } });
+    // With a name and an address that no phone has room for.
+    const long = { display_name: 'Bartholomew Featherstonehaugh', email: `${'b'.repeat(40)}@example.com` };
+    await host.tenants.createUser({ tenant_id, body: { user_id: 'far', ...long } });
     const scope = 'agents:chat tenant:manage';
     const enter = async (sub: string) => {
       const { token } = (await host.tenants.mintToken({ tenant_id, body: { sub, scope } })).data;

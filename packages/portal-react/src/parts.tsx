@@ -82,12 +82,20 @@ export const onSubmit = (submit: () => void) => (event: FormEvent) => {
   submit();
 };
 
+type ConfirmProps = {
+  label: string;
+  about?: string; // what it is done to, for those who do not see where the button stands
+  onConfirm: () => void;
+};
+
 /** A button that asks once more, in place. */
-export function ConfirmButton({ label, onConfirm }: { label: string; onConfirm: () => void }) {
+export function ConfirmButton({ label, about, onConfirm }: ConfirmProps) {
   const [isOpen, setIsOpen] = useState(false);
+  const really = `Really ${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+  const nameOf = (text: string) => (about === undefined ? undefined : `${text} ${about}`);
   if (!isOpen)
     return (
-      <button type="button" onClick={() => setIsOpen(true)}>
+      <button type="button" aria-label={nameOf(label)} onClick={() => setIsOpen(true)}>
         {label}
       </button>
     );
@@ -95,13 +103,14 @@ export function ConfirmButton({ label, onConfirm }: { label: string; onConfirm: 
     <span className="stak-portal-confirm">
       <button
         type="button"
+        aria-label={nameOf(really)}
         className="stak-portal-danger"
         onClick={() => {
           setIsOpen(false);
           onConfirm();
         }}
       >
-        {`Really ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
+        {really}
       </button>
       <button type="button" onClick={() => setIsOpen(false)}>
         Cancel

@@ -56,7 +56,8 @@ export function Users() {
                 </td>
                 <td>
                   <ConfirmButton
-                    label={`Remove ${one.display_name}`}
+                    label="Remove"
+                    about={one.display_name}
                     onConfirm={() => remove.mutate(one.user_id)}
                   />
                 </td>

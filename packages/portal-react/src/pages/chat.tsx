@@ -122,7 +122,11 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
         tabIndex={0}
       >
         <Loaded query={turns}>
-          {newest => newest.toReversed().map(turn => <TurnView key={turn.seq} turn={turn} />)}
+          {newest =>
+            newest
+              .toReversed()
+              .map(turn => <TurnView key={turn.seq} conversation_id={conversation_id} turn={turn} />)
+          }
         </Loaded>
         {talk && (
           <article>
@@ -160,7 +164,9 @@ function Bubble({ by, text }: { by: 'user' | 'agent'; text: string }) {
   );
 }
 
-function TurnView({ turn }: { turn: Turn }) {
+type TurnProps = { conversation_id: string; turn: Turn };
+
+function TurnView({ conversation_id, turn }: TurnProps) {
   return (
     <article>
       {turn.messages.flatMap((message, index) => {
@@ -181,9 +187,66 @@ function TurnView({ turn }: { turn: Turn }) {
             : [];
         });
       })}
+      {turn.routing !== 'import' && <Feedback conversation_id={conversation_id} turn={turn} />}
     </article>
   );
 }
+
+const thumbs = [
+  { rating: 'good', label: 'Good answer' },
+  { rating: 'bad', label: 'Bad answer' },
+] as const;
+
+// What the user thought of an answer. Pressing the same thumb again takes it back.
+function Feedback({ conversation_id, turn: { seq, feedback } }: TurnProps) {
+  const { client, tenant_id } = usePortal();
+  const [comment, setComment] = useState('');
+  const rate = useAction(
+    (body: { rating: 'good' | 'bad' | null; comment?: string }) =>
+      client.agents.rateAnswer({ tenant_id, conversation_id, seq, body }),
+    turnsKey(conversation_id),
+  );
+  const explain = () => rate.mutate({ rating: 'bad', comment: comment.trim() });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would have to be stripped of its looks
+    <div className="stak-portal-feedback" role="group" aria-label="Feedback">
+      {thumbs.map(({ rating, label }) => (
+        <button
+          key={rating}
+          type="button"
+          aria-label={label}
+          aria-pressed={feedback?.rating === rating}
+          disabled={rate.isPending}
+          onClick={() => rate.mutate({ rating: feedback?.rating === rating ? null : rating })}
+        >
+          <Thumb isDown={rating === 'bad'} />
+        </button>
+      ))}
+      {feedback?.comment && <span className="stak-portal-dim">{feedback.comment}</span>}
+      {feedback?.rating === 'bad' && feedback.comment === null && (
+        <form className="stak-portal-bar" onSubmit={onSubmit(explain)}>
+          <input
+            aria-label="What was wrong with it?"
+            placeholder="What was wrong with it?"
+            maxLength={2_000}
+            value={comment}
+            onChange={event => setComment(event.target.value)}
+          />
+          <button type="submit" disabled={rate.isPending || comment.trim() === ''}>
+            Save
+          </button>
+        </form>
+      )}
+      <Failure error={rate.error} />
+    </div>
+  );
+}
+
+const Thumb = ({ isDown }: { isDown: boolean }) => (
+  <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden data-down={isDown || undefined}>
+    <path d="M7 11v8a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1h3a4 4 0 0 0 4-4V6a2 2 0 0 1 4 0v5h3a2 2 0 0 1 2 2l-1 5a2 3 0 0 1-2 2h-7a3 3 0 0 1-3-3" />
+  </svg>
+);
 
 function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string) => void }) {
   const [text, setText] = useState('');

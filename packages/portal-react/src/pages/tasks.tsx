@@ -1,7 +1,7 @@
 import type { ApiTypes, Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure, Loaded, onSubmit, Title, useAction } from '../parts.tsx';
+import { ConfirmButton, Failure, Loaded, onSubmit, Title, useAction } from '../parts.tsx';
 import { usePortal } from '../provider.tsx';
 import { tasksKey } from '../queries.ts';
 
@@ -13,6 +13,14 @@ const columns: readonly { status: Status; label: string }[] = [
   { status: 'in_progress', label: 'In progress' },
   { status: 'completed', label: 'Done' },
 ];
+// A day is the same in every time zone.
+const dayFormat = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  timeZone: 'UTC',
+});
+const formatDay = (day: string): string => dayFormat.format(new Date(day));
 const tasksShown = 100; // of each column
 
 const readColumn = async (client: Client, status: Status): Promise<Task[]> =>
@@ -61,14 +69,15 @@ export function Tasks() {
             {columns.map(({ status, label }) => (
               <section key={status} aria-label={label}>
                 <h2>{label}</h2>
+                {all.every(one => one.status !== status) && <p className="stak-portal-dim">No tasks</p>}
                 <ul>
                   {all
                     .filter(one => one.status === status)
                     .map(one => (
                       <li key={one.task_id} className="stak-portal-card">
-                        <span>{one.title}</span>
+                        <div>{one.title}</div>
                         {one.due_date !== undefined && (
-                          <span className="stak-portal-dim">{` Due ${one.due_date}`}</span>
+                          <div className="stak-portal-dim">{`Due ${formatDay(one.due_date)}`}</div>
                         )}
                         <div className="stak-portal-bar">
                           <select
@@ -84,13 +93,11 @@ export function Tasks() {
                               </option>
                             ))}
                           </select>
-                          <button
-                            type="button"
-                            aria-label={`Delete ${one.title}`}
-                            onClick={() => remove.mutate(one.task_id)}
-                          >
-                            Delete
-                          </button>
+                          <ConfirmButton
+                            label="Delete"
+                            about={one.title}
+                            onConfirm={() => remove.mutate(one.task_id)}
+                          />
                         </div>
                       </li>
                     ))}
