@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openBrowserAndServer } from './browser-and-server.ts';
 import { newAccount, openPage, openSignedInPage, type PageOptions } from './signed-in-page.ts';
 import { post, sampleSource } from './test-server.ts';
-import { expectUsable, findBarriers, follow } from './usability.ts';
+import { expectUsable, findBarriers, follow, overhang } from './usability.ts';
 
 const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
@@ -185,5 +185,32 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('POST').first().waitFor();
     await page.getByText('/v1/auth/signup').first().waitFor();
     expect([elsewhere, failures]).toEqual([[], []]);
+  });
+
+  it('has an API reference that everybody can use, in light and dark and on a phone', async () => {
+    const { page } = await openPage(browser!, { colorScheme: 'light' });
+    // A few operations of every kind, because all of them take minutes to look through.
+    const shown = [
+      '/v1/sources',
+      '/v1/sources/{sourceId}',
+      '/v1/tenants/{tenant_id}/settings',
+      '/v1/tenants/{tenant_id}/custom-skills/{name}',
+    ];
+    await page.route('**/openapi.json', async route => {
+      const document = await (await route.fetch()).json();
+      const paths = Object.fromEntries(shown.map(path => [path, document.paths[path]]));
+      await route.fulfill({ json: { ...document, paths } });
+    });
+    await page.goto(`${server.url}/docs/api`);
+    await page.getByText('/v1/sources').first().waitFor();
+    await page.getByRole('button', { name: 'Copy', exact: true }).first().waitFor();
+    expect(await findBarriers(page), 'light').toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('body.dark-mode').waitFor();
+    expect(await findBarriers(page, ['color-contrast']), 'dark').toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => overhang(page)).toBe(0);
+    await page.getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
   });
 });

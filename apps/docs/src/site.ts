@@ -79,6 +79,7 @@ function layout(
 <div class="page">
 <nav aria-label="Documentation"><details open><summary>Contents</summary>
 ${sections.map(section => sectionHtml(section, current)).join('\n')}
+<p class="elsewhere"><a href="/docs/api">API reference</a> <a href="/console/">Console</a></p>
 </details></nav>
 ${main}
 </div>

@@ -45,6 +45,12 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
+  it('leads to the reference and the console from every page, also where its header has no room', () => {
+    for (const [path, html] of pages)
+      for (const href of ['/docs/api', '/console/'])
+        expect(html.split(`<a href="${href}">`).length - 1, path).toBeGreaterThanOrEqual(2);
+  });
+
   it('keeps to what its content security policy allows', () => {
     for (const [path, html] of pages) {
       expect(html, path).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?! src="\/docs\/)/);
