@@ -230,6 +230,8 @@ const account = createRoute({
   validateSearch: readAccountSearch,
   component: latePage(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
 });
+// What no page is at, with the navigation beside it.
+const nothing = createRoute({ getParentRoute: () => inside, path: '/$', component: NothingHere });
 
 export const router = createRouter({
   basepath: '/console',
@@ -261,6 +263,7 @@ export const router = createRouter({
       tables,
       table,
       account,
+      nothing,
     ]),
   ]),
   defaultErrorComponent: PageFailure,

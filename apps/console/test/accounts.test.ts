@@ -258,6 +258,9 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await expectUsable(other.page, 'security');
     expect((await other.client.accounts.getMe()).data).toMatchObject({ githubId: '8' });
     await other.page.getByRole('button', { name: 'Unlink GitHub' }).click();
+    await other.page.getByRole('dialog', { name: 'Unlink GitHub?' }).waitFor();
+    expect((await other.client.accounts.getMe()).data, 'it asks first').toMatchObject({ githubId: '8' });
+    await other.page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
     await form.waitFor();
     expect([...failures, ...other.failures]).toEqual([]);
   });

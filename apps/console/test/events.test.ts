@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { openBrowserAndServer } from './browser-and-server.ts';
 import { openSignedInPage } from './signed-in-page.ts';
@@ -51,6 +52,53 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await stopped;
     destination.close();
     expect(failures).toEqual([]);
+  });
+
+  it('have one row of buttons and one of filters on a wide screen, and no empty room below', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url, {
+      viewport: { width: 1440, height: 900 },
+    });
+    const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+    const { eventId } = (await (await post(ingestUrl!, { type: 'order.paid' })).json()) as {
+      eventId: string;
+    };
+    await page.goto(`${server.url}/console/webhooks/events?source=${sourceId}`);
+    await page.getByRole('link', { name: eventId }).waitFor();
+    const rowsOf = (selector: string) =>
+      page.evaluate(
+        `[...new Set([...document.querySelectorAll('${selector}')].map(one => one.getBoundingClientRect().top))]`,
+      );
+    await page.getByRole('button', { name: 'Replay many' }).waitFor();
+    expect(await rowsOf('[role=search] .mantine-InputWrapper-root')).toHaveLength(1);
+    expect(await rowsOf('main .mantine-Button-root')).toHaveLength(1);
+    const heightOf = async (found: Locator) => (await found.boundingBox())!.height;
+    const room = await heightOf(page.getByRole('group', { name: 'Events' }));
+    expect(room - (await heightOf(page.getByRole('table')))).toBeLessThan(2);
+
+    await page.getByRole('textbox', { name: 'Type' }).fill('nothing.of.this');
+    await page.getByText('No events match.').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('link', { name: eventId }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect
+      .poll(() => page.getByRole('row').filter({ hasText: eventId }).getByRole('cell').count())
+      .toBe(3);
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    // The page of one belongs to them, wherever it is opened.
+    await page.goto(`${server.url}/console/webhooks/${sourceId}/events/${eventId}`);
+    await page.getByText('"order.paid"').waitFor();
+    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]');
+    expect(await current.allInnerTexts()).toEqual(['Events']);
+
+    // Numbers about them have the heading of their page, and no second one.
+    await page.goto(`${server.url}/console/webhooks/analytics`);
+    await page.getByText('Successful deliveries').waitFor();
+    const headings = page.getByRole('main').getByRole('heading');
+    expect(await headings.allInnerTexts()).toEqual(['Analytics']);
+    await page.goto(`${server.url}/console/data/insights?service=inbox`);
+    await page.getByText('Read rate').waitFor();
+    expect(await headings.allInnerTexts()).toEqual(['Insights']);
   });
 
   it('can be copied as curl without a body too', async () => {

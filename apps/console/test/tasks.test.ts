@@ -197,6 +197,12 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await field('Labels').fill('home');
     await field('Repeats').fill('sometimes');
     await field('Description').click();
+    // However long the form is, what ends it is in sight.
+    await expect
+      .poll(() =>
+        page.evaluate("document.querySelector('.stak-foot').getBoundingClientRect().bottom - innerHeight"),
+      )
+      .toBeLessThan(0);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Write “every monday”').waitFor();
     await field('Repeats').fill('every 2 weeks on monday and friday');

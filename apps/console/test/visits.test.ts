@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { type Model, openModel } from './model.ts';
@@ -53,6 +53,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
 
     await page.goto(`${server.url}/console/nothing/of/this`);
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -149,6 +150,13 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     const widthOf = async () => (await cell.boundingBox())!.width;
     await cell.waitFor();
     expect(await widthOf()).toBeGreaterThan(60);
+    // What can be done with a user stands at the end of the row.
+    const rightOf = async (found: Locator) => {
+      const { x, width } = (await found.boundingBox())!;
+      return x + width;
+    };
+    const row = page.getByRole('row').filter({ has: cell });
+    expect((await rightOf(row)) - (await rightOf(row.getByRole('button')))).toBeLessThan(16);
     await page.setViewportSize({ width: 390, height: 800 });
     await expect.poll(() => widthOf()).toBeGreaterThan(250);
     const { x, width } = (await cell.getByText(user_id).boundingBox())!;

@@ -108,6 +108,15 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
       { name: 'Sevens', text: 'where=body.id+%3D+7' },
     ]);
     expect(await findBarriers(page)).toEqual([]);
+    // A view that is deleted can be had back.
+    await page.getByRole('menuitem', { name: 'Delete the view Paid' }).click();
+    await page.getByRole('menuitem', { name: 'Paid', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect
+      .poll(async () => (await client.accounts.listSaved({ kind: 'events' })).data.data)
+      .toMatchObject([{ name: 'Paid', text: 'type=order.paid' }, { name: 'Sevens' }]);
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Paid', exact: true }).waitFor();
     await page.getByRole('menuitem', { name: 'Sevens', exact: true }).click();
     await page.getByRole('cell', { name: 'order.paid' }).waitFor({ state: 'detached' });
     const download = page.waitForEvent('download');

@@ -34,7 +34,10 @@ export function DataTable<Row>({
     <Table.ScrollContainer
       className="stak-table"
       minWidth={minWidth}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label } }}
+      scrollAreaProps={{
+        offsetScrollbars: 'present', // else every table ends with room for a scrollbar
+        viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label },
+      }}
     >
       <Table role="table" aria-label={label} verticalSpacing="xs" highlightOnHover>
         <Table.Thead role="rowgroup">

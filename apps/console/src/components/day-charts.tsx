@@ -17,21 +17,38 @@ const dayFormat = { month: 'short', day: 'numeric' } as const;
 const shown = (rows: readonly DayRow[]) => rows.map(row => ({ ...row, day: formatDay(row.day, dayFormat) }));
 const still = { isAnimationActive: false };
 
+const namedMost = 6; // days, which have room on a phone
+
+/** Names days at equal distances up to the last one. */
+export function dayAxis(days: readonly string[]) {
+  if (days.length <= 7) return { interval: 'equidistantPreserveEnd' } as const;
+  const step = Math.ceil(days.length / namedMost);
+  const ticks = days.filter((_, at) => (days.length - 1 - at) % step === 0);
+  return { ticks, interval: 0 } as const;
+}
+
+/** Room for the number at the top, and for the half of the last day's name. */
+export const chartMargin = { margin: { top: 10, right: 16, bottom: 0, left: 0 } };
+
 function describe({ label, rows, series }: DayChart): string {
   const said = rows
     .filter(row => series.some(({ name }) => Number(row[name] ?? 0) > 0))
-    .map(row => `${row.day}: ${series.map(({ name, label }) => `${row[name] ?? 0} ${label}`).join(', ')}`);
+    .map(
+      row =>
+        `${row.day}: ${series.map(({ name, label }) => `${row[name] ?? 0} ${label.toLowerCase()}`).join(', ')}`,
+    );
   return `${label}. ${said.join('; ')}`;
 }
 
 type Bars = DayChart & { isStacked?: boolean; format?: (value: number) => string };
 
 export function DayBars({ isStacked = false, format, ...chart }: Bars) {
+  const data = shown(chart.rows);
   return (
     <div role="img" aria-label={describe(chart)}>
       <BarChart
         h={chart.height ?? 220}
-        data={shown(chart.rows)}
+        data={data}
         dataKey="day"
         type={isStacked ? 'stacked' : 'default'}
         series={chart.series}
@@ -40,6 +57,8 @@ export function DayBars({ isStacked = false, format, ...chart }: Bars) {
         tickLine="none"
         gridAxis="x"
         barProps={still}
+        barChartProps={chartMargin}
+        xAxisProps={dayAxis(data.map(row => row.day))}
         valueFormatter={format}
         yAxisProps={{ allowDecimals: format !== undefined, width: format ? 64 : 36 }}
       />
@@ -48,11 +67,12 @@ export function DayBars({ isStacked = false, format, ...chart }: Bars) {
 }
 
 export function DayLine({ unit, ...chart }: DayChart & { unit: string }) {
+  const data = shown(chart.rows);
   return (
     <div role="img" aria-label={describe(chart)}>
       <LineChart
         h={chart.height ?? 220}
-        data={shown(chart.rows)}
+        data={data}
         dataKey="day"
         series={chart.series}
         unit={unit}
@@ -60,6 +80,8 @@ export function DayLine({ unit, ...chart }: DayChart & { unit: string }) {
         tickLine="none"
         gridAxis="x"
         lineProps={still}
+        lineChartProps={chartMargin}
+        xAxisProps={dayAxis(data.map(row => row.day))}
         yAxisProps={{ width: 44 }}
       />
     </div>

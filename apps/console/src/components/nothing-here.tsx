@@ -6,15 +6,15 @@ import { TextLink } from './text-link.tsx';
 
 export const isMissing = (error: unknown): boolean => error instanceof StakError && error.status === 404;
 
-type Props = { title: string; text: string; isAlone?: boolean; children: ReactNode };
+type Props = { title: string; text: string; children: ReactNode };
 
 // The whole page where the thing that it is about is missing: what happened, and the way back.
-export function Missing({ title, text, isAlone = false, children }: Props) {
+export function Missing({ title, text, children }: Props) {
   usePageTitle(title);
   return (
     <Center mih="50vh" p="md">
       <Stack gap="xs" ta="center" align="center">
-        <Title order={isAlone ? 1 : 2}>{title}</Title>
+        <Title order={2}>{title}</Title>
         <Text c="dimmed" maw={480}>
           {text}
         </Text>
@@ -25,13 +25,7 @@ export function Missing({ title, text, isAlone = false, children }: Props) {
 }
 
 export const NothingHere = () => (
-  <main>
-    <Missing
-      isAlone
-      title="There is nothing here"
-      text="Check the address, or start again from the overview."
-    >
-      <TextLink to="/">Go to the overview</TextLink>
-    </Missing>
-  </main>
+  <Missing title="There is nothing here" text="Check the address, or start again from the overview.">
+    <TextLink to="/">Go to the overview</TextLink>
+  </Missing>
 );

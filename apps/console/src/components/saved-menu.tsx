@@ -2,7 +2,7 @@ import { Button, Group, Menu } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useMay } from '../queries/permissions.ts';
-import { type SavedKind, useSaved } from '../queries/saved.ts';
+import { type Kept, type SavedKind, useSaved } from '../queries/saved.ts';
 import { Prompt } from './prompt.tsx';
 
 type Props = {
@@ -22,7 +22,7 @@ export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children
   const maySave = may('accounts.save');
   const mayRemove = may('accounts.removeSaved');
   const [isNaming, setIsNaming] = useState(false);
-  const item = (one: { name: string; text: string }, remove?: (name: string) => void) => (
+  const item = (one: Kept, remove?: (one: Kept) => void) => (
     <Group key={one.name} gap={4} wrap="nowrap">
       <Menu.Item onClick={() => onPick(one.text)}>{one.name}</Menu.Item>
       {remove && (
@@ -30,7 +30,7 @@ export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children
           w="auto"
           aria-label={`Delete the ${what} ${one.name}`}
           closeMenuOnClick={false}
-          onClick={() => remove(one.name)}
+          onClick={() => remove(one)}
         >
           <IconTrash size={14} aria-hidden />
         </Menu.Item>

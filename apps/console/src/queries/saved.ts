@@ -1,11 +1,12 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { complain } from '../components/complaint.ts';
+import { offerUndo } from '../components/undo.tsx';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
 export type SavedKind = 'events' | 'sql' | 'messages';
-type Kept = { name: string; text: string };
+export type Kept = { name: string; text: string };
 
 // Under which earlier consoles kept them in the browser, and how they wrote them. They had no templates of messages.
 const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
@@ -34,11 +35,16 @@ export function useSaved(kind: SavedKind) {
     onError: complain,
   });
   const remove = useMutation({
-    mutationFn: (name: string) => client.accounts.removeSaved({ kind, name }),
+    mutationFn: ({ name }: Kept) => client.accounts.removeSaved({ kind, name }),
+    onSuccess: (_, kept) => offerUndo(`${kept.name} is deleted.`, () => save.mutate(kept)),
     onSettled: refresh,
     onError: complain,
   });
-  const removeLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
+  const dropLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
+  const removeLocal = ({ name }: Kept) => {
+    dropLocal(name);
+    offerUndo(`${name} is deleted.`, () => setLocal(local));
+  };
   // One by one: each that the server has is gone from here, so that it can be tried again after a failure.
   const share = useMutation({
     mutationFn: async () => {
@@ -48,7 +54,7 @@ export function useSaved(kind: SavedKind) {
         const free = taken.has(name) && taken.get(name) !== text ? freeName(name, taken) : name;
         await client.accounts.save({ kind, name: free, body: { text } });
         taken.set(free, text);
-        removeLocal(name);
+        dropLocal(name);
       }
     },
     onSettled: refresh,

@@ -68,7 +68,9 @@ const sections: readonly Section[] = [
 // Which page an address belongs to: pages below one of the list are part of it.
 function isAt({ to, search }: PageLink, path: string, tab: string | undefined): boolean {
   if (search !== undefined) return path === to && (tab ?? accountTabs[0]) === search.tab;
-  if (to === '/webhooks') return path === to || /^\/webhooks\/src_/.test(path);
+  const isEvent = /^\/webhooks\/src_[^/]+\/events\//.test(path);
+  if (to === '/webhooks/events' && isEvent) return true;
+  if (to === '/webhooks') return path === to || (/^\/webhooks\/src_/.test(path) && !isEvent);
   return to === '/' ? path === to : path === to || path.startsWith(`${to}/`);
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actionText } from './action-text.ts';
+import { actionText, targetText } from './action-text.ts';
 
 it.each([
   ['session.started', 'signed in'],
@@ -14,3 +14,15 @@ it.each([
   ['something.nobody_knows', 'something nobody knows'],
   ['', ''],
 ])('says %s in words', (action, words) => expect(actionText(action)).toBe(words));
+
+it.each([
+  ['/v1/tenants/acme', 'tenant acme'],
+  ['/v1/tenants/acme/users/ann%40x', 'tenant acme, user ann@x'],
+  ['/v1/tenants/acme/tokens', 'tenant acme'],
+  ['/v1/tenants/acme/inboxes/news', 'tenant acme, inbox news'],
+  ['/v1/tenants/acme/custom-skills/price/test', 'tenant acme, custom skill price'],
+  ['/v1/sources', 'source'],
+  ['ses_1', '–'],
+  ['key_1', 'key_1'],
+  ['', ''],
+])('says what %s is', (target, words) => expect(targetText(target)).toBe(words));

@@ -80,3 +80,18 @@ export function actionText(action: string): string {
 
 const withArticle = (noun: string): string =>
   /[^s]s$/.test(noun) ? noun : `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+const singular = (noun: string): string =>
+  noun
+    .replace(/ies$/, 'y')
+    .replace(/(?<=x|ss)es$|(?<!s)s$/, '')
+    .replaceAll('-', ' ');
+
+/** What it was done to: for the path of an operation, the things that it names ("tenant acme, user ann"). */
+export function targetText(target: string): string {
+  if (target.startsWith('ses_')) return '–'; // which one it was says nothing to a reader
+  if (!target.startsWith('/v1/')) return target;
+  const steps = target.slice('/v1/'.length).split('/').map(decodeURIComponent);
+  const named = steps.flatMap((step, at) => (at % 2 === 1 ? [`${singular(steps[at - 1]!)} ${step}`] : []));
+  return named.length > 0 ? named.join(', ') : singular(steps[0]!);
+}

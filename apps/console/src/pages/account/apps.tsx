@@ -122,12 +122,7 @@ export function ConnectedApps() {
     return member?.name ?? member?.email ?? userId;
   };
   return (
-    <Card
-      withBorder
-      component="section"
-      aria-label="Connected apps"
-      maw={apps.data?.length ? undefined : 520}
-    >
+    <Card withBorder component="section" aria-label="Connected apps">
       <Stack>
         <Title order={3} size="h4">
           Connected apps

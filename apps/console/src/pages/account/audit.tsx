@@ -10,7 +10,7 @@ import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
-import { actionText } from '../../text/action-text.ts';
+import { actionText, targetText } from '../../text/action-text.ts';
 import { addDays } from '../../text/days.ts';
 import { formatTime } from '../../text/format.ts';
 import type { AccountSearch } from './address.ts';
@@ -65,7 +65,7 @@ export function AuditTrail() {
     members.find(one => one.userId === userId)?.email ?? userId;
   const words = (row: Entry): string => `${personOf(row.by) ?? viaOf(row.via)} ${actionText(row.action)}`;
   const isShown = (row: Entry): boolean =>
-    [words(row), row.action, row.detail, row.target, row.address]
+    [words(row), row.action, row.detail, row.target, targetText(row.target ?? ''), row.address]
       .join(' ')
       .toLowerCase()
       .includes(what.toLowerCase());
@@ -112,9 +112,10 @@ export function AuditTrail() {
           onChange={event => change({ to: event.currentTarget.value || undefined })}
         />
         <TextInput
-          label="Search what is loaded"
-          placeholder="What, to what or from where"
+          label="Search"
+          placeholder="In what is loaded"
           data-search
+          flex="1 1 14rem"
           value={what}
           onChange={event => change({ what: event.currentTarget.value || undefined })}
         />
@@ -144,7 +145,9 @@ export function AuditTrail() {
                 {
                   label: 'To',
                   show: row => (
-                    <span className="stak-mono stak-break">{row.detail ?? row.target ?? '–'}</span>
+                    <span className="stak-break" title={row.target}>
+                      {row.detail ?? (row.target ? targetText(row.target) : '–')}
+                    </span>
                   ),
                 },
                 { label: 'With', show: row => viaOf(row.via) },

@@ -6,6 +6,7 @@ import { complain } from '../../components/complaint.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
+import { withCapital } from '../../text/capital.ts';
 import { formatDay } from '../../text/days.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 
@@ -68,6 +69,8 @@ export function Billing() {
     </Stack>
   );
 }
+
+const planName = (plan: string): string => (plan === 'selfhosted' ? 'Self-hosted' : withCapital(plan));
 
 const inWords = { dateStyle: 'medium' } as const;
 
@@ -160,7 +163,7 @@ function PlanCard({ plan, billed, mayChange }: { plan: string; billed: Billed | 
           <Title order={3} size="h4">
             Plan
           </Title>
-          <Badge size="lg">{plan}</Badge>
+          <Badge size="lg">{planName(plan)}</Badge>
         </Group>
         {warning !== undefined && <Alert color={status === 'past_due' ? 'red' : undefined}>{warning}</Alert>}
         {billed === null && <Text size="sm">This server sells no plans. Its operator sets yours.</Text>}
@@ -206,7 +209,7 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
         <Card key={name} withBorder component="section" aria-label={`Plan ${name}`}>
           <Stack gap="xs">
             <Title order={3} size="h4">
-              {name}
+              {planName(name)}
             </Title>
             <Text size="sm">{numberOr(plan.eventsPerMonth)} events a month</Text>
             <Text size="sm">{numberOr(plan.eventsPerMinute)} events a minute</Text>

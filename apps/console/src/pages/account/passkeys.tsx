@@ -23,7 +23,7 @@ export function Passkeys({ hasPassword, onCodes }: Props) {
     await queries.invalidateQueries({ queryKey: ['me'] });
   };
   return (
-    <Card withBorder component="section" aria-label="Passkeys" maw={520}>
+    <Card withBorder component="section" aria-label="Passkeys">
       <Stack>
         <Title order={3} size="h4">
           Passkeys

@@ -203,7 +203,7 @@ type Mails = ApiTypes['accounts.getMe']['data']['mails'];
 
 const topics: readonly { topic: keyof Mails; label: string; description: string }[] = [
   { topic: 'deliveries', label: 'Failing deliveries', description: 'At most one mail an hour.' },
-  { topic: 'limits', label: 'Limits of the plan', description: 'At 80 % and at 100 %, once a month each.' },
+  { topic: 'limits', label: 'Limits of the plan', description: 'At 80% and at 100%, once a month each.' },
 ];
 
 function MailSwitches({ mails }: { mails: Mails }) {

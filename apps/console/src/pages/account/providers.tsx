@@ -40,7 +40,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
     link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
   };
   return (
-    <Card withBorder component="section" aria-label="Single sign-on" maw={520}>
+    <Card withBorder component="section" aria-label="Single sign-on">
       <form onSubmit={submit} aria-label={`Link ${name}`}>
         <Stack>
           <Title order={3} size="h4">
@@ -78,7 +78,7 @@ export function LinkedProviders() {
   const me = useMe();
   if (names.length === 0) return null;
   return (
-    <Card withBorder component="section" aria-label="Other ways to sign in" maw={520}>
+    <Card withBorder component="section" aria-label="Other ways to sign in">
       <Stack>
         <Title order={3} size="h4">
           Other ways to sign in
@@ -140,9 +140,18 @@ function Linked({
     return (
       <Group justify="space-between">
         {heading}
-        <Button variant="default" loading={unlink.isPending} onClick={() => unlink.mutate()}>
-          Unlink {title}
-        </Button>
+        <Confirm
+          title={`Unlink ${title}?`}
+          text={`You cannot sign in with ${title} any more, until you link it again.`}
+          button="Unlink"
+          onConfirm={() => unlink.mutate()}
+        >
+          {ask => (
+            <Button variant="default" loading={unlink.isPending} onClick={ask}>
+              Unlink {title}
+            </Button>
+          )}
+        </Confirm>
       </Group>
     );
   return (

@@ -1,18 +1,8 @@
-import {
-  Alert,
-  Button,
-  Center,
-  Code,
-  Paper,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Code, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { CenteredPage } from '../../components/centered-page.tsx';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
@@ -30,16 +20,14 @@ export const withToken = (Page: (props: { token: string }) => ReactNode) => (): 
 
 export function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <Center mih="100vh" p="md" component="main">
-      <Paper withBorder p="xl" w={400} maw="100%" aria-live="polite">
-        <Stack>
-          <Title order={1} size="h2">
-            {title}
-          </Title>
-          {children}
-        </Stack>
-      </Paper>
-    </Center>
+    <CenteredPage>
+      <Stack aria-live="polite">
+        <Title order={1} size="h2">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </CenteredPage>
   );
 }
 

@@ -1,4 +1,16 @@
-import { Alert, Button, Card, Code, Group, List, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Card,
+  Code,
+  Group,
+  List,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -19,22 +31,24 @@ export function Security() {
   return (
     <Stack>
       {recoveryCodes && <RecoveryCodes codes={recoveryCodes} onClose={() => setRecoveryCodes(undefined)} />}
-      <Loaded query={me}>
-        {({ secondFactor, authenticator, hasPassword }) => (
-          <>
-            <Passkeys hasPassword={hasPassword} onCodes={setRecoveryCodes} />
-            {authenticator ? (
-              <Installed hasPassword={hasPassword} />
-            ) : (
-              <Setup hasPassword={hasPassword} onCodes={setRecoveryCodes} />
-            )}
-            {secondFactor && <RenewCodes onCodes={setRecoveryCodes} />}
-            <LinkOrganisation hasPassword={hasPassword} />
-          </>
-        )}
-      </Loaded>
-      <LinkedProviders />
-      <ConnectedApps />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+        <Loaded query={me}>
+          {({ secondFactor, authenticator, hasPassword }) => (
+            <>
+              <Passkeys hasPassword={hasPassword} onCodes={setRecoveryCodes} />
+              {authenticator ? (
+                <Installed hasPassword={hasPassword} />
+              ) : (
+                <Setup hasPassword={hasPassword} onCodes={setRecoveryCodes} />
+              )}
+              {secondFactor && <RenewCodes onCodes={setRecoveryCodes} />}
+              <LinkOrganisation hasPassword={hasPassword} />
+            </>
+          )}
+        </Loaded>
+        <LinkedProviders />
+        <ConnectedApps />
+      </SimpleGrid>
     </Stack>
   );
 }
@@ -87,7 +101,7 @@ function Setup({ hasPassword, onCodes }: Props) {
   const isWrong = isWrongPassword(begin.error);
   const isWrongCode = codeOf(confirm.error) === 'accounts.code_wrong';
   return (
-    <Card withBorder component="section" aria-label="Authenticator app" maw={520}>
+    <Card withBorder component="section" aria-label="Authenticator app">
       <Stack>
         <Title order={3} size="h4">
           Authenticator app
@@ -140,7 +154,7 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
   });
   const isWrong = isWrongPassword(remove.error);
   return (
-    <Card withBorder component="section" aria-label="Authenticator app" maw={520}>
+    <Card withBorder component="section" aria-label="Authenticator app">
       <form onSubmit={event => remove.mutate(textOf(event, 'password'))}>
         <Stack>
           <Title order={3} size="h4">
@@ -168,7 +182,7 @@ function RenewCodes({ onCodes }: { onCodes: Props['onCodes'] }) {
     onSuccess: ({ data }) => onCodes(data.recoveryCodes),
   });
   return (
-    <Card withBorder component="section" aria-label="New recovery codes" maw={520}>
+    <Card withBorder component="section" aria-label="New recovery codes">
       <Stack>
         <Title order={3} size="h4">
           Recovery codes

@@ -1,20 +1,10 @@
-import {
-  Anchor,
-  Button,
-  Center,
-  Divider,
-  Paper,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import { CenteredPage } from '../../components/centered-page.tsx';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
@@ -82,85 +72,83 @@ export function SignInPage() {
   // All ways in at once: a button that came later would push away the field that somebody is about to click.
   if (isDemoLoading || areProvidersLoading || isOrganisationLoading) return null;
   return (
-    <Center mih="100vh" p="md" component="main">
-      <Paper withBorder p="xl" w={400} maw="100%">
-        <Stack>
-          <div>
-            <Title order={1} size="h2">
-              {isNew ? 'Create an account' : 'Sign in to Stak'}
-            </Title>
-            <Text c="dimmed" size="sm">
-              Webhooks, inboxes, tasks and agents of your SaaS
-            </Text>
-          </div>
-          {demoToken !== undefined && (
-            <>
-              <Button loading={isBusy} onClick={() => openDemo(demoToken)}>
-                Open the demo workspace
-              </Button>
-              <Divider label="or" />
-            </>
-          )}
-          {isDemoHere && demoToken === undefined && error === undefined && (
-            <Text size="sm">
-              There is a demo workspace: open it with the link that the server printed when it started.
-            </Text>
-          )}
-          {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
-            <Failure error={error} />
-          )}
-          {organisation !== undefined && <OrganisationButton accountId={organisation} to={to} />}
-          <ProviderButtons to={to} />
-          {!isNew && canUsePasskeys() && (
-            <Button
-              variant="default"
-              leftSection={<IconKey size={18} aria-hidden />}
-              loading={isBusy}
-              onClick={() => attempt(() => session.signInWithPasskey())}
-            >
-              Sign in with a passkey
-            </Button>
-          )}
-          <form onSubmit={submit}>
-            <Stack>
-              <Credentials isNew={isNew} email={email} complaints={complaints} />
-              {needsCode && (
-                <TextInput
-                  name="code"
-                  label="Code"
-                  description={codeHint(factors)}
-                  required
-                  autoFocus
-                  autoComplete="one-time-code"
-                  error={complaints.code}
-                />
-              )}
-              <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
-                {isNew ? 'Sign up' : 'Sign in'}
-              </Button>
-            </Stack>
-          </form>
-          {!isNew && (
-            <TextLink to="/forgot-password" size="sm" ta="center">
-              Forgot your password?
-            </TextLink>
-          )}
-          <Text size="sm" ta="center">
-            {isNew ? 'Have an account already?' : 'New here?'}{' '}
-            <Anchor
-              component="button"
-              type="button"
-              onClick={() => {
-                setIsNew(!isNew);
-                setError(undefined);
-              }}
-            >
-              {isNew ? 'Sign in' : 'Create an account'}
-            </Anchor>
+    <CenteredPage>
+      <Stack>
+        <div>
+          <Title order={1} size="h2">
+            {isNew ? 'Create an account' : 'Sign in to Stak'}
+          </Title>
+          <Text c="dimmed" size="sm">
+            Webhooks, inboxes, tasks and agents of your SaaS
           </Text>
-        </Stack>
-      </Paper>
-    </Center>
+        </div>
+        {demoToken !== undefined && (
+          <>
+            <Button loading={isBusy} onClick={() => openDemo(demoToken)}>
+              Open the demo workspace
+            </Button>
+            <Divider label="or" />
+          </>
+        )}
+        {isDemoHere && demoToken === undefined && error === undefined && (
+          <Text size="sm">
+            There is a demo workspace: open it with the link that the server printed when it started.
+          </Text>
+        )}
+        {error !== undefined && !needsCode && Object.keys(complaints).length === 0 && (
+          <Failure error={error} />
+        )}
+        {organisation !== undefined && <OrganisationButton accountId={organisation} to={to} />}
+        <ProviderButtons to={to} />
+        {!isNew && canUsePasskeys() && (
+          <Button
+            variant="default"
+            leftSection={<IconKey size={18} aria-hidden />}
+            loading={isBusy}
+            onClick={() => attempt(() => session.signInWithPasskey())}
+          >
+            Sign in with a passkey
+          </Button>
+        )}
+        <form onSubmit={submit}>
+          <Stack>
+            <Credentials isNew={isNew} email={email} complaints={complaints} />
+            {needsCode && (
+              <TextInput
+                name="code"
+                label="Code"
+                description={codeHint(factors)}
+                required
+                autoFocus
+                autoComplete="one-time-code"
+                error={complaints.code}
+              />
+            )}
+            <Button type="submit" loading={isBusy} variant={demoToken ? 'default' : 'filled'}>
+              {isNew ? 'Sign up' : 'Sign in'}
+            </Button>
+          </Stack>
+        </form>
+        {!isNew && (
+          <TextLink to="/forgot-password" size="sm" ta="center">
+            Forgot your password?
+          </TextLink>
+        )}
+        <Text size="sm" ta="center">
+          {isNew ? 'Have an account already?' : 'New here?'}{' '}
+          <Anchor
+            component="button"
+            type="button"
+            onClick={() => {
+              setIsNew(!isNew);
+              setError(undefined);
+            }}
+          >
+            {isNew ? 'Sign in' : 'Create an account'}
+          </Anchor>
+        </Text>
+      </Stack>
+    </CenteredPage>
   );
 }
 
@@ -185,6 +173,7 @@ const Credentials = ({ isNew, email, complaints }: CredentialsProps) => (
     <PasswordInput
       name="password"
       label="Password"
+      description={isNew ? 'At least 10 characters' : undefined}
       required
       autoComplete={isNew ? 'new-password' : 'current-password'}
       error={complaints.password}

@@ -8,7 +8,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { withCapital } from '../../text/capital.ts';
-import { formatAgo, formatNumber, formatTime } from '../../text/format.ts';
+import { formatAgo, formatNumber, formatShare, formatTime } from '../../text/format.ts';
 import { PublicCounts } from './public-counts.tsx';
 import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
 import { Receipts } from './receipts.tsx';
@@ -180,7 +180,9 @@ function showRate({ status, read_rate, title }: Send) {
   return (
     <Group gap="xs" wrap="nowrap" miw={110}>
       <Progress value={percent} flex={1} aria-label={`Read rate of ${title}`} />
-      <Text size="sm">{percent} %</Text>
+      <Text size="sm" w="3rem" ta="right" className="stak-figures">
+        {formatShare(read_rate)}
+      </Text>
     </Group>
   );
 }

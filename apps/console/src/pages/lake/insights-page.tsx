@@ -29,8 +29,8 @@ export function InsightsPage() {
   const shown: Readonly<Record<Service, () => ReactNode>> = {
     tasks: () => <TaskInsights days={days} />,
     webhooks: () => <WebhookAnalytics days={days} />,
-    inbox: () => <InboxCard days={lastDays(days)} />,
-    agents: () => <AgentsCard days={lastDays(days)} />,
+    inbox: () => <InboxCard days={lastDays(days)} isPage />,
+    agents: () => <AgentsCard days={lastDays(days)} isPage />,
   };
   return (
     <Together>

@@ -6,7 +6,7 @@ import { LateBars } from '../../components/late-charts.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
-import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
+import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';
 
 const tenantsCounted = 20; // one request for each; the others are shown in Agents
 
@@ -34,7 +34,7 @@ async function sumUsage(from: string): Promise<Usage> {
   return sum;
 }
 
-export function AgentsCard({ days }: { days: readonly string[] }) {
+export function AgentsCard({ days, isPage }: ServiceDays) {
   const { data, error, refetch } = useQuery({
     queryKey: ['agent-usage', 'overview', days[0]],
     queryFn: () => sumUsage(days[0]!),
@@ -45,6 +45,7 @@ export function AgentsCard({ days }: { days: readonly string[] }) {
   return (
     <ServiceCard
       title="Agents"
+      isPage={isPage}
       to="/agents"
       icon={IconMessageChatbot}
       figures={[
@@ -63,7 +64,7 @@ export function AgentsCard({ days }: { days: readonly string[] }) {
         <LateBars
           label="Messages to agents by day"
           rows={days.map(day => ({ day, messages: data.byDay.get(day) ?? 0 }))}
-          series={[{ name: 'messages', label: 'messages', color: 'blue.5' }]}
+          series={[{ name: 'messages', label: 'Messages', color: 'blue.5' }]}
           height={chartHeight}
         />
       )}

@@ -4,15 +4,15 @@ import { LakeFailure } from '../../components/lake-failure.tsx';
 import { LateBars } from '../../components/late-charts.tsx';
 import { byDay, total, useInsight } from '../../queries/insights.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
-import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
+import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';
 
 const series = [
-  { name: 'messages', label: 'messages', color: 'blue.5' },
-  { name: 'read', label: 'read', color: 'teal.6' },
+  { name: 'messages', label: 'Messages', color: 'blue.5' },
+  { name: 'read', label: 'Read', color: 'teal.6' },
 ];
 
 // Messages to single users: those to everyone are counted where they are sent.
-export function InboxCard({ days }: { days: readonly string[] }) {
+export function InboxCard({ days, isPage }: ServiceDays) {
   const { data, error, refetch } = useInsight('messages-read', days.length);
   const rows = data?.data ?? [];
   const messages = total(rows, 'messages');
@@ -22,6 +22,7 @@ export function InboxCard({ days }: { days: readonly string[] }) {
   return (
     <ServiceCard
       title="Inbox"
+      isPage={isPage}
       to="/inbox"
       icon={IconInbox}
       figures={[

@@ -10,21 +10,26 @@ type Props = {
   to: '/webhooks' | '/inbox' | '/tasks' | '/agents';
   icon: TablerIcon;
   figures: readonly Figure[];
+  isPage?: boolean | undefined; // its name stands above it already
   children: ReactNode; // a chart, or why there is none
 };
 
+export type ServiceDays = { days: readonly string[]; isPage?: boolean };
+
 // One of the four services: where it is, three numbers, and its last days.
-export function ServiceCard({ title, to, icon: Icon, figures, children }: Props) {
+export function ServiceCard({ title, to, icon: Icon, figures, isPage = false, children }: Props) {
   return (
     <Card withBorder component="section" aria-label={title}>
-      <Group gap="xs" mb="sm">
-        <Icon size={18} stroke={1.6} aria-hidden />
-        <Title order={3} size="h5">
-          <TextLink to={to} inherit c="inherit">
-            {title}
-          </TextLink>
-        </Title>
-      </Group>
+      {!isPage && (
+        <Group gap="xs" mb="sm">
+          <Icon size={18} stroke={1.6} aria-hidden />
+          <Title order={3} size="h5">
+            <TextLink to={to} inherit c="inherit">
+              {title}
+            </TextLink>
+          </Title>
+        </Group>
+      )}
       <Group gap="xl" mb="sm" align="start">
         {figures.map(({ label, value, isBad }) => (
           <Stack key={label} gap={0}>

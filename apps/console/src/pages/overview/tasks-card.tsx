@@ -10,8 +10,8 @@ import { useTaskActions, useTaskCounts } from '../tasks/task-queries.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [
-  { name: 'created', label: 'created', color: 'blue.5' },
-  { name: 'completed', label: 'completed', color: 'teal.6' },
+  { name: 'created', label: 'Created', color: 'blue.5' },
+  { name: 'completed', label: 'Completed', color: 'teal.6' },
 ];
 
 // The numbers are the table's own, as they change; the days come from the lake.

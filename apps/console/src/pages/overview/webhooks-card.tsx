@@ -8,10 +8,10 @@ import { formatNumber, formatShare } from '../../text/format.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [
-  { name: 'delivered', label: 'delivered', color: 'teal.6' },
-  { name: 'waiting', label: 'on the way', color: 'blue.5' },
-  { name: 'filtered', label: 'filtered', color: 'gray.5' },
-  { name: 'failed', label: 'failed', color: 'red.6' },
+  { name: 'delivered', label: 'Delivered', color: 'teal.6' },
+  { name: 'waiting', label: 'On the way', color: 'blue.5' },
+  { name: 'filtered', label: 'Filtered', color: 'gray.5' },
+  { name: 'failed', label: 'Failed', color: 'red.6' },
 ];
 
 export function WebhooksCard({ days }: { days: readonly string[] }) {

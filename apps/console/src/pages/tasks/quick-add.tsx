@@ -46,7 +46,7 @@ export function QuickAdd() {
       <Group align="start" gap="xs" wrap="nowrap">
         <TextInput
           aria-label="New task"
-          placeholder="Call Ann friday at 5pm !high #sales"
+          placeholder="Call Ann fri 5pm !high #sales"
           data-create
           description={
             details === '' ? (

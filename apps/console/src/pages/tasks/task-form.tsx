@@ -18,6 +18,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted, PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
+import { withCapital } from '../../text/capital.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { ReminderField, RepeatField } from './schedule-fields.tsx';
 import { ParentTask, Subtasks } from './subtasks.tsx';
@@ -130,7 +131,10 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
                 placeholder="None"
                 clearable
                 clearButtonProps={{ 'aria-label': 'No priority' }}
-                data={['low', 'medium', 'high', 'urgent']}
+                data={['low', 'medium', 'high', 'urgent'].map(value => ({
+                  value,
+                  label: withCapital(value),
+                }))}
                 value={draft.priority ?? null}
                 onChange={value => edit({ priority: value as TaskDraft['priority'] })}
               />
@@ -185,7 +189,7 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
         <TaskTimes task={task} />
         <CopyLine value={window.location.href} label="Copy link" />
       </Group>
-      <Group justify="space-between">
+      <Group justify="space-between" className="stak-foot">
         <Permitted to="tasks.delete" otherwise={<span />}>
           <Button
             variant="default"

@@ -113,8 +113,8 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
           label="Tasks created and completed by day"
           rows={days.map((day, at) => ({ day, created: created[at]!, completed: completed[at]! }))}
           series={[
-            { name: 'created', label: 'created', color: 'blue.5' },
-            { name: 'completed', label: 'completed', color: 'teal.6' },
+            { name: 'created', label: 'Created', color: 'blue.5' },
+            { name: 'completed', label: 'Completed', color: 'teal.6' },
           ]}
         />
       </Chart>
@@ -130,7 +130,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
         <LateLine
           label="Average hours from creation to completion, by the day of completion"
           rows={days.map(day => ({ day, hours: hoursOn.get(day) ?? null }))}
-          series={[{ name: 'hours', label: 'hours', color: 'teal.6' }]}
+          series={[{ name: 'hours', label: 'Hours', color: 'teal.6' }]}
           unit=" h"
         />
       </Chart>

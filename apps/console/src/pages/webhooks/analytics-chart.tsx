@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { ApiTypes } from '@stak/client';
+import { chartMargin, dayAxis } from '../../components/day-charts.tsx';
 
 type Days = ApiTypes['webhooks.analytics']['data']['days'];
 
@@ -42,6 +43,8 @@ export default function EventsChart({ days, from, count }: { days: Days; from: s
         tickLine="none"
         gridAxis="x"
         barProps={{ isAnimationActive: false }}
+        barChartProps={chartMargin}
+        xAxisProps={dayAxis(data.map(row => row.day))}
         yAxisProps={{ allowDecimals: false, width: 36 }}
       />
     </div>

@@ -1,4 +1,4 @@
-import { Stack, Title } from '@mantine/core';
+import { Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { WebhookAnalytics } from './analytics.tsx';
@@ -10,12 +10,10 @@ export function WebhookAnalyticsPage() {
   const { days } = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <Stack>
-      <Title order={2}>Analytics</Title>
-      <WebhookAnalytics
-        days={days}
-        onDays={count => void navigate({ search: { days: count }, replace: true })}
-      />
-    </Stack>
+    <WebhookAnalytics
+      title={<Title order={2}>Analytics</Title>}
+      days={days}
+      onDays={count => void navigate({ search: { days: count }, replace: true })}
+    />
   );
 }

@@ -1,6 +1,6 @@
-import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Box, Card, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { DaySpan } from '../../components/day-span.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Stat } from '../../components/stat.tsx';
@@ -19,12 +19,13 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 // Of one source, or of all.
 type Props = {
+  title?: ReactNode; // where it is the page
   sourceId?: string;
   days: number | undefined;
   onDays?: (days: number) => void; // not where the page chooses them for several
 };
 
-export function WebhookAnalytics({ sourceId, days = 7, onDays }: Props) {
+export function WebhookAnalytics({ title, sourceId, days = 7, onDays }: Props) {
   const analytics = useQuery({
     queryKey: ['webhook-analytics', sourceId, days],
     queryFn: async () => {
@@ -37,12 +38,16 @@ export function WebhookAnalytics({ sourceId, days = 7, onDays }: Props) {
   });
   return (
     <Stack gap="sm">
-      <Group justify="space-between">
-        <Title order={3} size="h4">
-          Events and deliveries
-        </Title>
-        {onDays && <DaySpan choices={[7, 30]} days={days} onChange={onDays} />}
-      </Group>
+      {(title || onDays) && (
+        <Group justify="space-between">
+          {title}
+          {onDays && (
+            <Box ml="auto">
+              <DaySpan choices={[7, 30]} days={days} onChange={onDays} />
+            </Box>
+          )}
+        </Group>
+      )}
       <Loaded query={analytics}>
         {data => (
           <>

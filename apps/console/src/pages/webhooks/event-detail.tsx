@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { CopyIcon } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -137,7 +138,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
         <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
           <Group gap="sm">
             <Title order={2} size="h3" className="stak-break">
-              {event.eventType ?? 'Event'}
+              <Dotted text={event.eventType ?? 'Event'} />
             </Title>
             <StatusBadge status={event.status} />
           </Group>
@@ -247,3 +248,13 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
     </Timeline>
   );
 }
+
+// A long type is broken after a dot rather than within a word.
+const Dotted = ({ text }: { text: string }) =>
+  text.split(/(?<=\.)/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
+    <Fragment key={at}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));

@@ -46,18 +46,14 @@ export function EventFilters({ sourceId, search, change }: Props) {
     <Group align="end" gap="xs" role="search" className="stak-filters">
       <TextInput
         label="Search"
-        placeholder="Text in headers or body"
+        placeholder="In headers or body"
         data-search
+        flex="1 1 12rem"
         value={q}
         onChange={event => setQ(event.currentTarget.value)}
-        w={190}
       />
       {sourceId === undefined && (
-        <SourceSelect
-          value={search.source}
-          onChange={source => change({ source, connection: undefined })}
-          w={150}
-        />
+        <SourceSelect value={search.source} onChange={source => change({ source, connection: undefined })} />
       )}
       <Select
         label="Status"
@@ -67,7 +63,6 @@ export function EventFilters({ sourceId, search, change }: Props) {
         data={eventStatuses}
         value={status ?? null}
         onChange={value => change({ status: (value ?? undefined) as EventStatus | undefined })}
-        w={130}
       />
       {ofSource !== undefined && (
         <Select
@@ -78,7 +73,6 @@ export function EventFilters({ sourceId, search, change }: Props) {
           data={connections.map(one => ({ value: one.connectionId, label: one.name }))}
           value={connection ?? null}
           onChange={value => change({ connection: value ?? undefined })}
-          w={150}
         />
       )}
       <TextInput
@@ -86,15 +80,14 @@ export function EventFilters({ sourceId, search, change }: Props) {
         placeholder="invoice.paid"
         value={type}
         onChange={event => setType(event.currentTarget.value)}
-        w={140}
       />
       <TextInput
         label="Value"
-        placeholder="body.customer.id = cus_1"
+        placeholder="body.amount = 42"
+        flex="1 1 12rem"
         value={where}
         error={isCondition(where) ? undefined : 'Write it like body.amount = 42'}
         onChange={event => setWhere(event.currentTarget.value)}
-        w={210}
       />
       <Select
         label="Time"
@@ -104,7 +97,6 @@ export function EventFilters({ sourceId, search, change }: Props) {
         data={spanNames}
         value={span}
         onChange={pickSpan}
-        w={150}
       />
       {span === 'custom' && (
         <>
@@ -122,7 +114,6 @@ export function EventFilters({ sourceId, search, change }: Props) {
           />
         </>
       )}
-      <SavedViews search={search} change={change} />
     </Group>
   );
 }
@@ -134,13 +125,14 @@ export const isCondition = (text: string): boolean =>
 const filterNames = ['source', 'status', 'connection', 'type', 'where', 'q', 'last', 'from', 'to'] as const;
 type Filters = Pick<EventsSearch, (typeof filterNames)[number]>;
 
-const noFilters = Object.fromEntries(filterNames.map(name => [name, undefined])) as Filters;
+export const noFilters = Object.fromEntries(filterNames.map(name => [name, undefined])) as Filters;
 const filtersOf = (search: EventsSearch): Filters =>
   Object.fromEntries(filterNames.flatMap(name => (search[name] === undefined ? [] : [[name, search[name]]])));
 
 export const isFiltered = (search: EventsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
-const SavedViews = ({ search, change }: Omit<Props, 'sourceId'>) => (
+/** Filters under names, and the way back to none. */
+export const SavedViews = ({ search, change }: Omit<Props, 'sourceId'>) => (
   <SavedMenu
     kind="events"
     what="view"

@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { csvLine } from '@stak/kit/csv';
 import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -17,7 +17,7 @@ import { useLive } from '../../queries/live.ts';
 import { formatAgo, formatDuration, formatNumber, formatTime } from '../../text/format.ts';
 import type { EventStatus, EventsSearch } from './address.ts';
 import { EventDetail } from './event-detail.tsx';
-import { EventFilters, isFiltered } from './event-filters.tsx';
+import { EventFilters, isFiltered, noFilters, SavedViews } from './event-filters.tsx';
 import { readPage } from './event-query.ts';
 import { ReplayMany } from './event-replay.tsx';
 import { type EventRow, useSources } from './queries.ts';
@@ -26,6 +26,7 @@ const unsettled = new Set<EventStatus>(['received', 'processing', 'retrying']);
 const exportedMost = 5_000; // rows of a file that is put together here
 
 type Props = {
+  title?: ReactNode; // beside the buttons, where the list is the page
   sourceId?: string; // none for all sources
   search: EventsSearch;
   change: (part: Partial<EventsSearch>) => void;
@@ -79,33 +80,38 @@ function useEventKeys(rows: readonly EventRow[], openId: string | undefined, cha
 }
 
 /** The newest events first, and new ones as they arrive. On a wide screen, one of them is shown beside the list. */
-export function EventList({ sourceId: ofPage, search, change }: Props) {
+export function EventList({ title, sourceId: ofPage, search, change }: Props) {
   const sourceId = ofPage ?? search.source;
   const { event: openId, view, ...filters } = search;
   const { events, rows, isPaused, togglePause } = useEvents(sourceId, filters);
   useEventKeys(rows, openId, change);
   const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
   const hasPane = isWide && openId !== undefined;
   const isAlone = !isWide && openId !== undefined; // a link from a wide screen, opened on a phone
   return (
     <Stack gap="sm">
-      <EventFilters sourceId={ofPage} search={search} change={change} />
-      <Group justify="end" gap="xs">
-        <Button
-          variant="default"
-          leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
-          onClick={togglePause}
-        >
-          {isPaused ? 'Resume updates' : 'Pause updates'}
-        </Button>
-        <Export sourceId={sourceId} search={filters} />
-        {sourceId !== undefined && (
-          <Permitted to="webhooks.createJob">
-            <ReplayMany sourceId={sourceId} rows={rows} search={filters} />
-          </Permitted>
-        )}
+      <Group justify="space-between" gap="xs">
+        {title}
+        <Group gap="xs" ml="auto">
+          <SavedViews search={search} change={change} />
+          <Button
+            variant="default"
+            leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+            onClick={togglePause}
+          >
+            {isPaused ? 'Resume updates' : 'Pause updates'}
+          </Button>
+          <Export sourceId={sourceId} search={filters} />
+          {sourceId !== undefined && (
+            <Permitted to="webhooks.createJob">
+              <ReplayMany sourceId={sourceId} rows={rows} search={filters} />
+            </Permitted>
+          )}
+        </Group>
       </Group>
+      <EventFilters sourceId={ofPage} search={search} change={change} />
       {events.error && <Failure error={events.error} onRetry={() => events.refetch()} />}
       <div className={hasPane ? 'stak-beside' : undefined}>
         <Stack gap="sm" miw={0} display={isAlone ? 'none' : undefined}>
@@ -116,16 +122,23 @@ export function EventList({ sourceId: ofPage, search, change }: Props) {
               ) : (
                 <EventTable
                   rows={rows}
-                  isNarrow={hasPane}
+                  isNarrow={hasPane || isPhone}
                   hasSource={sourceId === undefined}
                   openId={hasPane ? openId : undefined}
                   onOpen={isWide ? event => change({ event, view: undefined }) : undefined}
                   empty={
                     isFiltered(filters)
-                      ? 'No events match. Change or clear the filters.'
+                      ? 'No events match.'
                       : 'No events yet. Send a test event: it shows up here at once.'
                   }
                 />
+              )}
+              {rows.length === 0 && isFiltered(filters) && !events.isPending && (
+                <Group mt="sm">
+                  <Button variant="default" size="xs" onClick={() => change(noFilters)}>
+                    Clear the filters
+                  </Button>
+                </Group>
               )}
             </Card>
           )}
@@ -210,7 +223,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
       </TextLink>
     ),
   };
-  // Beside an open event there is room for one column of names.
+  // Beside an open event, and on a phone, there is room for one column of names.
   const named = {
     label: 'Event',
     show: (row: EventRow) => (

@@ -1,4 +1,4 @@
-import { Stack, Title } from '@mantine/core';
+import { Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { EventList } from './event-list.tsx';
@@ -10,14 +10,12 @@ export function WebhookEventsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <Stack>
-      <Title order={2}>Events</Title>
-      <EventList
-        search={search}
-        change={part =>
-          void navigate({ search: before => ({ ...before, ...part }), replace: !('event' in part) })
-        }
-      />
-    </Stack>
+    <EventList
+      title={<Title order={2}>Events</Title>}
+      search={search}
+      change={part =>
+        void navigate({ search: before => ({ ...before, ...part }), replace: !('event' in part) })
+      }
+    />
   );
 }
