@@ -182,8 +182,8 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       .first()
       .waitFor();
     await page.goto(`${server.url}/docs/api`);
+    await page.getByText('/v1/auth/signup').first().waitFor({ timeout: 60_000 }); // of all operations
     await page.getByText('POST').first().waitFor();
-    await page.getByText('/v1/auth/signup').first().waitFor();
     expect([elsewhere, failures]).toEqual([[], []]);
   });
 
@@ -202,7 +202,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       await route.fulfill({ json: { ...document, paths } });
     });
     await page.goto(`${server.url}/docs/api`);
-    await page.getByText('/v1/sources').first().waitFor();
+    await page.getByText('/v1/sources').first().waitFor({ timeout: 60_000 });
     await page.getByRole('button', { name: 'Copy', exact: true }).first().waitFor();
     expect(await findBarriers(page), 'light').toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });

@@ -258,6 +258,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await other.page.goto(await mails.linkTo(email, 'Join'));
     await other.page.getByRole('alert').waitFor();
+    await other.page.getByRole('link', { name: 'Go to Stak' }).waitFor(); // and not the end of the way
     await client.accounts.invite({ body: { email: other.email, role: 'member' } });
     await other.page.goto(await mails.linkTo(other.email, 'Join'));
     await other.page.getByRole('button', { name: 'Join Harbour' }).click();

@@ -2,6 +2,9 @@ import { Loaded } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
 import { client, tenantId } from '../session.ts';
 
+// Days of quotas are those of UTC.
+const dayFormat = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
 export function Usage() {
   const usage = useQuery({
     queryKey: ['usage'],
@@ -14,8 +17,8 @@ export function Usage() {
         {({ days, total, limit_per_day }) => (
           <>
             <p>
-              {`${total.messages} messages in 30 days.`}
-              {limit_per_day !== null && ` At most ${limit_per_day} a day.`}
+              {`${total.messages.toLocaleString()} messages in 30 days.`}
+              {limit_per_day !== null && ` At most ${limit_per_day.toLocaleString()} a day.`}
             </p>
             <div className="stak-portal-scroll">
               <table>
@@ -30,10 +33,10 @@ export function Usage() {
                 <tbody>
                   {days.toReversed().map(day => (
                     <tr key={day.date}>
-                      <td>{day.date}</td>
-                      <td>{day.messages}</td>
-                      <td>{day.input_tokens}</td>
-                      <td>{day.output_tokens}</td>
+                      <td>{dayFormat.format(new Date(day.date))}</td>
+                      <td>{day.messages.toLocaleString()}</td>
+                      <td>{day.input_tokens.toLocaleString()}</td>
+                      <td>{day.output_tokens.toLocaleString()}</td>
                     </tr>
                   ))}
                 </tbody>

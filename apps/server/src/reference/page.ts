@@ -95,10 +95,7 @@ const repairs = {
     one.removeAttribute('aria-selected');
   },
   'aside[role=navigation]': one => one.removeAttribute('role'),
-  'button[role=search]': one => {
-    one.removeAttribute('role');
-    one.setAttribute('aria-label', one.textContent.replace(/\\s+/g, ' ').trim());
-  },
+  'button[role=search]': one => one.removeAttribute('role'),
   'button.code-copy:not([aria-label])': one => one.setAttribute('aria-label', 'Copy'),
   'button.show-more[aria-label]': one => one.removeAttribute('aria-label'),
   '.scalar-card[role=region]': one => one.setAttribute('role', 'group'),

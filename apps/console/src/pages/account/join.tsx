@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { TextLink } from '../../components/text-link.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMe } from './profile.tsx';
 import { Frame, withToken } from './recovery.tsx';
@@ -32,6 +33,12 @@ function Join({ token }: { token: string }) {
           </>
         )}
       </Loaded>
+      {invitation.error !== null && (
+        <>
+          <Text size="sm">Ask the person who invited you for another one.</Text>
+          <TextLink to="/">Go to Stak</TextLink>
+        </>
+      )}
     </Frame>
   );
 }

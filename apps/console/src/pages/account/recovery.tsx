@@ -10,6 +10,8 @@ import { client, session } from '../../queries/api.ts';
 import { takeDestination } from '../../queries/destination.ts';
 import { readDemo } from './demo.ts';
 
+export const passwordHint = 'At least ten characters: three or four words that do not belong together.';
+
 // What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
 // mail, opened in the same tab, it begins again.
 export const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
@@ -117,7 +119,7 @@ function ResetPassword({ token }: { token: string }) {
           <PasswordInput
             name="password"
             label="New password"
-            description="At least ten characters: three or four words that do not belong together."
+            description={passwordHint}
             required
             autoComplete="new-password"
             error={complaint}

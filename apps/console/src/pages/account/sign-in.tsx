@@ -19,6 +19,8 @@ import {
   useProviders,
 } from './provider-buttons.tsx';
 
+import { passwordHint } from './recovery.tsx';
+
 const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
@@ -173,7 +175,7 @@ const Credentials = ({ isNew, email, complaints }: CredentialsProps) => (
     <PasswordInput
       name="password"
       label="Password"
-      description={isNew ? 'At least 10 characters' : undefined}
+      description={isNew ? passwordHint : undefined}
       required
       autoComplete={isNew ? 'new-password' : 'current-password'}
       error={complaints.password}
