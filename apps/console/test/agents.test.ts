@@ -345,15 +345,10 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('status', { name: 'Answer' }).getByText('Answered').waitFor();
     expect(JSON.parse(destination.bodies[1]!)).toMatchObject({ arguments: { day: 'Monday' } });
     // What is typed is tried, and not what was saved.
-    const calls = destination.bodies.length;
     await field('Arguments').fill('{ "type": "object", "required": ["month"] }');
     await page.getByRole('button', { name: 'Call it' }).click();
-    await page.getByRole('status', { name: 'Answer' }).getByText('Failed').waitFor();
-    await page
-      .getByRole('status', { name: 'Answer' })
-      .getByText(/invalid arguments.*month/)
-      .waitFor();
-    expect(destination.bodies).toHaveLength(calls);
+    await page.getByText(/invalid arguments.*month/).waitFor();
+    expect(destination.bodies).toHaveLength(2);
     await field('Arguments').fill('{ "type": "object" }');
     expect(await findBarriers(page)).toEqual([]);
     await field('What it does').fill('Knows the hours.');

@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Client, createClient } from '@stak/client';
-import { openBrowser } from '../apps/console/test/browser.ts';
+import { openBrowser } from './browser.ts';
 
 const { values: options } = parseArgs({
   options: {
