@@ -61,6 +61,25 @@ async function choose(page: Page, name: string, item: string): Promise<void> {
 
 const describeOrganisation = describe.skipIf(!browser);
 describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a browser)', slowly, () => {
+  it('gets another admin, by a fresh second factor', async () => {
+    const { page, client, email, password, failures } = await openMembers(undefined);
+    await joinedBy(client, 'Gus', 'member');
+    const { accounts } = await openSession(email, password);
+    const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
+    const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+
+    await page.goto(`${server.url}/console/account?tab=members`);
+    await page.getByRole('combobox', { name: 'Role of Gus' }).click();
+    await page.getByRole('option', { name: 'admin' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Show your second factor again' });
+    await dialog.getByLabel('Code').fill(recoveryCodes[0]!);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('The role is changed.').waitFor();
+    const roles = (await client.accounts.listMembers()).data.data.map(one => [one.name, one.role]);
+    expect(Object.fromEntries(roles)).toEqual({ Gus: 'admin', Sample: 'owner' });
+    expect(failures).toEqual([]);
+  });
+
   it('gets another owner, by a fresh second factor', async () => {
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
