@@ -2,8 +2,8 @@ import { createWithin as createOneWithin, type KeyOf, type WriteStep } from '@st
 import { type Service, ttlAfter } from './deps.ts';
 import { creation } from './table.ts';
 
-// Creates one of something of which a tenant has a limited number. `checkCount` counts what is there, and throws if that
-// is enough.
+// Creates something whose number is limited per tenant. `checkCount` counts what exists, and throws if the limit is
+// reached.
 export const createWithin = (
   { store, clock }: Pick<Service, 'store' | 'clock'>,
   key: KeyOf<typeof creation>,

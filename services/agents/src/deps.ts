@@ -20,9 +20,9 @@ export type Entered = {
   settings: TenantSettings;
 };
 type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
-// The gate of what comes in by a channel: the tenant that has claimed it, if it is active.
+// Finds the active tenant that has claimed a channel.
 type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
-// Whose identity on a channel this is, by `channel_identities`.
+// Finds the user with an identity on a channel, by `channel_identities`.
 export type FindChannelUser = (
   tenantId: string,
   channel: string,
@@ -33,7 +33,7 @@ export type ApprovalRequest = {
   tenant_id: string;
   conversation_id: string;
   approval_id: string;
-  user_id: string | undefined; // whose conversation it is; undefined: the host's own
+  user_id: string | undefined; // the user of the conversation; undefined: the host's own
   approval: 'user' | 'admin';
   name: string; // of the skill
   input: unknown;
@@ -45,33 +45,33 @@ export type AgentsDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // which of those that hold leases are gone; without it leases run out
-  peers?: Peers; // other processes, where answers are made that somebody here follows
+  owners?: Owners; // tells which lease holders are gone; without it, leases have to expire
+  peers?: Peers; // other processes, for answers that are followed here and made there
   random?: Random;
-  dueShards?: number; // at least; a store keeps the highest number that it ever had
+  dueShards?: number; // minimum; a store keeps the highest number that it ever had
   sealer: Sealer;
   outbound: Outbound;
-  mcpOutbound?: Outbound; // that reads longer answers, for MCP servers
+  mcpOutbound?: Outbound; // reads longer responses, for MCP servers
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
-  // What a user is in their tenant: `admin` may agree to what needs one. Nobody is, if nobody says.
+  // The role of a user in their tenant: `admin` may approve what needs one. Without it, no user is an admin.
   roleOf?(tenantId: string, userId: string): Promise<string | undefined>;
-  // A call waits for somebody's approval. Told at least once, by the approval's id.
+  // Called at least once when a call waits for an approval, with the approval's id.
   askApproval?(request: ApprovalRequest): Promise<void>;
-  // It was decided, or nobody can decide it any more: what asked for it goes. Told at least once.
+  // Called at least once when it was decided or can no longer be decided: withdraws the request.
   withdrawApproval?(request: ApprovalRequest): Promise<void>;
-  // Whether an account may store so many bytes more; always, if nobody says.
+  // Whether an account may store this many more bytes. Without it, always.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
-  models?: Models; // none: answers come from rules and skills only
-  // What the operator allows an account to spend on models a day; without it, as much as its tenants allow.
+  models?: Models; // without it, answers come from rules and skills only
+  // The operator's limit of an account's spending on models per day; without it, only the limits of tenants apply.
   spendPerDayUsd?(accountId: string): Promise<number | undefined>;
   ports?: SkillPorts; // a skill whose port is missing is not listed
-  skills?: readonly Skill[]; // of the operator, besides the built-in ones
+  skills?: readonly Skill[]; // of the operator, in addition to the built-in ones
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
 };
 
-// What every operation works with.
+// Shared by all operations.
 export type Service = {
   readonly store: Store;
   readonly clock: Clock;
@@ -95,9 +95,9 @@ export type Service = {
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
   readonly messageCounter: MessageCounter;
-  readonly notifier: Notifier; // rung when there is something for the worker
-  readonly memoryNotifier: Notifier; // when there is something to summarise
-  readonly hub: Hub; // answers that are being made in this process
+  readonly notifier: Notifier; // notified when there is work for the worker
+  readonly memoryNotifier: Notifier; // notified when there is something to summarise
+  readonly hub: Hub; // answers in progress in this process
 };
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();

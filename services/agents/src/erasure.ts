@@ -42,8 +42,8 @@ import { type ConversationKey, keyOfConversation } from './turns/lease.ts';
 
 type Erased = 'done' | 'more';
 
-// Conversations are deleted as anybody deletes them: unreadable at once, and removed by the worker. It goes on after
-// the job is done, within seconds.
+// Conversations are deleted like by a request: unreadable at once, and removed by the worker within seconds after the
+// job is done.
 export function createEraser(service: Service) {
   return {
     name: 'agents',
@@ -61,7 +61,7 @@ async function eraseUser(service: Service, tenant_id: string, user_id: string): 
   const { items } = await store.query(conversationsOfUser, { tenant_id, user_id }, page);
   let deleted = 0;
   for (const key of items) {
-    // The index is late: what it still lists may be gone, or begun anew by somebody else.
+    // The index may be out of date: what it lists may be deleted, or belong to another user now.
     if ((await readHead(service, key))?.user_id !== user_id) continue;
     await deleteConversation(service, key);
     if (++deleted === limits.erasedTogether) break;
@@ -128,7 +128,7 @@ const eraseSecrets = ({ store }: Service, { tenant_id, type, channel_id }: ItemO
     if (!isRefused(error)) throw error;
   });
 
-// What is in no turn yet, and what was asked of somebody.
+// What is in no turn yet, and pending approvals.
 async function* exportUnfinished(
   service: Service,
   head: ConversationKey,

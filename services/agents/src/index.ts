@@ -60,11 +60,11 @@ export function createAgents(deps: AgentsDeps) {
     workers: [createTurnWorker(service), createMemoryWorker(service)],
     eraser: createEraser(service),
     prepare: () => service.dueShards.refresh(),
-    // What a tenant's settings ask for and the server does not have, before they are saved.
+    // Settings that the server cannot fulfil, checked before they are saved.
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
       checkSettings(service, tenantId, before, after),
     accountSkills: service.skills.filter(one => one.isAboutAccount).map(one => one.name),
-    // What the worker does, once: for tests and for runs without one.
+    // One round of the worker: for tests and for processes without one.
     runDue: () => runDue(service),
   };
 }

@@ -18,7 +18,7 @@ import {
 
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
 
-// Whose storage each item of agents takes.
+// The account whose storage each item counts for.
 export const agentOwners = [
   ownedByKey(conversation, byTenant),
   ownedByKey(state, byTenant),

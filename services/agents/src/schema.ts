@@ -5,7 +5,7 @@ import * as limits from './limits.ts';
 import { approvals } from './skills/skill.ts';
 import { ratings } from './table.ts';
 
-// What goes over the wire. Attribute names are the table's own.
+// Requests and responses of the API. Attribute names are the same as in the table.
 
 const idShape = /^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/;
 const idHint = 'Letters, digits and . _ : @ | + = ~ -, beginning with a letter, a digit or _';

@@ -10,11 +10,11 @@ import { approvals } from './skills/skill.ts';
 
 export type SettingsProblem = { field: string; detail: string };
 
-// The document's own example, which programs write as it is. Where Bedrock is not configured the default answers.
+// The example of the design document, which programs write as it is. Without Bedrock, the default model is used.
 const documented = { provider: 'bedrock', model: 'claude-sonnet-4-5-20250929' };
 
-// What cannot work of what is about to be saved. What was stored before is not complained about again: a provider
-// may have been taken away since.
+// Finds settings that cannot work before they are saved. Values that were stored before are not reported again: a
+// provider may have been removed since.
 export async function checkSettings(
   service: Service,
   tenant_id: string,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import * as limits from './limits.ts';
 import { type Approval, approvals } from './skills/skill.ts';
 
-// What a tenant's settings say to agents. The documented ones are always there; the others are ours, kept by tenants
-// as they are, and read with a default where they are missing or wrong.
+// The settings of a tenant that agents use. The documented ones always exist; the others are ours, stored by tenants as
+// they are, and have a default if they are missing or invalid.
 export type TenantSettings = {
   ai_provider: string;
   ai_model: string;
@@ -27,13 +27,13 @@ export type AgentSettings = TenantSettings & {
   ai_fallback: z.infer<typeof fallbackModel> | undefined;
   skill_approvals: Readonly<Record<string, Approval>>; // by the name of the skill
   memory: 'automatic' | 'on_request'; // whether conversations are summarised and facts learnt from them
-  approval_hours: number; // until a call that nobody decides on is refused
+  approval_hours: number; // until an undecided call is refused
 };
 
 const approvalLevel = z.enum(approvals);
 const approvalChoices = z.record(z.string(), z.unknown()).catch({});
 
-// What is wrong is left out, so that a slip of the pen never does away with an approval.
+// Invalid entries are left out, so that a typo never removes an approval.
 const readApprovals = (value: unknown): Record<string, Approval> =>
   Object.fromEntries(
     Object.entries(approvalChoices.parse(value)).flatMap(([name, level]) => {
@@ -52,7 +52,7 @@ const own = {
   approval_hours: z.number().gt(0).max(limits.approvalHoursMost).catch(limits.approvalHours),
 };
 
-// A turn reads them several times, and tenants give the same object as long as its settings stay as they are.
+// A turn reads them several times, and tenants return the same object while the settings are unchanged.
 const known = new WeakMap<TenantSettings, AgentSettings>();
 
 export function readAgentSettings(settings: TenantSettings): AgentSettings {
@@ -76,7 +76,7 @@ const parseAgentSettings = (settings: TenantSettings): AgentSettings => ({
   approval_hours: own.approval_hours.parse(settings.approval_hours),
 });
 
-// A tenant enables what it registered in `custom_skills`, by name; an object there may name it too.
+// A tenant enables its `custom_skills` by name; an entry there may also be an object with a name.
 export function enabledNames({ enabled_skills, custom_skills }: TenantSettings): Set<string> {
   const names = custom_skills.map(one =>
     typeof one === 'string' ? one : (one as { name?: unknown } | null)?.name,

@@ -7,7 +7,7 @@ import type { ApprovalRequest, Service } from './deps.ts';
 import { conversation, message } from './table.ts';
 import { conversations } from './tables.ts';
 
-// What every process hears by itself, where the store can tell it: a message was answered, or given up.
+// Runs in every process if the store can report changes: a message was answered, or given up.
 export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
   {
     subscription: subscribe({
@@ -24,8 +24,8 @@ export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
   },
 ];
 
-// What a program that knows only the document did: its messages go into the log, and what it deleted, or what has
-// expired, is removed from there. Seeing a change twice finds nothing left to do.
+// Handles changes of a program that knows only the documented item: its messages go into the log, and deleted or
+// expired ones are removed from there. Handling a change twice has no further effect.
 export const createSubscriptions = (service: Service): Subscription[] => [
   subscribe({
     name: 'agents-documented-item',
@@ -36,7 +36,8 @@ export const createSubscriptions = (service: Service): Subscription[] => [
       if (item ? isExternal(item) : old !== undefined) await mergeExternalWrites(service, item ?? old!);
     },
   }) as unknown as Subscription,
-  // Who may decide hears of it, and sees it no longer when it is decided, expired or gone. Told twice, it is one message.
+  // Notifies those who may decide, and withdraws the notice after the decision, the expiry or the deletion. Repeated,
+  // it is one message.
   subscribe({
     name: 'agents-approvals',
     table: conversations,
@@ -52,7 +53,7 @@ export const createSubscriptions = (service: Service): Subscription[] => [
   }) as unknown as Subscription,
 ];
 
-// A change that is seen again later asks no one again.
+// A repeated change does not ask again.
 const isWaiting = async ({ store }: Service, item: ItemOf<typeof approval>): Promise<boolean> =>
   (await store.get(approval, item, { consistent: true, pattern: 'read an approval' }))?.status === 'waiting';
 

@@ -1,7 +1,7 @@
 import { defineKeys, defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
 
-// What a list of conversations shows: not what was said.
+// What a list of conversations shows, without messages.
 const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
 
 export const ratings = ['good', 'bad'] as const;
@@ -19,7 +19,7 @@ export const conversationsKeys = defineKeys({
   stream: 'NEW_AND_OLD_IMAGES',
 });
 
-// Tenants' ids have no `#`, so no other partition of this table can be taken for one of these.
+// Tenants' ids contain no `#`, so no other partition of this table can be mistaken for one of these.
 export const conversation = entity(conversationsKeys, {
   name: 'conversation',
   description:

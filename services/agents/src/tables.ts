@@ -106,7 +106,7 @@ export const conversations = defineTable(conversationsKeys, {
   ],
 });
 
-// The document keeps memory in the table of tenants.
+// The design document stores memory in the table of tenants.
 export const tenantsWithMemory = extendTable(tenants, {
   entities: [memory, memoryChoice],
   queries: [memoriesOfUser, memoriesOfTenant, choicesOfTenant],

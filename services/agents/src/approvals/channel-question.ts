@@ -8,13 +8,14 @@ import { type ApprovalItem, type Progress, readApprovals, readPaused } from './p
 import { pausedTurn } from './table.ts';
 import { questionOf } from './views.ts';
 
-// The message with the buttons: what the channel calls it, and the statuses that it shows.
+// The message with the buttons: its id in the channel, and the statuses that it shows.
 type Shown = Omit<ReplyAddress, 'tenant_id'> & { as: Record<string, string>; statuses: string };
 
 const statusesOf = (approvals: readonly ApprovalItem[]): string =>
   approvals.map(({ status }) => status).join(' ');
 
-// Shows the question of a paused turn with its buttons. One that has gone on meanwhile asks nothing any more.
+// Shows the question of a paused turn with its buttons. A turn that has continued in the meantime asks nothing any
+// more.
 export async function askInChannel(
   service: Service,
   key: ConversationKey,
@@ -37,8 +38,8 @@ export async function askInChannel(
   return outcome;
 }
 
-// Says in the message what was decided, and takes the buttons away. It is worth one try: a button that stayed is told
-// what was decided when somebody presses it.
+// Updates the message with the decision, and removes the buttons. Tried once: pressing a remaining button shows what
+// was decided.
 export async function showDecisions(
   service: Service,
   key: ConversationKey,

@@ -15,8 +15,8 @@ const noApproval = () => agentErrors.create('agents.approval_not_found', 'Approv
 const isOwn = (caller: Caller, { user_id }: Pick<ApprovalItem, 'user_id'>): boolean =>
   caller.kind === 'endUser' && caller.userId === user_id;
 
-// A host stands for its users, whose tokens it mints. What an admin has to agree to takes a key of the scope `admin`,
-// or a user of the tenant who is one.
+// A host acts for its users, whose tokens it mints. An approval by an admin requires a key with the scope `admin`, or a
+// user of the tenant who is an admin.
 async function mayDecide(service: Service, caller: Caller, item: ApprovalItem): Promise<boolean> {
   if (caller.kind === 'account') return item.approval === 'user' || caller.scope === 'admin';
   return item.approval === 'user' ? isOwn(caller, item) : isAdmin(service, caller, item.tenant_id);
@@ -37,8 +37,8 @@ export async function findApproval(
   return item;
 }
 
-// One transaction decides and wakes the turn. Of any number of decisions the first one counts; a repetition of it is
-// answered as it was, and any other one is refused.
+// One transaction decides and wakes the turn. Of several decisions the first one counts; repeating it returns the same
+// result, and any other one is refused.
 export async function decide(
   service: Service,
   caller: Caller,
@@ -57,7 +57,7 @@ export async function decide(
     const known = await readState(service, key);
     if (known?.paused !== item.turn_id) throw isDecided('cancelled');
     const change = { status, decided_at: timestampOf(nowMs), decided_by: nameOf(caller), reason };
-    // Who holds the lease sees it when they give it back; due now, it would only be found leased.
+    // The holder of the lease sees it when they release it; due now, it would only be found leased.
     const due = isLeased(known, nowMs) ? {} : dueAt(service, key, nowMs);
     const fence = known.fence === undefined ? is.absent : known.fence;
     try {
@@ -80,7 +80,7 @@ export async function decide(
       );
     } catch (error) {
       if (!failedCondition(error)) throw error;
-      return undefined; // somebody else was faster, or the lease moved: what is so now decides
+      return undefined; // another decision was first, or the lease moved: read again
     }
     const { waiting_since: _, ...rest } = item;
     return { ...rest, ...change };

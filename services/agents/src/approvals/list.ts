@@ -8,8 +8,8 @@ import { type ApprovalItem, readApprovals, readPaused } from './paused-turn.ts';
 import { approval, approvalsOfTenant, approvalsOfUser } from './table.ts';
 import { showApproval } from './views.ts';
 
-// What waits in a tenant, oldest first: everything for a host, what needs an admin and their own for a user who is one,
-// their own for anybody else.
+// The pending approvals of a tenant, oldest first: all of them for a host; for an admin, those that need one and their
+// own; for other users, their own.
 export async function listApprovals(
   service: Service,
   caller: Caller,
@@ -25,7 +25,7 @@ export async function listApprovals(
   const refs = found.items.map(({ conversation_id, approval_id }) =>
     ref(approval, { tenant_id, conversation_id, approval_id }),
   );
-  // The index is late; the items are not.
+  // The index may be out of date; the items are not.
   const items = await store.batchGet(refs, { consistent: true, pattern: 'read approvals' });
   const isFor = (one: ApprovalItem) =>
     own === undefined || one.user_id === own || (seesAll && one.approval === 'admin');
@@ -35,7 +35,7 @@ export async function listApprovals(
   };
 }
 
-// Of a message that has no answer yet: if somebody has to decide, what.
+// For a message without an answer: the pending approvals, if there are any.
 export async function showWaiting(service: Service, address: ConversationKey & { message_id: string }) {
   const { message_id, conversation_id } = address;
   const waiting = { message_id, conversation_id, status: 'waiting' as const };

@@ -13,14 +13,14 @@ export type PendingCall = {
   tool_call_id: string;
   name: string;
   input: unknown;
-  approval?: 'user' | 'admin'; // nobody is asked without it
+  approval?: 'user' | 'admin'; // without it, no approval is needed
   approval_id?: string;
-  refused?: string; // why it is not even asked about
-  is_started?: boolean; // of one that is not to be made twice
+  refused?: string; // why the call is refused without asking
+  is_started?: boolean; // for a call that must not be made twice
   result?: { output: unknown; text: string; is_error?: boolean };
 };
 
-// A turn as far as it has come. What it does from here on, it does once, whichever process does it.
+// The progress of a turn. From here on every call is made once, in any process.
 export type Progress = Omit<
   ItemOf<typeof pausedTurn>,
   'tenant_id' | 'conversation_id' | 'messages' | 'calls'
@@ -52,8 +52,8 @@ const itemOf = (key: ConversationKey, progress: Progress): ItemOf<typeof pausedT
 
 type Pausing = { hours: number; reply?: string };
 
-// Writes down what is to be done before any of it is done. If somebody has to agree to it, the lease goes back in the
-// same transaction, and nobody works on the turn until they have decided or their time is up. The new approvals.
+// Stores the calls before any of them is made. If an approval is needed, the lease is released in the same transaction,
+// and the turn rests until the decision or the end of its time. Returns the new approvals.
 export async function pauseTurn(
   service: Service,
   held: Held,
@@ -162,7 +162,7 @@ export type Ready =
   | { isReady: true; approvals: ApprovalItem[] }
   | { isReady: false; approvals: ApprovalItem[]; untilMs: number };
 
-// What was decided. Those whose time is up are refused by nobody; from then on no one can agree to them.
+// The decisions. Approvals whose time is up are refused; from then on they cannot be approved.
 export async function settleApprovals(
   service: Service,
   key: ConversationKey,
@@ -189,7 +189,7 @@ export async function settleApprovals(
   return { isReady: false, approvals, untilMs: Math.min(...waiting.map(one => Date.parse(one.expires_at))) };
 }
 
-// For a conversation that is cleared, or a turn that is given up: nothing waits any more.
+// For a conversation that is cleared, or a turn that is given up: cancels everything pending.
 export const cancelSteps = (
   key: ConversationKey,
   approvals: readonly ApprovalItem[],

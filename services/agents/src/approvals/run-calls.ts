@@ -19,8 +19,8 @@ type Running = {
 
 type Result = NonNullable<PendingCall['result']>;
 
-// Makes the calls that were agreed to, one after the other, and writes down what each brought before the next one. A
-// call that a process died in is made again with the same key; one that must not be made twice is not.
+// Makes the approved calls, one after the other, and stores the result of each before the next one. If a process dies
+// during a call, the call is repeated with the same key, unless it must not be made twice.
 export async function runCalls(service: Service, running: Running): Promise<Progress> {
   const { held, emit } = running;
   let { progress } = running;
@@ -62,13 +62,13 @@ async function run(
   const { input, name } = call;
   const idempotency_key = `${progress.turn_id}.${findUnknown(progress, call) ?? call.tool_call_id}`;
   const outcome = await executeSkill(service.clock, skill, input, { ...scope, idempotency_key });
-  scope.signal.throwIfAborted(); // the lease is lost: what came of it is for the next holder to find out
+  scope.signal.throwIfAborted(); // the lease is lost: the next holder finds out the result
   if (!outcome.ok) return failed(outcome.reason, sayFailed(name, outcome.reason), outcome.isUnknown);
   return { output: outcome.result.data ?? null, text: outcome.result.text };
 }
 
-// A model may repeat a call whose outcome is unknown. Until one of them is known to be done, the repeated call has the key
-// of the first one. Returns the id of that one.
+// A model may repeat a call whose outcome is unknown. Until one of them is known to be done, the repeated call has the
+// key of the first one. Returns the id of that one.
 function findUnknown({ messages }: Progress, { name, input }: PendingCall): string | undefined {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
   const same = new Set<string>();
@@ -110,7 +110,7 @@ function refusalOf(
 export const sayResults = (calls: readonly PendingCall[]): string =>
   calls.map(({ result }) => result?.text ?? '').join('\n') || 'Done.';
 
-// What the model goes on from: its calls and their results, those of one step in one message.
+// What the model continues from: its calls and their results, those of one step in one message.
 export function messagesWithResults({ messages, calls }: Progress): Message[] {
   const results = calls.map(
     ({ tool_call_id, name, result }): Part => ({

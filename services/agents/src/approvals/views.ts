@@ -21,7 +21,7 @@ export const showApproval = (item: ApprovalItem) => ({
   reason: item.reason ?? null,
 });
 
-// For a channel that has no buttons.
+// For a channel without buttons.
 export const sayWaiting = (calls: readonly PendingCall[]): string =>
   [
     'This needs an approval first:',
@@ -37,7 +37,7 @@ const outcomes = {
   cancelled: 'It is no longer needed.',
 } as const;
 
-// For a channel that has them.
+// For a channel with buttons.
 export const questionOf = (conversation_id: string, approvals: readonly ApprovalItem[]): Question => ({
   text: approvals.some(({ status }) => status === 'waiting')
     ? 'This needs an approval first:'
@@ -52,7 +52,7 @@ export const questionOf = (conversation_id: string, approvals: readonly Approval
   })),
 });
 
-// What happened before the turn was paused, for those who follow it from here on. Ends with what was decided, unless it
+// The events before the turn was paused, for clients that follow it from here on. Ends with the decisions, unless it
 // still waits.
 export function replayEvents(
   { messages, calls, routing }: Progress,

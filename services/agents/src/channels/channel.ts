@@ -4,7 +4,7 @@ import type { Service } from '../deps.ts';
 export const channelTypes = ['slack', 'teams', 'telegram', 'whatsapp'] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
-// What came in: the bytes as they were sent, because signatures are made over them.
+// The request: exact bytes, because signatures are computed over them.
 export type Delivery = {
   channelId: string;
   header(name: string): string | undefined;
@@ -14,23 +14,23 @@ export type Delivery = {
 // One message of a user, in the provider's own ids.
 export type ChannelMessage = {
   id: string; // the same for every repetition
-  identity: string; // who says it
-  chat: string; // where: one conversation each
+  identity: string; // the sender
+  chat: string; // the chat: one conversation each
   text: string;
-  atS?: number; // when it was said, if the provider's signature does not tell how old it is
-  replyTo: Record<string, string>; // what the provider needs to put the answer there
+  atS?: number; // when it was sent, if the provider's signature does not show its age
+  replyTo: Record<string, string>; // what the provider needs to deliver the answer
 };
 
-// A button under a question, pressed by somebody.
+// A press of a button under a question.
 export type ChannelPress = {
-  identity: string; // who pressed it
+  identity: string; // the person who pressed it
   conversation_id: string;
   approval_id: string;
   approved: boolean;
-  tellTo?: Record<string, string>; // where to tell them, and nobody else, why nothing came of it
+  tellTo?: Record<string, string>; // where to show them, and only them, why it had no effect
 };
 
-// The calls of a turn that wait for an approval or waited for one. Those that wait have buttons.
+// The calls of a turn that need or needed an approval. Pending ones have buttons.
 export type Question = {
   text: string;
   conversation_id: string;
@@ -46,14 +46,14 @@ export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: stri
 
 type Secrets = Record<string, string>;
 
-// What tells one provider from another. Nothing is read from a delivery before it is proven.
+// What differs between providers. A delivery is not read before it is verified.
 export type ChannelKind = {
   readonly credentials: z.ZodObject; // all of them secret
-  // Asked before credentials are kept, where a delivery does not show that its sender knows them.
+  // Called before credentials are stored, if a delivery does not show that its sender knows them.
   checkOwner?(service: Service, channelId: string, secrets: Secrets): Promise<Outcome>;
   prove(service: Service, delivery: Delivery, secrets: Secrets): Promise<boolean>;
   read(delivery: Delivery): Understood;
-  // The handshake of a provider that asks by GET before it sends anything.
+  // The handshake of a provider that sends a GET request first.
   greet?(query: Readonly<Record<string, string>>, secrets: Secrets): string | undefined;
   send(
     service: Service,
@@ -62,7 +62,7 @@ export type ChannelKind = {
     replyTo: Record<string, string>,
     text: string,
   ): Promise<Outcome>;
-  // Of channels with buttons. Shows the question, or, with what came of that, what has become of it since.
+  // For channels with buttons. Shows the question, or, with the result of that, updates it.
   ask?(
     service: Service,
     channelId: string,
@@ -71,7 +71,7 @@ export type ChannelKind = {
     question: Question,
     shownAs?: Record<string, string>,
   ): Promise<Outcome & { shownAs?: Record<string, string> }>;
-  // To somebody who pressed a button that is not theirs, or too late.
+  // To a person who pressed a button that is not theirs, or too late.
   tell?(
     service: Service,
     channelId: string,
@@ -79,7 +79,7 @@ export type ChannelKind = {
     tellTo: Record<string, string>,
     text: string,
   ): Promise<Outcome>;
-  // The body of the answer to a press, where the provider shows it to whom it was.
+  // The body of the response to a press, if the provider shows it to that person only.
   answerPress?(delivery: Delivery, text: string): PressAnswer | undefined;
 };
 type PressAnswer = { statusCode: number; type: string; value: string };

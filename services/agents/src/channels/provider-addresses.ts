@@ -1,4 +1,4 @@
-// Where the providers' APIs are. Others in tests, behind a proxy, or in a sovereign cloud.
+// The URLs of the providers' APIs. Different in tests, behind a proxy, or in a sovereign cloud.
 export type ChannelAddresses = {
   slack: string;
   telegram: string;

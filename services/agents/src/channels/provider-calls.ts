@@ -6,7 +6,7 @@ import { readJson } from './signatures.ts';
 
 export type Called = { status: number; json: Readonly<Record<string, unknown>>; retryMs?: number };
 
-// A call of a provider's API, by the guarded client: addresses of a tenant's channel may come from a message.
+// Calls a provider's API with the guarded client: URLs of a tenant's channel may come from a message.
 export async function callJson(
   { outbound }: Service,
   url: string,
@@ -31,7 +31,7 @@ export async function callJson(
   return { status: result.status, json: readJson(result.body), retryMs };
 }
 
-// Too busy, or broken for now: worth another try. Anything else a provider refuses, it refuses for good.
+// Busy, or temporarily broken: can be retried. Any other refusal is permanent.
 export function judge(
   called: Called | { failed: string },
   isFine: (json: Called['json']) => boolean,

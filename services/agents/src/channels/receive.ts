@@ -23,7 +23,8 @@ import { notice } from './table.ts';
 const hash = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
 
-// What came by a proven channel, accepted before it is answered: the provider hears "200" when nothing can be lost.
+// A message from a verified channel. It is stored before it is answered: the provider gets a 200 when nothing can be
+// lost.
 export async function takeMessage(
   service: Service,
   owner: string,
@@ -31,7 +32,7 @@ export async function takeMessage(
   said: ChannelMessage,
 ): Promise<void> {
   const { type, channel_id } = address;
-  // Its receipt is gone by now, so that nobody could tell it from a repetition.
+  // Its receipt has expired, so it could not be distinguished from a repetition.
   const oldestS = secondsOf(service.clock.now()) - limits.receiptDays * 24 * 60 * 60;
   if (said.atS !== undefined && said.atS < oldestS) return;
   const conversationFor = (user: string) => ({
@@ -50,7 +51,7 @@ export async function takeMessage(
   const user_id = await service.findChannelUser(owner, type, said.identity);
   if (user_id === undefined) return tell(service, nobody, said.identity, to, 'unknown');
 
-  const conversation = conversationFor(user_id); // an identity that is linked to somebody else begins anew
+  const conversation = conversationFor(user_id); // an identity that is linked to another user starts a new conversation
   const message_id = `msg_${hash(type, channel_id, said.id)}`;
   if (await service.store.get(messageItem, { ...conversation, message_id }, { consistent: true })) return;
   if (!(await service.hasRoom(entered.account_id, Buffer.byteLength(said.text) + limits.answerBytes)))
@@ -82,8 +83,8 @@ export async function takeMessage(
   }
 }
 
-// A button that somebody pressed. They decide as the user who is linked to them, and only what that user may: the first
-// decision counts. What is answered is for them alone.
+// A button was pressed. The person decides as their linked user, and only what that user may decide: the first decision
+// counts. The response is shown to them only.
 export async function takePress(
   service: Service,
   owner: string,
@@ -127,11 +128,11 @@ async function decidePress(
 
 const pressRefusals: Readonly<Record<string, string | undefined>> = {
   'agents.approval_not_found': 'You cannot decide this, or it has already been decided.',
-  'agents.approval_not_yours': undefined, // said well enough
+  'agents.approval_not_yours': undefined, // clear enough
   'agents.approval_decided': undefined,
 };
 
-// Whether it was new.
+// Returns whether it was new.
 async function acceptFrom(service: Service, incoming: Incoming, user_id: string): Promise<boolean> {
   for (let tries = 0; tries < 3; tries++) {
     const mode = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
@@ -197,8 +198,8 @@ async function tell(
           state,
           conversation,
           { set: { reply: writeReply(to, text), ...dueAt(service, conversation, nowMs) }, setOnce: fresh },
-          // A worker that holds it removes it without another look. Then nobody counts as told, and the next message
-          // brings the notice.
+          // A worker that holds the notice removes it without checking again. Then it does not count as sent, and the
+          // next message causes another one.
           { upsert: true, if: { fence: is.absent, reply: is.absent } },
         ),
       },

@@ -136,7 +136,7 @@ export function createChannelRoutes(service: Service) {
         const answer = told[0] === undefined ? undefined : channel.answerPress?.(delivery, told[0]);
         return c.json(challenge === undefined ? (answer ?? {}) : { challenge }, 200);
       },
-      // Fail closed: no secrets, no proof.
+      // Without secrets, nothing is verified.
       async c => {
         const { type, id } = webhookParams.parse(c.req.param());
         const opened = await openSecrets(service, { type, channel_id: id });

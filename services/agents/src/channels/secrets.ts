@@ -65,7 +65,7 @@ function checkCredentials(schema: z.ZodObject, credentials: unknown): Record<str
 
 export type OpenedSecrets = { tenant_id: string; secrets: Record<string, string> };
 
-// Undefined for a channel nobody has given secrets for: then nothing it sends can be proven.
+// Undefined for a channel without secrets: nothing it sends can be verified.
 export async function openSecrets(
   service: Service,
   address: ChannelAddress,

@@ -7,25 +7,26 @@ import type { ConversationKey } from '../turns/lease.ts';
 import type { ChannelType } from './channel.ts';
 import { openSecrets } from './secrets.ts';
 
-// An answer on its way: kept in the state of its conversation, so that it is sent after a crash, and before the next.
+// A reply to be sent: stored in the state of its conversation, so that it is sent after a crash, and before the next
+// one.
 export type ReplyAddress = {
   tenant_id: string;
   type: ChannelType;
   channel_id: string;
   to: Record<string, string>;
 };
-// `asks` is a turn that waits for an approval: where there are buttons, they are shown instead of the text.
+// `asks` is a turn that waits for an approval: if the channel has buttons, they are shown instead of the text.
 type Reply = ReplyAddress & { text: string; attempts: number; asks?: string };
 
 export const sayUnavailable = 'I could not answer this. Please try again later.';
 
-// Of a burst, the last message says where the answer goes.
+// Of several messages, the last one decides where the answer goes.
 export function replyAddress(waiting: readonly MessageItem[]): ReplyAddress | undefined {
   const text = waiting.findLast(one => one.reply_to !== undefined)?.reply_to;
   return text === undefined ? undefined : (JSON.parse(text) as ReplyAddress);
 }
 
-// The reader sees that there was more.
+// Shows that the text was cut.
 const fit = (text: string, mostChars: number): string =>
   text.length <= mostChars ? text : `${cutText(text, mostChars - 2)} …`;
 
@@ -37,13 +38,13 @@ export const writeReply = (to: ReplyAddress, text: string, asks?: string): strin
     ...(asks !== undefined && { asks }),
   } satisfies Reply);
 
-// What the state says of an answer to these messages, if one of them came by a channel.
+// The stored reply to these messages, if one of them came from a channel.
 export function replyTo(waiting: readonly MessageItem[], text: string, asks?: string): string | undefined {
   const to = replyAddress(waiting);
   return to && writeReply(to, text, asks);
 }
 
-// Undefined when it is sent, or given up. A crash right after sending sends it twice: no channel has a way to ask.
+// Undefined when it is sent, or given up. After a crash right after sending it is sent twice: channels cannot be asked.
 export async function sendReply(
   service: Service,
   key: ConversationKey,
@@ -52,7 +53,7 @@ export async function sendReply(
   const reply = JSON.parse(text) as Reply;
   const { tenant_id, type, channel_id, attempts } = reply;
   const opened = await openSecrets(service, { type, channel_id });
-  if (opened?.tenant_id !== tenant_id) return undefined; // it is somebody else's channel now
+  if (opened?.tenant_id !== tenant_id) return undefined; // the channel belongs to another tenant now
   const channel = service.channels[type];
   const outcome =
     reply.asks !== undefined && channel.ask

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as limits from '../limits.ts';
 
-// Takes the same time wherever the two differ.
+// Compares in constant time.
 export function isSame(given: string | undefined, expected: string): boolean {
   const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
   return expected !== '' && a.length === b.length && timingSafeEqual(a, b);
@@ -23,7 +23,7 @@ type Json = { readonly [name: string]: unknown };
 export const asObject = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-// Ids come as numbers from some.
+// Some providers send ids as numbers.
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 export const asNumber = (value: unknown): number | undefined => {
@@ -31,7 +31,7 @@ export const asNumber = (value: unknown): number | undefined => {
   return Number.isFinite(number) ? number : undefined;
 };
 
-// A body that is not JSON has no messages. It was signed, so it is answered anyway.
+// A body that is not JSON has no messages. It was signed, so the response is a success anyway.
 export function readJson(body: Uint8Array): Json {
   try {
     return asObject(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));

@@ -57,10 +57,10 @@ export const slack = (address: string): ChannelKind => ({
 const callSlack = (service: Service, address: string, method: string, token = '', body: object = {}) =>
   callJson(service, `${address}/${method}`, [['authorization', `Bearer ${token}`]], body);
 
-// It answers 200 to everything, and says in the body whether it worked.
+// Slack always responds with 200, and reports success in the body.
 const isFine = (json: Readonly<Record<string, unknown>>): boolean => json.ok === true;
 
-// Plain texts: what a model wrote must not be read as a link or a command.
+// Plain text: output of a model must not be parsed as a link or a command.
 const plain = (text: string) => ({
   type: 'plain_text',
   text: cutText(text, limits.blockChars),
@@ -68,7 +68,7 @@ const plain = (text: string) => ({
 });
 const sectionOf = (text: string) => ({ type: 'section', text: plain(text) });
 
-// Where blocks are not shown: in notifications.
+// For places that do not show blocks, such as notifications.
 const textOf = ({ text, calls }: Question): string =>
   [text, ...calls.map(call => `- ${call.text}`)].join('\n');
 
@@ -110,13 +110,13 @@ function readPresses(channelId: string, body: Uint8Array): ChannelPress[] {
   });
 }
 
-// Slack reads what is between < and > as a command: an answer could call everybody in the channel.
+// Slack parses text between < and > as a command: an answer could notify everyone in the channel.
 const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const plainText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
-// A mention in a channel comes twice, as two events with ids of their own: time and place are the message's identity.
+// A mention in a channel arrives twice, as two events with different ids: time and channel identify the message.
 function readEvent(event: Readonly<Record<string, unknown>>): ChannelMessage | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
   if (event.bot_id !== undefined || event.subtype !== undefined) return undefined; // bots, edits, joins

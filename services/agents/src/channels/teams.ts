@@ -10,15 +10,15 @@ import { asObject, asText, hmacHex, readJson } from './signatures.ts';
 const issuer = 'https://api.botframework.com';
 const bearer = /^Bearer ([A-Za-z0-9_.-]{1,8000})$/;
 
-// The channel's id is the bot's app id. A request carries a token of the Bot Framework, made for this app and for the
-// service address that the activity names: the answer goes there.
+// The channel's id is the bot's app id. A request carries a token of the Bot Framework, issued for this app and for the
+// service URL in the activity: the answer goes there.
 export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKind {
   const keys = createKeys(teamsOpenId);
   const tokens = createRecentMap<string, { token: string; untilMs: number }>(limits.cachedTokens);
 
   const accessToken = async (service: Service, appId: string, password: string) => {
     const nowMs = service.clock.now();
-    // By the password, too: the app id alone gives no access to an earlier owner's conversations.
+    // Includes the password: the app id alone must not give access to an earlier owner's conversations.
     const cacheKey = hmacHex(password, appId);
     const known = tokens.get(cacheKey);
     if (known && known.untilMs > nowMs) return known.token;
@@ -36,7 +36,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
     return called.json.access_token;
   };
 
-  // Once known, it stays so while Microsoft cannot be asked.
+  // A verified owner stays verified while Microsoft cannot be reached.
   const owners = createRecentMap<string, true>(limits.cachedTokens);
   const isOwner = async (service: Service, appId: string, password: string): Promise<boolean> => {
     const key = hmacHex(password, appId);
@@ -52,7 +52,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
   return {
     credentials: z.strictObject({ app_password: z.string().min(1).max(limits.credentialChars) }),
 
-    // Anybody can claim an app id, and Microsoft signs for the app, not for us. The password is the owner's alone.
+    // Anyone can claim an app id, and Microsoft signs for the app, not for us. Only the owner knows the password.
     async checkOwner(service, appId, { app_password = '' }) {
       const token = await accessToken(service, appId, app_password);
       return typeof token === 'string' ? { ok: true } : judge(token, () => false);
@@ -74,7 +74,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
         });
         const { serviceUrl } = readJson(body);
         if (typeof serviceUrl !== 'string' || payload.serviceurl !== serviceUrl) return false;
-        // Also for credentials that were kept before anybody checked them.
+        // Also for credentials that were stored before they were checked.
         return await isOwner(service, channelId, app_password);
       } catch (error) {
         if (!(error instanceof errors.JOSEError))
@@ -152,7 +152,7 @@ function callBot(
   return callJson(service, `${base}/${path}`, [['authorization', `Bearer ${token}`]], body, method);
 }
 
-// Runs of text, not blocks of it: those would be read as Markdown, and a model could write a link.
+// Text runs, not text blocks: those are parsed as Markdown, and a model could write a link.
 const run = (text: string, more: object = {}) => ({
   type: 'RichTextBlock',
   inlines: [{ type: 'TextRun', text, ...more }],
@@ -165,7 +165,7 @@ function cardOf({ text, conversation_id, calls }: Question) {
     title,
     style,
     data: { conversation_id, approval_id, approved },
-    fallback: 'Action.Submit', // of clients that do not know it; the data is the same
+    fallback: 'Action.Submit', // for clients that do not support it; the data is the same
   });
   const body = calls.flatMap(call => [
     run(call.text, { fontType: 'Monospace' }),
@@ -182,7 +182,7 @@ function cardOf({ text, conversation_id, calls }: Question) {
   return { type: 'AdaptiveCard', version: '1.4', body: [run(text, { weight: 'Bolder' }), ...body] };
 }
 
-// An action of a card comes as an `invoke`, from older clients as a message with a value and without a text.
+// An action of a card arrives as an `invoke`, from older clients as a message with a value and without text.
 function readPress(json: Readonly<Record<string, unknown>>, identity: string): ChannelPress | undefined {
   const value = asObject(json.value);
   const isInvoke = json.type === 'invoke' && json.name === 'adaptiveCard/action';
@@ -194,7 +194,7 @@ function readPress(json: Readonly<Record<string, unknown>>, identity: string): C
   return { identity, ...ids, approved };
 }
 
-// The provider's signing keys, by its own metadata. jose fetches new ones when a token names one it does not know.
+// The provider's signing keys, from its metadata. jose fetches new ones when a token names an unknown key.
 function createKeys(openIdUrl: string) {
   let known: { keys: import('jose').JWTVerifyGetKey; untilMs: number } | undefined;
   return async (clock: Clock): Promise<import('jose').JWTVerifyGetKey> => {

@@ -6,7 +6,7 @@ import { asNumber, asObject, asText, isSame, readJson } from './signatures.ts';
 
 const secret = z.string().min(1).max(limits.credentialChars);
 
-// The channel's id is the bot's. Telegram signs nothing: it repeats a secret that was given with the webhook.
+// The channel's id is the bot's. Telegram does not sign: it repeats a secret that was set with the webhook.
 export const telegram = (address: string): ChannelKind => ({
   credentials: z.strictObject({
     secret_token: secret.regex(/^[A-Za-z0-9_-]{16,256}$/, '16 to 256 letters, digits, _ and -'),

@@ -8,11 +8,12 @@ import { isExternal, readHead } from './reads.ts';
 
 export type Caller = PrincipalOf<'user'>;
 
-// A host sees every conversation of its tenant, an end user only their own. A conversation without a user is the host's.
+// A host sees every conversation of its tenant, an end user only their own. A conversation without a user belongs to
+// the host.
 const mayUse = (caller: Caller, { user_id }: { user_id?: string }): boolean =>
   caller.kind === 'account' || caller.userId === user_id;
 
-// The conversation as it is now, also if another program wrote it last.
+// The current conversation, also if another program wrote it last.
 export async function findConversation(
   service: Service,
   caller: Caller,
@@ -26,7 +27,7 @@ export async function findConversation(
   return assertOwned(head, found => mayUse(caller, found), noConversation);
 }
 
-// Which user a request is about: the one a host names, or the end user who calls.
+// The user of a request: the one a host names, or the calling end user.
 export function resolveUser(caller: Caller, given: string | undefined): string | undefined {
   if (caller.kind === 'account') return given;
   if (given !== undefined && given !== 'me' && given !== caller.userId)

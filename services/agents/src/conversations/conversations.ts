@@ -33,7 +33,7 @@ import { showTurn } from './views.ts';
 const exists = () =>
   agentErrors.create('agents.conversation_exists', 'A conversation with this id already exists.');
 
-// Both items at once. The state may have outlived a conversation of the same id: its epoch goes on.
+// Writes both items. The state may have outlived a conversation with the same id: its epoch continues.
 export async function createConversation(
   service: Service,
   key: ConversationKey,
@@ -44,10 +44,10 @@ export async function createConversation(
     const before = await readState(service, key);
     if (before && !before.is_deleted) {
       if (await readHead(service, key)) throw exists();
-      await deleteConversation(service, key); // it has expired, and nobody has tidied up yet
+      await deleteConversation(service, key); // it has expired, and was not removed yet
       return undefined;
     }
-    if (before) await forgetConversation(service, before); // the new state no longer says what is to be forgotten
+    if (before) await forgetConversation(service, before); // the new state no longer says what to forget
     const nowMs = service.clock.now();
     const epoch = before?.epoch ?? nextEpoch(0, nowMs);
     const head = newHead(key, draft, epoch, nowMs);
@@ -129,7 +129,7 @@ export const listTurns = ({ store }: Service, head: Head, { newestFirst, ...page
 
 type Feedback = { rating: (typeof ratings)[number] | null; comment?: string };
 
-// Of a turn that is there: one that was cleared meanwhile does not come back by it.
+// Only for an existing turn: one that was cleared in the meantime must not come back.
 export async function rateTurn(
   service: Service,
   head: Head,
@@ -171,13 +171,13 @@ export async function* exportConversation(
 
 type Line = { kind: string; item: unknown };
 
-// One line of JSON each. The last one says that it is complete: without it, something broke off.
+// One line of JSON each. The last one says that it is complete: without it, the export was cut off.
 export function linesOf(items: AsyncGenerator<Line>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let count = 0;
   let isOver = false;
   return new ReadableStream({
-    // The next item is read when the reader has taken the one before, so a slow one costs no memory.
+    // The next item is read when the reader has consumed the last one, so a slow reader costs no memory.
     async pull(controller) {
       if (isOver) return controller.close();
       const { done, value } = await items.next();
@@ -190,7 +190,7 @@ export function linesOf(items: AsyncGenerator<Line>): ReadableStream<Uint8Array>
   });
 }
 
-// A conversation from elsewhere becomes a new one here: nobody sees it before it is complete.
+// Imports a conversation as a new one, which is invisible before it is complete.
 export async function importConversation(
   service: Service,
   key: ConversationKey,

@@ -18,13 +18,13 @@ import { refundMessage } from '../usage/quota.ts';
 import { digestOf } from './message-format.ts';
 import { isExternal, readHead, readWaiting } from './reads.ts';
 
-// One write ends the epoch: from then on no turn of it is visible, and a turn in progress cannot commit. What
-// waited for an answer is dropped with it. The worker removes the log, however long that takes.
+// One write ends the epoch: from then on its turns are invisible, and a turn in progress cannot commit. Waiting
+// messages are dropped with it. The worker removes the log, however long that takes.
 export const clearConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
   endEpoch(service, key, false, forgets);
 
-// As above, and the documented item goes too. Also for one that is gone already, because it expired or another
-// program deleted it.
+// The same, and deletes the documented item too. Also for a conversation that has expired, or that another program
+// deleted.
 export const deleteConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
   endEpoch(service, key, true, forgets);
 
@@ -32,7 +32,7 @@ async function endEpoch(
   service: Service,
   key: ConversationKey,
   deletes: boolean,
-  forgets: string | undefined, // the user; what the conversation taught us of them goes too
+  forgets: string | undefined, // the user; what was learnt from the conversation is deleted too
 ): Promise<void> {
   const dropped = await retryOnConflict(service, async () => {
     const [head, known] = await Promise.all([readHead(service, key), readState(service, key)]);
@@ -58,7 +58,7 @@ async function endEpoch(
   service.notifier.notify();
 }
 
-// What waits for an approval is not done any more, whatever somebody may say.
+// A pending call is not made any more, whatever is decided.
 async function cancelPaused(service: Service, key: ConversationKey, nowMs: number): Promise<NamedStep[]> {
   const paused = await readPaused(service, key);
   return cancelSteps(key, paused ? await readApprovals(service, key, paused) : [], nowMs);
@@ -146,7 +146,7 @@ export async function dropMessages(
   held: Held,
   dropped: readonly MessageItem[],
   reason: string,
-  { reply, retryMs }: { reply?: string; retryMs?: number } = {}, // when what failed with them is tried again
+  { reply, retryMs }: { reply?: string; retryMs?: number } = {}, // when the rest is tried again
 ): Promise<void> {
   await retryOnConflict(service, async () => {
     const known = await readState(service, held.key);
@@ -185,8 +185,8 @@ export async function dropMessages(
   service.notifier.notify();
 }
 
-// Removes turns of epochs that are over, and of a deleted conversation its receipts. Answers whether there may be
-// more. Epochs are never used again, so nothing that somebody writes now can be hit.
+// Removes turns of earlier epochs, and the receipts of a deleted conversation. Returns whether there may be more.
+// Epochs are never reused, so new turns are not affected.
 export async function purge(service: Service, { state: known }: Held): Promise<'done' | 'more'> {
   const { store } = service;
   const key = keyOfConversation(known);

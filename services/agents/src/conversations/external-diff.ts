@@ -1,14 +1,14 @@
 import type { PlainMessage } from './message-format.ts';
 
-// What a program that knows only the document did to a conversation, judged by the messages it left: it read some of
-// the newest ones, put its own after them, and wrote both back.
+// What a program that knows only the documented item did to a conversation, derived from the messages it left: it read
+// some of the newest ones, added its own, and wrote both back.
 export type ExternalDiff =
   | { kind: 'append'; messages: PlainMessage[] } // these are new
-  | { kind: 'replace'; messages: PlainMessage[] }; // it knows nothing of what we have: it began anew
+  | { kind: 'replace'; messages: PlainMessage[] }; // nothing in common with the log: it started over
 
-// Finds where the written messages continue the known turns. The writer may have left out older messages, and may not
-// have known the newest turn: one that was committed meanwhile stays, and what was appended comes after it. What it
-// read ended with a whole turn, so a question that happens to be repeated does not match.
+// Finds where the written messages continue the known turns. The writer may have dropped older messages, and may not
+// know the newest turn: a turn committed in the meantime stays, and the appended messages come after it. What it read
+// ended with a whole turn, so a repeated question does not match by accident.
 export function findNewMessages(
   knownTurns: readonly (readonly PlainMessage[])[],
   written: readonly PlainMessage[],

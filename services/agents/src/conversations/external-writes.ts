@@ -24,12 +24,12 @@ import { turnsOfMessages } from './imported-turns.ts';
 import { cutBytes, type PlainMessage, readPlain } from './message-format.ts';
 import { isExternal, readHead, readTurns } from './reads.ts';
 
-// A program that knows only the document writes the item whole and without a condition, and deletes it to clear. What
-// it wrote becomes turns of the log; what it did not know of stays where it was.
+// A program that knows only the documented item writes it whole and without a condition, and deletes it to clear. Its
+// messages become turns of the log; turns that it did not know stay.
 
 export type Settled = { head: Head; tail: TurnItem[] };
 
-// Under the lease: the documented item as it should be, and the newest turns. Undefined if the item is gone.
+// Under the lease: the documented item as it must be, and the newest turns. Undefined if the item is gone.
 export async function readCurrentHead(
   service: Service,
   held: Held,
@@ -58,7 +58,7 @@ async function mergeHead(service: Service, held: Held, head: Head, keepsLease: b
   });
 }
 
-// The other program wrote the item without what it does not know.
+// The other program wrote the item without the attributes that it does not know.
 const withOurs = (head: Head, { user_id, title, channel, created_at }: StateItem): Head => ({
   ...head,
   user_id: head.user_id ?? user_id,
@@ -73,8 +73,8 @@ const cutMessage = ({ role, content }: PlainMessage): PlainMessage => ({
   content: cutBytes(content, limits.turnBytes / 2),
 });
 
-// The item has expired, or another program deleted it, before the message came that is to be answered: what was
-// there does not count any more.
+// The item expired, or another program deleted it, before the message to answer came: earlier turns do not count any
+// more.
 export async function restartConversation(
   service: Service,
   held: Held,
@@ -100,8 +100,8 @@ export async function restartConversation(
   }
 }
 
-// For readers that find what another program wrote and write no turn themselves. A writer of a turn holds the
-// lease and sees to it.
+// For readers that find another program's changes and write no turn themselves. A writer of a turn holds the lease and
+// merges them itself.
 export async function mergeExternalWrites(service: Service, key: ConversationKey): Promise<void> {
   const { head, known } = await service.store.transactGet(
     { head: ref(conversation, keyOfConversation(key)), known: ref(state, keyOfConversation(key)) },
@@ -114,7 +114,7 @@ export async function mergeExternalWrites(service: Service, key: ConversationKey
   if (!isExternal(head)) return;
   if (!known) await createState(service, key);
   await withLease(service, key, async held => {
-    const current = await readHead(service, key); // somebody else may have adopted it by now
+    const current = await readHead(service, key); // another process may have merged it already
     if (current && isExternal(current)) await mergeHead(service, held, current, false);
   });
 }

@@ -29,7 +29,7 @@ export const createConversationRoutes = (service: Service) =>
       const caller = c.get('principal');
       const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const { conversation_id, title, user_id } = c.req.valid('json');
-      // An end user could otherwise find out which ids are taken.
+      // An end user could otherwise find out which ids exist.
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
       const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
       const head = await createConversation(service, key, { title, user_id: resolveUser(caller, user_id) });
@@ -154,7 +154,7 @@ export const createConversationRoutes = (service: Service) =>
       const caller = c.get('principal');
       const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const { conversation_id, title, user_id, messages } = c.req.valid('json');
-      // A model takes a system message for the host's word.
+      // A model trusts a system message as the host's.
       if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))
         throw agentErrors.create('agents.import_refused', 'Only the host can import system messages.');
       const chosen = caller.kind === 'account' ? conversation_id : undefined;

@@ -3,7 +3,7 @@ import type { NewTurn } from '../turns/commit-turn.ts';
 import { dropOrphans } from '../turns/context-window.ts';
 import { type Message, splitTurns } from './message-format.ts';
 
-// Messages that were not made here, as turns of the log. Somebody who never stopped talking has several.
+// Converts imported messages to turns of the log. A long series of one user's messages becomes several turns.
 export const turnsOfMessages = (messages: readonly Message[]): NewTurn[] =>
   splitTurns(messages)
     .map(dropOrphans)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as limits from '../limits.ts';
 
-// A message as the log keeps it and as the AI SDK reads it. Text alone is a string, as documented; what a model did
-// besides is a list of parts.
+// A message as it is stored in the log and read by the AI SDK. Text alone is a string, as documented; everything else a
+// model did is a list of parts.
 export type Part =
   | { type: 'text'; text: string }
   | { type: 'tool-call'; toolCallId: string; toolName: string; input: unknown }
@@ -19,7 +19,7 @@ export const textOf = (content: string | readonly Part[]): string =>
     ? content
     : content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
-// What the document knows of a message. Calls of skills and their results are none of it.
+// The documented part of messages, without calls of skills and their results.
 export function plainMessages(messages: readonly Message[]): PlainMessage[] {
   return messages.flatMap(({ role, content }) => {
     const text = textOf(content);
@@ -46,10 +46,10 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-// The documented item's messages. Whatever another program got wrong is left out.
+// The messages of the documented item. Invalid ones of another program are left out.
 export const readPlain = (text: string): PlainMessage[] => plainMessages(parseMessages(text));
 
-// A turn begins where the user speaks after somebody else did: a burst of messages is one turn.
+// A turn starts when the user writes after another role: several messages in a row are one turn.
 export function splitTurns<M extends { role: string }>(messages: readonly M[]): M[][] {
   const turns: M[][] = [];
   let before: string | undefined;
@@ -62,8 +62,8 @@ export function splitTurns<M extends { role: string }>(messages: readonly M[]): 
   return turns;
 }
 
-// The documented item's `messages`: the newest whole turns that fit, so that the item costs the same after ten turns
-// and after ten thousand.
+// The `messages` of the documented item: the newest whole turns that fit, so that the item costs the same after ten
+// turns and after ten thousand.
 export function headMessages(turns: readonly (readonly PlainMessage[])[], mostMessages: number): string {
   const kept: string[] = [];
   let bytes = 2;
@@ -81,7 +81,7 @@ export function headMessages(turns: readonly (readonly PlainMessage[])[], mostMe
 export const digestOf = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-// Cut at a character, not inside one.
+// Never cuts inside a character.
 export function cutBytes(text: string, mostBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= mostBytes) return text;
@@ -90,7 +90,7 @@ export function cutBytes(text: string, mostBytes: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-// Text from outside: half characters would not survive UTF-8, and control characters grow sixfold in JSON.
+// For text from outside: half characters have no UTF-8, and control characters grow sixfold in JSON.
 export const cleanText = (text: string): string =>
   text.toWellFormed().replace(/[^\P{Cc}\n\t]/gu, character => (character === '\r' ? '' : '\ufffd'));
 export const isCleanText = (text: string): boolean => text.isWellFormed() && !/[^\P{Cc}\n\r\t]/u.test(text);

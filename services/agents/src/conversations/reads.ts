@@ -6,8 +6,8 @@ import type { Head, MessageItem, TurnItem } from '../turns/commit-turn.ts';
 import { type ConversationKey, keyOfConversation, type StateItem } from '../turns/lease.ts';
 import { digestOf } from './message-format.ts';
 
-// Written by a program that knows only the document: it left out what it does not know, or our digest is of what was
-// there before.
+// Written by a program that knows only the documented item: our attributes are missing, or our digest is of earlier
+// messages.
 export const isExternal = ({ version, digest, messages }: Head): boolean =>
   version === undefined || digest !== digestOf(String(messages));
 
@@ -16,7 +16,7 @@ export const readHead = ({ store }: Pick<Service, 'store'>, key: ConversationKey
 
 type Numbered = { epoch?: number; last_seq?: number };
 
-// The newest turns that fit, at least one, oldest first. What lies past the last number was never committed.
+// The newest turns that fit, at least one, oldest first. Turns after the last number were never committed.
 export async function readTurns(
   { store }: Pick<Service, 'store'>,
   key: ConversationKey,
@@ -43,7 +43,7 @@ export async function readTurns(
   return turns.toReversed();
 }
 
-// Those of these that wait for an answer, in the order they came.
+// Those of these messages that wait for an answer, in order of arrival.
 export async function readMessages(
   { store }: Pick<Service, 'store'>,
   { tenant_id, conversation_id }: ConversationKey,
@@ -57,7 +57,7 @@ export async function readMessages(
     .sort((a, b) => a.accepted_at - b.accepted_at || (a.message_id < b.message_id ? -1 : 1));
 }
 
-// What waits for an answer, as much as one turn takes.
+// The waiting messages, as many as one turn takes.
 export async function readWaiting(service: Pick<Service, 'store'>, state: StateItem): Promise<MessageItem[]> {
   const items = await readMessages(service, state, state.waiting ?? []);
   let bytes = 0;

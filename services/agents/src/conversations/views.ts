@@ -2,7 +2,7 @@ import * as limits from '../limits.ts';
 import { type Head, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
 import { parseMessages, readPlain } from './message-format.ts';
 
-// What goes over the wire.
+// Responses of the API.
 
 const figuresOf = (item: TurnItem) => ({
   routing: item.routing,

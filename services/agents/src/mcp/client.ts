@@ -5,8 +5,8 @@ import * as limits from '../limits.ts';
 export type McpAddress = { url: string; headers: Readonly<Record<string, string>> };
 export type McpReach = { outbound: Outbound; signal: AbortSignal; timeoutMs: number };
 
-// A conversation with a server by the protocol's own client, over the guarded one: each request is answered by one
-// response, within its time and size. Rejects with what went wrong, in words for the caller.
+// A session with a server by the protocol's own client, over the guarded one: each request gets one response, within
+// limits of time and size. Rejects with a message for the caller.
 export async function withMcpServer<T>(
   address: McpAddress,
   reach: McpReach,
@@ -34,13 +34,13 @@ export async function withMcpServer<T>(
       return work(client);
     });
   } finally {
-    // Does not wait for a server that fails to answer when the session is closed.
+    // Does not wait for a server that does not respond when the session is closed.
     transport.terminateSession().catch(() => {});
     client.close().catch(() => {});
   }
 }
 
-// The SDK has clocks of its own; what it waits for ends with the signal.
+// The SDK has its own timers; the wait ends with the signal.
 function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ const bodiless = new Set([204, 205, 304]);
 function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpReach) {
   return async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
     const { method = 'GET' } = init;
-    // What a server would say unasked is nothing to us, and nothing else than its address is asked.
+    // Messages that a server sends on its own are not needed, and only its own URL is called.
     if (method === 'GET' || new URL(target).href !== new URL(url).href)
       return new Response(null, { status: 405 });
     const result = await outbound.send({
@@ -78,7 +78,7 @@ function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpR
   };
 }
 
-// Of an error, what says something to those who use the server.
+// The part of an error that helps users of the server.
 export function describeMcpError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/\s+/g, ' ').slice(0, 300) || 'it failed';

@@ -23,7 +23,7 @@ const sealLocation = (tenant_id: string, name: string) =>
 export const toolsOf = ({ tools }: Pick<McpServer, 'tools'>) => JSON.parse(tools) as McpTool[];
 export const skippedOf = ({ skipped }: Pick<McpServer, 'skipped'>) => JSON.parse(skipped) as SkippedTool[];
 
-// The server is asked for its tools before anything is kept, so that what is wrong with the address shows now.
+// The tools are listed before anything is stored, so that a wrong URL is reported now.
 export async function putMcpServer(
   service: Service,
   tenant_id: string,
@@ -39,7 +39,7 @@ export async function putMcpServer(
   const { store, clock, sealer } = service;
   const known = await store.get(mcpServer, { tenant_id, name }, { consistent: true });
   if (!known) await checkCount(service, tenant_id);
-  // Left out, they stay as they are, as long as they go to the same place.
+  // If they are left out, they stay, as long as the URL is the same.
   const isSame = known?.url === draft.url;
   const headers = draft.headers ?? (known && isSame ? openHeaders(service, known) : {});
   const list = await listTools(service, name, { url: draft.url, headers }, signal);
@@ -114,7 +114,7 @@ const openHeaders = ({ sealer }: Service, { tenant_id, name, headers }: McpServe
     ? {}
     : (JSON.parse(sealer.openText(headers, sealLocation(tenant_id, name))) as Record<string, string>);
 
-// Reads the list again. A server that cannot be asked keeps the list it had, and says why it is old.
+// Reads the list again. If that fails, the old list stays, with the reason.
 export async function refreshTools(
   service: Service,
   server: McpServer,
@@ -143,7 +143,7 @@ export async function deleteMcpServer({ store }: Service, tenant_id: string, nam
   }
 }
 
-// The tools of all servers of a tenant. A list that has become old is read again in the background: no turn waits for it.
+// The tools of all servers of a tenant. An old list is read again in the background: no turn waits for it.
 export async function readMcpSkills(service: Service, tenant_id: string): Promise<Skill[]> {
   const { items } = await service.store.query(
     mcpServersOfTenant,
@@ -210,7 +210,7 @@ async function callTool(
   return { data, text: text || JSON.stringify(data) };
 }
 
-// A model reads text. Of anything else it hears what it is.
+// A model reads text. For anything else it gets the type.
 function describe({ type, text, mimeType, uri }: Content): string {
   if (type === 'text') return String(text ?? '');
   return `[${[type, mimeType, uri].filter(one => typeof one === 'string').join(' ')}]`;

@@ -6,8 +6,8 @@ import { cleanText } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 
 export type McpTool = {
-  name: string; // as the server has it
-  skill: string; // as a model and the settings have it
+  name: string; // as the server names it
+  skill: string; // as models and the settings name it
   description: string;
   parameters: JsonObject;
   isRepeatable: boolean;
@@ -17,7 +17,7 @@ export type ToolList = { tools: McpTool[]; skipped: SkippedTool[] };
 
 export const mcpPrefix = 'mcp_';
 
-// With a prefix that no other skill has, and in the characters that providers take. Two names that would become one
+// With a prefix that no other skill has, and in characters that providers accept. Two names that would become the same
 // differ by a hash.
 function skillName(server: string, tool: string, taken: ReadonlySet<string>): string {
   const plain = `${mcpPrefix}${server}_${tool.toLowerCase().replace(/[^a-z0-9_]/g, '_')}`;
@@ -26,8 +26,8 @@ function skillName(server: string, tool: string, taken: ReadonlySet<string>): st
   return `${plain.slice(0, limits.skillNameChars - 9)}_${hash}`;
 }
 
-// What a server says it can do, as far as it can be used: a model is sent all of it with every message, and a provider
-// refuses a whole message for one schema that it does not understand.
+// The usable part of a server's tools: a model gets all of them with every message, and a provider refuses a whole
+// message for one schema that it does not support.
 export async function readTools(client: Client, server: string): Promise<ToolList> {
   const list: ToolList = { tools: [], skipped: [] };
   const taken = new Set<string>();
@@ -86,7 +86,7 @@ const plainKeywords = new Set([
 const schemaKeywords = new Set(['items', 'additionalProperties', 'not']);
 const listKeywords = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 
-// Without what not every provider understands, such as references: the server checks its arguments itself.
+// Removes what some providers do not support, such as references: the server validates its arguments itself.
 function simplify(schema: unknown, depth: number): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
   if (depth < 0) return {};

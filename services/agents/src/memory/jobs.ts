@@ -43,7 +43,7 @@ const textOfTurn = (item: TurnItem): string =>
 type Job = ItemOf<typeof memoryJob>;
 
 // A conversation has been quiet for a while, or its oldest turns leave the window: the turns since the last summary
-// become a job. The model is asked without the lease, so that nobody who comes back has to wait for it.
+// become a job. The model is called without the lease, so that returning users do not wait for it.
 export async function noteTurns(service: Service, held: Held): Promise<void> {
   const nowMs = service.clock.now();
   const { user_id, epoch, last_seq, noted_seq = last_seq, waiting_count } = held.state;
@@ -76,7 +76,7 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
     await service.store.transact([['the state', settle], ...added], { pattern: 'note turns' });
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // The last summary is still being made, or something came meanwhile, which says itself when to look.
+    // The last summary is still in progress, or something came in the meantime, which sets its own time.
     const isBusy = failedCondition(error, 'the job') !== undefined;
     return release(
       service,
@@ -96,7 +96,7 @@ export async function findDueJobs(service: Service): Promise<ConversationKey[]> 
   return pages.flatMap(page => page.items.map(keyOfConversation));
 }
 
-// Makes due now what a dead process had begun to summarise, instead of when its lease ends.
+// Makes the jobs of a dead process due at once, instead of when their leases end.
 export async function releaseGoneJobs(service: Service): Promise<void> {
   const nowMs = service.clock.now();
   const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.memoryLeaseMs } };
@@ -116,7 +116,8 @@ export async function releaseGoneJobs(service: Service): Promise<void> {
     }
 }
 
-// Once: the job goes, or goes on to the next turns, in the transaction that remembers what it found. A process that dies leaves the job to another.
+// Exactly once: the job is deleted, or continued with the next turns, in the transaction that stores its results. If a
+// process dies, another one runs the job.
 export async function runMemoryJob(service: Service, key: ConversationKey): Promise<void> {
   const job = await claim(service, key);
   if (!job) return;
@@ -170,7 +171,7 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
   const known = await readState(service, job);
   if (known?.epoch !== job.epoch) return void (await drop(service, job));
   if (await hasDeclined(service, job)) {
-    await removeAllVectors(service, job); // an attempt before this one may have written some
+    await removeAllVectors(service, job); // an earlier attempt may have written some
     return void (await drop(service, job));
   }
   let tenant: Entered;
@@ -206,15 +207,15 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
       pattern: 'remember a conversation',
     });
   } catch (error) {
-    // Somebody else's words about the user came first; what was learnt here counts all the same.
+    // The summary of the user was changed first; the rest of the results counts all the same.
     if (!failedCondition(error, 'the user')) throw error;
     await service.store.transact(steps, { pattern: 'remember a conversation' });
   }
   await removeFactVectors(service, job, replaced);
 }
 
-// Before the transaction, so that a process that dies in between leaves a job that does it again. Without vectors
-// what was said is found by its words.
+// Before the transaction, so that after a crash in between the job is repeated. Without vectors, texts are found by
+// their words.
 async function embed(
   service: Service,
   tenant: Entered,
@@ -258,7 +259,7 @@ async function learn(
     const learnt = await askForSummary(service, tenant, job, turns, known, signal);
     if (learnt) return learnt;
   } catch (error) {
-    // A model that could not be asked may be there in a minute. Money will not.
+    // A model that failed may work in a minute. An exhausted budget will not.
     const isFailure = agentErrors.includes(error) && error.code === 'agents.model_failed';
     if (!agentErrors.includes(error) || (isFailure && job.attempts < limits.memoryAttempts)) throw error;
   }
@@ -275,7 +276,7 @@ async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
   return turnsThatFit(items);
 }
 
-// What did not fit is next.
+// Turns that did not fit are next.
 function settleJob(service: Service, job: Job, turns: readonly TurnItem[]): NamedStep[1] {
   const key = keyOfConversation(job);
   const asHeld = { if: { fence: job.fence } };

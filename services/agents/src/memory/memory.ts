@@ -23,7 +23,7 @@ export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] =>
   try {
     return JSON.parse(key_facts) as Fact[];
   } catch {
-    return []; // another program's mistake
+    return []; // written by another program
   }
 };
 
@@ -32,11 +32,11 @@ const declined = () => agentErrors.create('agents.memory_declined', 'The user ha
 export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
 
-// By their last change: the names of sessions have no order.
+// By their last change: names of sessions have no order.
 export const newestFirst = (items: readonly MemoryItem[]): MemoryItem[] =>
   items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
 
-// What goes into a turn: nothing about somebody who declined.
+// The memory for a turn; empty for a user who opted out.
 export async function readMemory(service: Service, { tenant_id, user_id }: Person): Promise<Remembered> {
   const key = { tenant_id, user_id };
   const [isDeclined, user, page] = await Promise.all([
@@ -49,7 +49,7 @@ export async function readMemory(service: Service, { tenant_id, user_id }: Perso
     : { summary: user?.memory_summary, items: newestFirst(page.items) };
 }
 
-// The choice is looked at in the same transaction: a user who declines meanwhile has the last word.
+// The opt-out is checked in the same transaction, so it always wins.
 async function unlessDeclined(
   { store }: Pick<Service, 'store'>,
   { tenant_id, user_id }: Person,
@@ -63,18 +63,18 @@ async function unlessDeclined(
   }
 }
 
-// Two facts of the same words are one.
+// Two facts with the same words are one.
 export const sameFact = (fact: string): string => wordsOf(fact).join(' ') || fact;
 
-// As many as an item takes, and those that make room. What the user asked to be remembered does not go for anything; of
-// what was learnt, the oldest goes first.
+// As many facts as an item takes, and those that are dropped. Facts that the user asked to remember are kept; of the
+// learnt ones, the oldest are dropped first.
 export function fitFacts(facts: readonly Fact[]): [kept: Fact[], dropped: Fact[]] {
   const surplus = Math.max(0, facts.length - limits.factsPerItem);
   const dropped = facts.filter(({ source }) => source === 'conversation').slice(0, surplus);
   return [facts.filter(fact => !dropped.includes(fact)), dropped];
 }
 
-// Adds a fact to the memory of the conversation it was said in, unless it is known from any of them.
+// Adds a fact to the memory of its conversation, unless it is known from any of them.
 export async function rememberFact(
   service: Service,
   { tenant_id, user_id }: Person,
@@ -116,7 +116,7 @@ export async function rememberFact(
 
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-// Removes every fact that has all the words, as words, wherever it was remembered. Answers what is gone.
+// Removes every fact that contains all the words, in all sessions. Returns the removed facts.
 export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
   const wanted = wordsOf(words);
   if (wanted.length === 0) return [];
@@ -149,7 +149,7 @@ const ifGone = (error: unknown): void => {
 
 const sentencesOf = (text: string): string[] => text.match(/[^.!?\n]+[.!?]*/g)?.map(one => one.trim()) ?? [];
 
-// What was learnt from a conversation that is gone. What the user asked to be remembered, or wrote, stays.
+// Forgets what was learnt from a deleted conversation. What the user asked to remember, or wrote, stays.
 const forgetSession = async (service: Service, person: Person, session_id: string): Promise<void> => {
   const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
   await changeMemory(service, key, before => ({
@@ -158,7 +158,7 @@ const forgetSession = async (service: Service, person: Person, session_id: strin
   })).catch(ifGone);
 };
 
-// What is left of the epochs of a conversation that are over.
+// What is left of earlier epochs of a conversation.
 export async function forgetConversation(service: Service, known: StateItem): Promise<void> {
   const { tenant_id, conversation_id, forgets, recalled_by } = known;
   if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
@@ -167,7 +167,7 @@ export async function forgetConversation(service: Service, known: StateItem): Pr
 
 export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
 
-// Writes the item if it is new. An item without a summary and without facts is gone.
+// Writes the item if it is new. An item without a summary and facts is deleted.
 export async function changeMemory(
   service: Service,
   { tenant_id, user_id, session_id }: Person & { session_id: string },
@@ -227,7 +227,7 @@ export async function deleteMemory(service: Service, key: Person & { session_id:
 
 const isGenerated = { memory_edited_at: is.absent };
 
-// The user's summary may say what is being forgotten, so it goes first; then it is made of what is left.
+// The user's summary may contain what is being forgotten, so it is removed first and then composed from what is left.
 async function dropAbout({ store }: Service, { tenant_id, user_id }: Person): Promise<void> {
   const change = { remove: ['memory_summary', 'memory_updated_at'] as const };
   const options = { if: { ...isGenerated, memory_summary: is.present }, pattern: 'forget' };
@@ -257,7 +257,7 @@ const ifRefused = (error: unknown): void => {
   if (!isRefused(error)) throw error; // written meanwhile, or there is no such user
 };
 
-// A summary of a user without a model: what the newest sessions are summarised as.
+// A summary of a user without a model: the summaries of the newest sessions.
 export function composeAbout(items: readonly MemoryItem[]): string | undefined {
   const lines: string[] = [];
   let chars = 0;
@@ -300,7 +300,7 @@ export async function readSummary({ store }: Service, { tenant_id, user_id }: Pe
   return { memory_summary: user?.memory_summary ?? null, memory_updated_at: user?.memory_updated_at ?? null };
 }
 
-// The choice first, so that nothing is remembered after it; then everything that was.
+// The opt-out first, so that nothing is remembered after it; then everything is deleted.
 export async function declineMemory(service: Service, { tenant_id, user_id }: Person): Promise<void> {
   const { store, clock } = service;
   await store.put(memoryChoice, { tenant_id, user_id, declined_at: timestampOf(clock.now()) });

@@ -20,9 +20,10 @@ export type Hit = {
 };
 type Found = { id: string; hit: Hit };
 
-const mergeConstant = 60; // of reciprocal rank fusion: what is first in one list and last in the other still counts
+const mergeConstant = 60; // of reciprocal rank fusion: the first in one list counts even if it is last in the other
 
-// What the caller said, was told and is remembered of them, by words and, if there is an embedding model, by meaning.
+// Searches what the caller said and was answered, and what is remembered of them: by words and, with an embedding
+// model, by meaning.
 export async function searchMemory(
   service: Service,
   scope: SkillScope,
@@ -61,7 +62,7 @@ async function readFacts(service: Service, person: Person): Promise<Text[]> {
   );
 }
 
-// The newest conversations of the user, as far back as words are searched.
+// The newest conversations of the user, within the limits of a search by words.
 async function readRecent(
   service: Service,
   { tenant_id, user_id }: Person,
@@ -75,7 +76,7 @@ async function readRecent(
     if (left <= 0) break;
     signal.throwIfAborted();
     const head = await service.store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
-    if (head?.user_id !== user_id) continue; // the index is late; the item is not
+    if (head?.user_id !== user_id) continue; // the index may be out of date; the item is not
     const turns = await readTurns(service, head, head, limits.searchedTurns, left);
     for (const { messages } of turns) left -= Buffer.byteLength(messages);
     texts.push(
@@ -88,10 +89,10 @@ async function readRecent(
   return texts;
 }
 
-// Every search would find the searches before it first.
+// Every search would find earlier searches first.
 const isSearch = ({ skills = [] }: TurnItem): boolean => skills.includes('search_history');
 
-// That there is no model is no answer.
+// The notice that there is no model is not an answer.
 const textsOf = (item: TurnItem): Text[] =>
   (item.rule === 'no_model' ? plainTurn(item).slice(0, -1) : plainTurn(item)).map(({ role, content }, i) => ({
     id: `${idOfTurn(item)}#${i}`,
@@ -105,7 +106,7 @@ const idOfTurn = ({
   seq,
 }: Pick<TurnItem, 'conversation_id' | 'epoch' | 'seq'>): string => `${conversation_id}#${epoch}#${seq}`;
 
-// The rarer a word, the more it counts; all words in a row count most. Newer texts come first among equals.
+// Rarer words count more; all words in a row count most. Newer texts come first among equals.
 function rankByWords(query: string, texts: readonly Text[]): Found[] {
   const asked = new Set(wordsOf(query));
   const wanted = [...asked];
@@ -131,7 +132,7 @@ function excerptOf(text: string, word: string): string {
   return text.slice(Math.max(0, at - 80), at + word.length + 80).replace(/\s+/g, ' ');
 }
 
-// Nothing, if there is no embedding model, or it cannot be asked or paid: then words have to do.
+// Empty if there is no embedding model, or it fails or exceeds the budget: then words are used alone.
 async function findByMeaning(
   service: Service,
   scope: SkillScope,
@@ -154,7 +155,7 @@ async function findByMeaning(
   }
 }
 
-// What the vectors stand for, if it is still there and still the user's.
+// The texts of the vectors, if they still exist and belong to the user.
 async function readNear(
   service: Service,
   { tenant_id, user_id }: Person,

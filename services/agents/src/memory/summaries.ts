@@ -37,7 +37,7 @@ const answer = z.object({
     .catch([]),
 });
 
-// The tenant's model says what the turns come to. Undefined if there is none, or if its answer is no such thing.
+// Asks the tenant's model for a summary of the turns. Undefined if there is no model, or its output is invalid.
 export async function askForSummary(
   service: Service,
   tenant: Entered,
@@ -96,7 +96,7 @@ export function turnsThatFit(turns: readonly TurnItem[]): TurnItem[] {
   return turns.slice(0, rest === -1 ? turns.length : rest);
 }
 
-// Models like to put JSON into a block of code, or a sentence before it.
+// Models often put JSON into a code block, or a sentence before it.
 function readAnswer(
   text: string,
   turns: readonly TurnItem[],
@@ -124,7 +124,7 @@ function readAnswer(
   return { summary: textOf(summary), about: textOf(about), facts: learnt.slice(0, limits.newFacts) };
 }
 
-// Without a model: the user's own words, the newest of them.
+// Without a model: the user's own newest words.
 export function extractSummary(turns: readonly TurnItem[], known: Known): Learnt {
   const said = turns.flatMap(item =>
     plainTurn(item).flatMap(({ role, content }) =>

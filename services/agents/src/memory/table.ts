@@ -3,7 +3,7 @@ import { tenantsKeys } from '@stak/tenants/tables';
 import { z } from 'zod';
 import { conversationsKeys } from '../table.ts';
 
-// In the table of tenants, as the document has it for later.
+// In the table of tenants, as in its design document.
 
 export const keyFact = z.object({
   fact_id: z.string(),
@@ -67,7 +67,7 @@ export const memoryJob = entity(conversationsKeys, {
   indexes: { due: { partition: 'DUEMEMORY#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
-// Beside what they belong to, by user, so that one query reads all that a search compares.
+// Stored beside what they belong to, by user, so that one query reads everything that a search compares.
 const vector = {
   tenant_id: z.string(),
   user_id: z.string(),

@@ -12,7 +12,7 @@ import type { ConversationKey, StateItem } from '../turns/lease.ts';
 import type { Person } from './memory.ts';
 import { factVector, turnVector, vectorsOfConversation, vectorsOfUser } from './table.ts';
 
-// Texts as vectors of the operator's embedding model, within the budget. Undefined if there is no such model.
+// Embeds texts with the operator's embedding model, within the budget. Undefined if there is no such model.
 export async function embedTexts(
   { models, clock }: Service,
   texts: readonly string[],
@@ -67,8 +67,8 @@ async function withDeadline<T>(
   }
 }
 
-// Only directions are compared, so a byte for each dimension is enough: a quarter of the bytes, and the same order but
-// for texts that are equally near.
+// Only directions are compared, so a byte per dimension is enough: a quarter of the size, and the same order except for
+// texts that are equally near.
 function toBytes(vector: readonly number[]): Uint8Array {
   const most = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0) || 1;
   return new Uint8Array(Int8Array.from(vector, value => Math.round((value / most) * 127)).buffer);
@@ -98,8 +98,8 @@ type Vector =
   | { entity: 'vector of a fact'; item: ItemOf<typeof factVector> }
   | { entity: 'vector of a turn'; item: ItemOf<typeof turnVector> };
 
-// One query reads all of them, if they are no more than are compared. Of more: the facts, whose keys come first, and
-// the turns of the conversations that somebody was in last.
+// One query reads all of them, up to the limit. If there are more: the facts, whose keys come first, and the turns of
+// the latest conversations.
 async function readVectors({ store }: Service, { tenant_id, user_id }: Person): Promise<Vector[]> {
   const person = { tenant_id, user_id };
   const all: Vector[] = [];
@@ -119,7 +119,7 @@ async function readVectors({ store }: Service, { tenant_id, user_id }: Person): 
   return newest;
 }
 
-// The nearest of the user's own, by comparing them.
+// The nearest of the user's own vectors, by comparing all of them.
 export async function findNear(service: Service, person: Person, asked: Uint8Array): Promise<Near[]> {
   const model = modelText(service.models!.embedding!.name);
   const wanted = signed(asked);
@@ -165,7 +165,7 @@ export async function writeVectors(
   await service.store.batchWrite(steps, { pattern: 'write vectors' });
 }
 
-// Of a conversation, those of epochs that are over.
+// The vectors of a conversation's earlier epochs.
 export async function removeVectors(
   { store }: Service,
   user_id: string,
@@ -192,7 +192,7 @@ export const removeFactVectors = async (
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'remove vectors' });
 };
 
-// Everything of somebody who declined.
+// All vectors of a user who opted out.
 export async function removeAllVectors({ store }: Service, { tenant_id, user_id }: Person): Promise<void> {
   for (;;) {
     const { items } = await store.query(

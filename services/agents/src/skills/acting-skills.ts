@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner, type SkillScope } from './skill.ts';
 
-// What other services do for a user. Each call carries a key, and the service does what it says once for each key. A
-// skill whose port is missing is not listed.
+// Actions of other services for a user. Each call has a key, and the service acts once for each key. A skill without
+// its port is not listed.
 export type ActionPorts = {
   createTask?(whose: SkillOwner, task: NewTask, key: string): Promise<TaskDone>;
   completeTask?(whose: SkillOwner, taskId: string): Promise<TaskDone>;
@@ -82,7 +82,7 @@ const sendMessage = (run: NonNullable<ActionPorts['sendMessage']>): Skill =>
     async run({ to, title, body }, scope) {
       const recipient = to ?? scope.user_id;
       if (recipient === undefined) throw new Error('say whom the message is for, in `to`');
-      // A user's own token cannot write to others, so asking an agent cannot either.
+      // A user's own token cannot write to others, so an agent must not do it for them.
       if (scope.user_id !== undefined && recipient !== scope.user_id)
         throw new Error('a user can send messages to themselves only');
       const sent = await run(ownerOf(scope), recipient, { title, body }, keyOf(scope));

@@ -3,7 +3,7 @@ import * as limits from '../limits.ts';
 import { type ActionPorts, actingSkills } from './acting-skills.ts';
 import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner } from './skill.ts';
 
-// What other services know. A skill whose port is missing is not listed.
+// Information from other services. A skill without its port is not listed.
 export type SkillPorts = ActionPorts & {
   taskStatistics?(whose: SkillOwner): Promise<TaskStatistics>;
   inboxSummary?(whose: SkillOwner): Promise<InboxSummary>;
@@ -24,7 +24,7 @@ export type WebhookHealth = {
 
 const nothing = z.strictObject({});
 
-// How likely it is not to get done: what is overdue or blocked, of what is left.
+// The risk that tasks are not done: overdue and blocked ones, as a share of what is left.
 function riskOf({ left, blocked, overdue }: TaskStatistics): 'none' | 'low' | 'medium' | 'high' {
   if (left === 0) return 'none';
   const stuck = Math.min(1, (overdue + blocked) / left);

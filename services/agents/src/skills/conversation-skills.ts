@@ -7,7 +7,7 @@ import { tenantDay, userDay } from '../table.ts';
 import { dateOf } from '../usage/quota.ts';
 import { defineSkill, type Skill, type SkillScope } from './skill.ts';
 
-// Skills over what this service itself keeps.
+// Skills over the data of this service.
 
 const personOf = ({ tenant_id, user_id }: SkillScope) => {
   if (user_id === undefined)
@@ -64,7 +64,7 @@ export const ownSkills = (service: () => Service): Skill[] => [
   defineSkill({
     name: 'forget',
     description: 'Forgets facts about the user that contain the given words.',
-    // "Forget it" means no fact that has the word "it".
+    // "Forget it" must not match facts that contain the word "it".
     triggers: [
       /^(?:please )?forget(?: that| about)? (?!(?:it|that|this|about (?:it|that|this))\W*$)(?<words>.+)$/is,
     ],

@@ -22,7 +22,7 @@ const noSkill = () => agentErrors.create('agents.skill_not_found', 'Skill not fo
 const sealLocation = (tenant_id: string, name: string) =>
   `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
 
-// The secret is made here and shown once, when the skill is new.
+// The secret is generated here and shown once, when the skill is new.
 export async function putCustomSkill(
   service: Service,
   tenant_id: string,
@@ -105,7 +105,7 @@ export async function readCustomSkills(service: Service, tenant_id: string): Pro
   return items.map(item => toSkill(service, item));
 }
 
-// The call that a turn would make, without a turn; of what somebody is about to store, if there is a draft.
+// Makes the same call as a turn, without a turn. With a draft, tests it before it is stored.
 export async function testCustomSkill(
   service: Service,
   whose: { tenant_id: string; account_id: string },
@@ -141,8 +141,8 @@ function toSkill(service: Service, item: CustomSkill): Skill {
     triggers: item.triggers,
     parameters: z.looseObject({}),
     jsonSchema,
-    acts: true, // as far as we know
-    approval: 'never', // the tenant's own server; the settings may say otherwise
+    acts: true, // assumed
+    approval: 'never', // the tenant's own server; the settings may override it
     async run(input, scope) {
       const mismatch = findMismatch(jsonSchema, input);
       if (mismatch) throw new Error(`invalid arguments: ${mismatch.pointer} ${mismatch.detail}`);
@@ -152,14 +152,14 @@ function toSkill(service: Service, item: CustomSkill): Skill {
   };
 }
 
-// What a user reads. A skill that has data for the model and a sentence for the user gives the sentence as `text`.
+// The text for a user. A skill with data for the model and a sentence for the user returns the sentence as `text`.
 function textOf(answer: unknown): string {
   if (typeof answer === 'string') return answer;
   const { text } = Object(answer) as { text?: unknown };
   return typeof text === 'string' ? text : JSON.stringify(answer, null, 2);
 }
 
-// Signed as Standard Webhooks are: id, time and body, so that the other side can refuse what is forged or repeated.
+// Signed like Standard Webhooks: id, time and body, so that the other side can refuse forged and repeated calls.
 async function callSkill(
   service: Service,
   { tenant_id, name, url, secret }: CustomSkill,

@@ -5,7 +5,7 @@ import { enabledNames } from '../settings.ts';
 import { readCustomSkills } from './custom-skills.ts';
 import type { Skill } from './skill.ts';
 
-// What the tenant has and has enabled. Its own skills are read only if it enabled a name that is not built in.
+// The enabled skills of a tenant. Its own skills are read only if an enabled name is not built in.
 export async function enabledSkills(
   service: Service,
   { tenant_id, settings }: Pick<Entered, 'tenant_id' | 'settings'>,
@@ -18,6 +18,6 @@ export async function enabledSkills(
   const mcp = [...names].some(name => name.startsWith(mcpPrefix))
     ? await readMcpSkills(service, tenant_id)
     : [];
-  // A skill of another server never takes the place of one of ours.
+  // A tool of an MCP server never replaces one of our skills.
   return [...builtIn, ...custom, ...mcp.filter(({ name }) => names.has(name) && !ours.has(name))];
 }

@@ -7,8 +7,8 @@ export type SkillOutcome =
   | { ok: true; result: SkillResult }
   | { ok: false; reason: string; isUnknown?: boolean }; // it may have been done
 
-// Runs a skill within its time and cuts what it says to its size. A skill that fails is an answer, not an exception:
-// the model or the user sees it.
+// Runs a skill within its time limit and cuts its output. A failed skill is a result, not an exception: the model or
+// the user sees it.
 export async function executeSkill(
   clock: Clock,
   skill: Skill,
@@ -46,7 +46,7 @@ export async function executeSkill(
   }
 }
 
-// Tokens of before scopes had a service hold one word, which is good for every service.
+// Tokens from before scopes had a service contain one word, which is valid for every service.
 function isGranted(granted: string | undefined, needs: string): boolean {
   if (granted === undefined) return true;
   const held = granted.split(' ');

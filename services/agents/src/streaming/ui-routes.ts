@@ -13,15 +13,14 @@ import { sendMessage } from '../turns/send-message.ts';
 import { followAnswer } from './event-stream.ts';
 import { uiSink, uiStreamHeader } from './ui-stream.ts';
 
-// For `useChat` of the AI SDK, with `api: '/v1/tenants/…/conversations/…/ui'` and nothing else.
+// For `useChat` of the AI SDK, with `api: '/v1/tenants/…/conversations/…/ui'` and no other settings.
 
 const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
 const problems = ['tenants.not_found', 'tenants.suspended', 'agents.conversation_not_found'];
 const one = '/v1/tenants/{tenant_id}/conversations/{conversation_id}';
 const params = schema.conversationParams;
 
-// Clients send all messages of the chat, and what else they like. What was said before is kept here; only the last
-// message is read.
+// Clients send all messages of the chat, and other fields. The history is stored here; only the last message is read.
 const name = z.string().max(255);
 const uiPart = z.looseObject({
   type: name,
@@ -29,7 +28,7 @@ const uiPart = z.looseObject({
   state: name.optional(),
   approval: z.unknown().optional(),
 });
-// What `addToolApprovalResponse` leaves in the part of a tool.
+// What `addToolApprovalResponse` writes into the part of a tool.
 const uiApproval = z.looseObject({
   id: name,
   approved: z.boolean(),
@@ -91,7 +90,7 @@ const routes = {
     responses: { 200: chunks, 204: empty() },
     problems,
   }),
-  // Where the AI SDK looks for it, unless it is told otherwise: below the address that messages are sent to.
+  // The default URL of the AI SDK: below the one that messages are sent to.
   resumeByDefault: route({
     ...user,
     method: 'get',
@@ -126,7 +125,7 @@ function lastQuestion({ messages, trigger }: Body): { content: string; key: stri
 
 type Answered = { messageId: string; decisions: z.infer<typeof uiApproval>[] };
 
-// Approvals that the user has decided on since the last request; undefined if the user said something instead.
+// Approvals that the user has decided since the last request; undefined if there is a new message instead.
 function lastDecisions({ messages, trigger }: Body): Answered | undefined {
   const last = messages.at(-1)!;
   if (last.role !== 'assistant' || trigger === 'regenerate-message') return undefined;
@@ -137,7 +136,7 @@ function lastDecisions({ messages, trigger }: Body): Answered | undefined {
   return decisions.length === 0 ? undefined : { messageId: last.id, decisions };
 }
 
-// The newest message that waits for its answer. What waits for an approval comes first.
+// The newest message without an answer. One that waits for an approval comes first.
 async function findRunning(service: Service, key: ConversationKey) {
   const state = await readState(service, key);
   if (!state) return undefined;
@@ -159,7 +158,7 @@ export function createUiRoutes(service: Service) {
     return running && { enter, follow: followAnswer(service, running) };
   };
 
-  // Each on its own, as a repetition finds them. The message whose answer goes on.
+  // One by one, so that repeating them is safe. Returns the message whose answer continues.
   const decideAll = async (key: ConversationKey, caller: PrincipalOf<'user'>, { decisions }: Answered) => {
     await findConversation(service, caller, key);
     let message_id = '';

@@ -8,14 +8,14 @@ type Waiter = { most: number; resolve(isCounted: boolean): void; reject(error: u
 type Day = { key: DayKey; messages?: number; waiting: Waiter[]; isBusy: boolean };
 
 export type MessageCounter = {
-  // Whether there was room for one more message.
+  // Returns whether there was room for one more message.
   count(key: DayKey, ttl: number, most: number): Promise<boolean>;
 };
 
-// Counts messages of a tenant's or a user's day. A number is set on the condition that it is the one before, with a
-// mark of its own: that can be repeated when an answer got lost, and costs half of an addition, which takes a
-// transaction for it. Messages that come while a number is being written are counted by the next one, together, so
-// that a tenant is not limited by what one item can take.
+// Counts messages of a tenant's or a user's day. A number is set on the condition that it is unchanged, with a marker
+// of the write: that can be repeated if the response was lost, and costs half of an addition, which needs a transaction
+// for that. Messages that arrive during a write are counted by the next one, together, so that the throughput of one
+// item does not limit a tenant.
 export function createMessageCounter({ store, ids }: { store: Store; ids: Ids }): MessageCounter {
   const days = new Map<string, Day>();
 
@@ -48,7 +48,7 @@ export function createMessageCounter({ store, ids }: { store: Store; ids: Ids })
     }
   }
 
-  // How many of them there was room for.
+  // Returns how many of them there was room for.
   async function write(day: Day, together: readonly Waiter[], ttl: number): Promise<number> {
     const most = together.at(-1)!.most;
     for (let lost = 0; lost < limits.countAttempts; lost++) {
@@ -57,7 +57,7 @@ export function createMessageCounter({ store, ids }: { store: Store; ids: Ids })
       const counted = Math.min(together.length, Math.max(0, most - before));
       day.messages = undefined;
       if (counted === 0 && isFresh) return 0;
-      if (counted === 0) continue; // what was refunded meanwhile is seen by reading again
+      if (counted === 0) continue; // refunds in the meantime are seen by reading again
       const set = { messages: before + counted, counted_by: ids.next(), ttl };
       const asRead = before === 0 ? or({ messages: is.absent }, { messages: 0 }) : { messages: before };
       try {
@@ -68,7 +68,7 @@ export function createMessageCounter({ store, ids }: { store: Store; ids: Ids })
         if (!isRefused(error)) throw error; // another process counted
       }
     }
-    // Many processes at once: additions, of which none loses.
+    // Many processes at once: additions, none of which fails.
     const hasRoom = or({ messages: is.absent }, { messages: is.below(most) });
     for (let counted = 0; counted < together.length; counted++)
       try {
@@ -80,7 +80,7 @@ export function createMessageCounter({ store, ids }: { store: Store; ids: Ids })
     return together.length;
   }
 
-  // Both have the same figures; their keys differ.
+  // Both have the same attributes; their keys differ.
   const entityOf = ({ user_id }: DayKey) => (user_id === undefined ? tenantDay : userDay) as typeof tenantDay;
   const read = async (key: DayKey): Promise<number> => {
     const item = await store.get(entityOf(key), key, { consistent: true, pattern: 'read a count' });

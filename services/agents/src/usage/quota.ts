@@ -13,7 +13,7 @@ export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0
 const dayMs = 24 * 60 * 60 * 1000;
 const resetOf = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs;
 
-// A message counts when it is accepted, on the condition that there is room: of any number at once, as many pass as
+// A message counts when it is accepted, on the condition that there is room: of concurrent messages, as many pass as
 // there is room for.
 export async function reserveMessage(
   service: Service,
@@ -25,7 +25,7 @@ export async function reserveMessage(
   const ttl = ttlAfter(nowMs, limits.usageDays);
   const { messages_per_day, messages_per_user_per_day: most = Number.MAX_SAFE_INTEGER } = settings;
   const { count } = service.messageCounter;
-  // The user's first: what is taken and given back is then their own, and no other user is refused for it.
+  // The user's first: what is taken and given back is then their own, and no other user is refused because of it.
   if (user_id !== undefined && !(await count({ tenant_id, user_id, date }, ttl, most)))
     throw exceeded('user', most, nowMs);
   const isCounted = await count({ tenant_id, date }, ttl, messages_per_day);
@@ -49,7 +49,7 @@ function exceeded(scope: 'tenant' | 'user', limit: number, nowMs: number) {
   );
 }
 
-// For a message that got no answer. Made after the message is marked as dropped, which one process does once: a crash
+// For a message without an answer. Called after the message is marked as dropped, which one process does once: a crash
 // in between counts one message too many, never one too few.
 export async function refundMessage(
   service: Pick<Service, 'store'>,
@@ -66,11 +66,11 @@ export async function refundMessage(
     });
 }
 
-// Whether nothing was written for sure. If the store did not answer it may have been: then the message counts.
+// Whether nothing was written for certain. If the store did not respond, it may have been: then the message counts.
 export const isRefusal = (error: unknown): boolean => error instanceof AppError && !isUnavailable(error);
 
-// What a step of the model may cost at most is taken before it is made, so the cap is never passed.
-// The account's is taken first, on the operator's behalf.
+// The maximum cost of a model's step is reserved before it is made, so the limit is never exceeded. The account's is
+// reserved first, for the operator.
 export async function reserveSpend(
   service: Service,
   day: typeof tenantDay | typeof accountDay,

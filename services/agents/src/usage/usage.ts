@@ -18,7 +18,7 @@ type Figures = ReturnType<typeof figuresOf>;
 
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 
-// Days of a tenant or of one of its users, the last thirty unless asked otherwise.
+// The days of a tenant or of one of its users, by default the last thirty.
 export async function readUsage(
   { store, clock }: Service,
   tenant_id: string,
