@@ -70,6 +70,9 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const { key } = (await made.json()) as { key: string };
       const read = () => house.call('GET', '/v1/audit', { as: key });
       expect((await read()).status).toBe(200);
+      // It is the organisation's, and says nothing for the person.
+      const renamed = await house.call('PATCH', '/v1/me', { as: key, send: { name: 'Mallory' } });
+      expect(await house.codeOf(renamed)).toBe('accounts.session_confined');
       expect((await change(ann, await userOf(bob), 'viewer')).status).toBe(204);
       await engine.clock.advance(1000);
       expect((await read()).status).toBe(403);

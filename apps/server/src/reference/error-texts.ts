@@ -66,7 +66,7 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.factor_exists': 'The account has an authenticator app. Remove it before you add another.',
   'accounts.factor_missing': 'The account does not have this second factor. Add one first.',
   'accounts.session_confined':
-    'The session was started through an organisation’s provider and is for that organisation alone. Sign in in another way.',
+    'The session was started through an organisation’s provider, or the key was made for an organisation, and is for that organisation alone. Sign in in another way.',
   'accounts.provider_refused':
     'The provider cannot be used: its issuer is in a network that is not reached from here, or its client secret is missing.',
   'accounts.domain_refused':

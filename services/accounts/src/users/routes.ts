@@ -230,6 +230,11 @@ export function createUserRoutes(deps: UserRoutesDeps) {
       const { name, mails } = c.req.valid('json');
       const current = await readUser(userId);
       if (via === 'session') await deps.sessions.requireWhole(userId, credentialId, current.madeFor);
+      else if (accountId !== userId)
+        throw accountsErrors.create(
+          'accounts.session_confined',
+          'This key is for an organisation. Sign in to change your own account.',
+        );
       const change = {
         name,
         ...(mails && { mailsOff: switchMails(current.mailsOff, mails) }),
