@@ -154,12 +154,13 @@ async function checkHealth({ nodes }: Cluster): Promise<string[]> {
   return wrong;
 }
 
-// How many shards each server reads, once each reads some and none more than half.
+// How many shards each server reads, once no server reads them all. How even it is depends on chance where a table has
+// one shard, as in DynamoDB Local: plan.test.ts has the promise for tables with several.
 async function untilSpread({ nodes }: Cluster): Promise<number[]> {
   for (const endsMs = Date.now() + quietWithinMs; ; await sleep(200)) {
     const counts = await Promise.all(nodes.map(countShards));
     const all = counts.reduce((sum, count) => sum + count, 0);
-    if (counts.every(count => count > 0 && count <= all / 2)) return counts;
+    if (all > 0 && counts.every(count => count < all)) return counts;
     if (Date.now() > endsMs) throw new Error(`the shards of streams are not spread: ${counts.join(', ')}`);
   }
 }
