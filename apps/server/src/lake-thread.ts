@@ -7,7 +7,7 @@ import { createLakeMaintenance } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
 import { openDatabase } from './database.ts';
-import type { FromThread, LakeThreadSettings, ToThread } from './lake-host.ts';
+import type { FromThread, LakeThreadData, ToThread } from './lake-host.ts';
 import { openObjects } from './lake-objects.ts';
 import { followed, insights } from './lake-tables.ts';
 import { createTexts } from './lake-texts.ts';
@@ -17,11 +17,18 @@ import { createTexts } from './lake-texts.ts';
 
 assert(parentPort, 'this file is started as a thread');
 const port = parentPort;
-const { store: storeConfig, location, scratch, logLevel, checkpointMs } = workerData as LakeThreadSettings;
+const {
+  store: storeConfig,
+  location,
+  scratch,
+  logLevel,
+  checkpointMs,
+  restAfterMs,
+} = workerData as LakeThreadData;
 const post = (message: FromThread): void => port.postMessage(message);
 
 const reportMs = 1000; // metrics are scraped every few seconds
-const quietBeforeTidyUp = 15; // reports without a new record: the compactions after the last one are done
+const tidyUpAfterMs = 15_000; // without a new record: compactions that follow the last one are over
 lowerPriority();
 const clock = systemClock;
 const log = createLogger({ level: logLevel, destination: { write: line => post({ kind: 'log', line }) } });
@@ -62,8 +69,13 @@ const consumers = lake.subscriptions.map(subscription =>
     onAlarm: lake.onAlarm,
   }),
 );
+let wakes = 0;
+let isStopping = false;
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'wake') lake.wake();
+  if (message.kind === 'wake') {
+    wakes += 1;
+    lake.wake();
+  }
   if (message.kind === 'stop') void stop();
   if (message.kind === 'answer') {
     answers.get(message.id)?.(message);
@@ -71,12 +83,12 @@ port.on('message', (message: ToThread) => {
   }
 });
 const workers = superviseWorkers([...consumers, ...lake.workers], { clock, log });
-const tidyUp = createTidyUp();
+const quiet = watchQuiet();
 const reporting = setInterval(report, reportMs);
 report();
 
 function report(): void {
-  tidyUp(consumers.reduce((sum, { counters }) => sum + counters().records, 0));
+  quiet.look();
   post({
     kind: 'report',
     workers: workers.states(),
@@ -87,23 +99,40 @@ function report(): void {
     })),
     units: ledger.entries(),
   });
+  if (isStopping || !quiet.mayRest()) return;
+  post({ kind: 'rest', since: quiet.since(), wakes });
+  void stop();
 }
 
 // V8 keeps memory until it needs more, so an idle thread would hold its last page for ever: half of its heap. It is
-// collected once, after a while without new records.
-function createTidyUp(): (handled: number) => void {
+// collected once, after a while without new records. Later the thread ends: everything up to `since` is captured, because
+// no record was handled after it and nothing failed.
+function watchQuiet() {
   v8.setFlagsFromString('--expose_gc');
   const collect = vm.runInNewContext('gc') as () => void;
-  let quietReports = 0;
-  let last = -1;
-  return handled => {
-    quietReports = handled === last ? quietReports + 1 : 0;
-    last = handled;
-    if (quietReports === quietBeforeTidyUp) collect();
+  const countWork = () =>
+    consumers.reduce((sum, { counters }) => sum + counters().records + counters().failures, 0);
+  let [last, reports, since] = [-1, 0, 0];
+  return {
+    look(): void {
+      const now = countWork();
+      reports = now === last ? reports + 1 : 0;
+      last = now;
+      if (reports === 0) since = database.source.position?.() ?? 0;
+      if (reports === tidyUpAfterMs / reportMs) collect();
+    },
+    mayRest: (): boolean =>
+      restAfterMs !== undefined &&
+      reports * reportMs >= restAfterMs &&
+      lake.isIdle() &&
+      consumers.every(({ shards }) => shards() > 0),
+    since: () => since,
   };
 }
 
 async function stop(): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
   await workers.stop();
   clearInterval(reporting);
   report();

@@ -33,7 +33,7 @@ import { composeServices, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
-import { createLakeHost } from './lake-host.ts';
+import { hostLake } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
@@ -63,6 +63,7 @@ export type ServerOptions = {
   extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
+  lakeRestAfterMs?: number; // its thread ends when it had nothing to do for so long
 };
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
@@ -225,7 +226,7 @@ type Base = Awaited<ReturnType<typeof openBase>>;
 async function openBase(
   database: Database,
   config: ServerConfig,
-  { log, clock, keepsLake = true }: StartOptions,
+  { log, clock, keepsLake = true, lakeRestAfterMs }: StartOptions,
 ) {
   const { client, peers } = database;
   const keys = await readSecretKeys(config);
@@ -249,16 +250,13 @@ async function openBase(
   const shared = createTableStores({ store, clock, sealer, owners, rates: countRates('http rates') });
   const lakeHost =
     lake && isLakeApart(config) && keepsLake
-      ? createLakeHost({
-          settings: {
-            store: config.store,
-            location: lake.location,
-            scratch: lake.scratch,
-            logLevel: config.logLevel,
-            checkpointMs,
-          },
+      ? hostLake(config, lake, {
           client,
+          source: database.source,
+          clock,
           log,
+          checkpointMs,
+          restAfterMs: lakeRestAfterMs,
         })
       : undefined;
   return {

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@stak/client';
-import { createEngine } from '@stak/engine';
-import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
+import { createEngine, type Engine } from '@stak/engine';
+import { createLogger, manualClock, superviseWorkers, systemClock } from '@stak/kit';
+import { engineSource } from '@stak/streams';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { createLakeHost, type LakeThreadSettings } from '../src/lake-host.ts';
@@ -35,6 +36,15 @@ const settingsFor = (folder: string): LakeThreadSettings => ({
   scratch: join(folder, 'scratch'),
   logLevel: 'silent',
   checkpointMs: 100,
+});
+
+const neverAsked = (engine: Engine) => ({
+  client: engine.client,
+  source: engineSource(engine),
+  tables: ['things'],
+  hasRequests: async () => false,
+  clock: systemClock,
+  log,
 });
 
 // A thread that is another program than ours.
@@ -112,8 +122,7 @@ test('a thread that runs out of memory is started again, and the store does not 
   const engine = await openStore(join(folder, 'data'));
   const host = createLakeHost({
     settings: settingsFor(folder),
-    client: engine.client,
-    log,
+    ...neverAsked(engine),
     heapMb: 16,
     program: programOf('const all = []; for (;;) all.push(new Array(1000).fill({}));'),
   });
@@ -142,8 +151,7 @@ test('writes of the thread are made by its host, and answered as DynamoDB answer
     });`;
   const deps = {
     settings: settingsFor(folder),
-    client: engine.client,
-    log,
+    ...neverAsked(engine),
     program: programOf(asks),
     stopMs: 100,
   };
@@ -156,3 +164,80 @@ test('writes of the thread are made by its host, and answered as DynamoDB answer
   await ended;
   expect((await engine.client.get({ TableName: 'things', Key: { pk: 'a' } })).Item).toEqual({ pk: 'a' });
 }, 60_000);
+
+// Each thread rests at once: it has captured everything up to now, and heard nothing.
+const rests = `
+  import { parentPort, workerData } from 'node:worker_threads';
+  const name = String(Math.random());
+  const workers = [{ name, status: 'running', sinceMs: 0, restarts: 0 }];
+  parentPort.postMessage({ kind: 'report', workers, consumers: [], units: [] });
+  parentPort.postMessage({ kind: 'rest', since: Number(workerData.scratch), wakes: 0 });`;
+
+test.each(['a change', 'a notice', 'a request of another process', 'time'] as const)(
+  'a thread that rests is started again by %s',
+  async what => {
+    const folder = await temporaryFolder();
+    const engine = await openStore(join(folder, 'data'));
+    const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' };
+    await engine.execute('UpdateTable', { TableName: 'things', StreamSpecification });
+    const clock = manualClock();
+    let hasRequests = false;
+    const host = createLakeHost({
+      ...neverAsked(engine),
+      settings: { ...settingsFor(folder), scratch: String(engine.streamPosition()) },
+      clock,
+      program: programOf(rests),
+      hasRequests: async () => hasRequests,
+    });
+    const stopping = new AbortController();
+    const ended = host.worker.run(stopping.signal);
+    const nameOfThread = () => host.workers()[0]?.name;
+    const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 20_000, interval: 5 });
+    await until(() => nameOfThread() !== undefined && clock.sleepers() > 0);
+    const first = nameOfThread();
+    await clock.advance(60_000);
+    expect(nameOfThread()).toBe(first);
+    if (what === 'a change') await engine.client.put({ TableName: 'things', Item: { pk: 'a' } });
+    if (what === 'a notice') host.wake();
+    if (what === 'a request of another process') {
+      hasRequests = true;
+      await clock.advance(10_000);
+    }
+    if (what === 'time') await clock.advance(10 * 60_000);
+    await until(() => nameOfThread() !== first && nameOfThread() !== undefined);
+    stopping.abort();
+    await ended;
+  },
+  60_000,
+);
+
+test('a thread ends when there is nothing to do, and is there again for the next change', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'data');
+  const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {
+    log,
+    passwordCost: { logN: 4, r: 8, p: 1 },
+    lakeRestAfterMs: 2000,
+  });
+  onTestFinished(() => server.stop());
+  const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
+    body: { email: 'ann@example.com', password: 'a long enough password', name: 'Ann', cookie: false },
+  });
+  const client = createClient({ baseUrl: server.url, token: data.access_token });
+  const addTask = async (title: string, tasks: number) => {
+    await client.tasks.create({ body: { title } });
+    const sql = 'select title from tasks';
+    await vi.waitUntil(async () => (await client.lake.query({ body: { sql } })).data.rows.length === tasks, {
+      timeout: 50_000,
+      interval: 200,
+    });
+  };
+  const isResting = async () =>
+    (await (await fetch(`${server.url}/metrics`)).text()).includes(
+      'stak_stream_shards{consumer="stream lake-todo-app-data"} 0',
+    );
+  await addTask('Buy milk', 1);
+  await vi.waitUntil(isResting, { timeout: 60_000, interval: 200 });
+  await addTask('Buy bread', 2);
+  await vi.waitUntil(async () => !(await isResting()), { timeout: 20_000, interval: 100 });
+}, 150_000);

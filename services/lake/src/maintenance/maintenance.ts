@@ -25,6 +25,7 @@ export {
   type Owner,
   type Texts,
 } from '../tables.ts';
+export { listRequests } from './requests.ts';
 
 // Captures, compacts, repairs and erases, without a reader.
 export const createLakeMaintenance = (deps: MaintenanceDeps) => createMaintenance(deps, openLakeTables(deps));
@@ -62,6 +63,8 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     lookForLost: worker.lookForLost,
     // A reader has stored a request.
     wake: worker.noteRequest,
+    // Nothing is left to do for what was captured and asked so far.
+    isIdle: worker.isIdle,
     // One step of the worker for a table. True if there may be more to do.
     keep: (table: string) => worker.maintainTable(lakeTableOf(table)),
     eraseTexts: erasing.eraseTexts,

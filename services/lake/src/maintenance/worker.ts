@@ -23,6 +23,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
   const notifier = createNotifier(clock);
   let hasChanged = true; // something was captured in this process since the tables were checked
   let isAsked = true; // a reader of this process has stored a request
+  let isIdle = false; // it has looked at everything, and waits
 
   // True if it did something, because there may be more to do.
   async function maintainTable(lakeTable: LakeTable): Promise<boolean> {
@@ -96,8 +97,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
     name: 'lake keeper',
     async run(signal) {
       const owner = owners.next();
-      const startedAt = clock.now();
-      const lookedAt = { tables: 0, requests: 0, erasures: startedAt };
+      const lookedAt = { tables: 0, requests: 0, erasures: 0 };
       const isTime = (what: keyof typeof lookedAt, everyMs: number): boolean =>
         clock.now() - lookedAt[what] >= everyMs;
       await rm(deps.scratch, { recursive: true, force: true }); // left by a process that was killed
@@ -118,7 +118,10 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
           lookedAt.erasures = clock.now();
         if (isBusy) continue;
         await clock.sleep(limits.keepMs, signal).catch(() => {});
-        if (!hasChanged && !isAsked) await notifier.wait(limits.requestLookMs - limits.keepMs, signal);
+        if (hasChanged || isAsked) continue;
+        isIdle = true;
+        await notifier.wait(limits.requestLookMs - limits.keepMs, signal);
+        isIdle = false;
       }
     },
   };
@@ -139,5 +142,5 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
     notifier.notify();
   }
 
-  return { maintainTable, lookForLost, noteChange, noteRequest, worker };
+  return { maintainTable, lookForLost, noteChange, noteRequest, isIdle: () => isIdle, worker };
 }
