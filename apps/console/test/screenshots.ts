@@ -166,7 +166,7 @@ async function portalPages({ tenants }: Client): Promise<Pages> {
 async function settle(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor({ timeout: 60_000 });
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {}); // streams stay open
-  await page.waitForFunction("!document.querySelector('.mantine-Skeleton-root')", null, { timeout: 15_000 });
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached', timeout: 15_000 });
 }
 
 async function take(context: Context, pages: Pages): Promise<void> {

@@ -17,7 +17,7 @@ const dayFormat = { month: 'short', day: 'numeric' } as const;
 const shown = (rows: readonly DayRow[]) => rows.map(row => ({ ...row, day: formatDay(row.day, dayFormat) }));
 const still = { isAnimationActive: false };
 
-const namedMost = 6; // days, which have room on a phone
+const namedMost = 5; // days, which have room on a phone
 
 /** Names days at equal distances up to the last one. */
 export function dayAxis(days: readonly string[]) {

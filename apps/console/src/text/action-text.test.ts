@@ -4,6 +4,7 @@ import { actionText, targetText } from './action-text.ts';
 it.each([
   ['session.started', 'signed in'],
   ['key.created', 'created a key'],
+  ['invitation.sent', 'sent an invitation'],
   ['organisation.renamed', 'renamed an organisation'],
   ['webhooks.createConnection', 'created a connection'],
   ['tenants.create', 'created a tenant'],
