@@ -107,31 +107,28 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
 
   it('creates as many as there may be, and not one more', async () => {
     const { store, client } = open(seed, { ...harsh, lostAnswers: 0.4 });
-    const name = (n: number) => ({ id: `created-${seed}-${n}` });
-    const list = async () =>
-      (
-        await store.batchGet(
-          Array.from({ length: 15 }, (_, n) => ref(counter, name(n))),
-          { consistent: true },
-        )
-      ).filter(Boolean);
-    const create = async (n: number) =>
-      createWithin(store, claim, {
-        key: { id: `creation-${seed}` },
-        mark: () => ({ id: `creation-${seed}` }),
-        async check() {
-          if ((await list()).length >= 5) throw new Error('too many');
-        },
-        create: step => store.transact({ made: write.put(counter, name(n), { ifAbsent: true }), ...step }),
-      }).then(
-        () => 'created',
-        (error: Error) => error.message,
-      );
-    const answers = await Promise.all(Array.from({ length: 15 }, (_, n) => create(n)));
-    expect(answers.filter(answer => answer === 'created')).toHaveLength(5);
-    expect(answers.filter(answer => answer === 'too many')).toHaveLength(10);
-    expect(await list()).toHaveLength(5);
-    expect(client.counts.lostAnswers).toBeGreaterThan(0);
+    // Until an answer was lost: with some seeds none is in the first round.
+    for (let round = 0; client.counts.lostAnswers === 0; round++) {
+      const name = (n: number) => ({ id: `created-${seed}-${round}-${n}` });
+      const names = Array.from({ length: 15 }, (_, n) => ref(counter, name(n)));
+      const list = async () => (await store.batchGet(names, { consistent: true })).filter(Boolean);
+      const create = async (n: number) =>
+        createWithin(store, claim, {
+          key: { id: `creation-${seed}-${round}` },
+          mark: () => ({ id: `creation-${seed}-${round}` }),
+          async check() {
+            if ((await list()).length >= 5) throw new Error('too many');
+          },
+          create: step => store.transact({ made: write.put(counter, name(n), { ifAbsent: true }), ...step }),
+        }).then(
+          () => 'created',
+          (error: Error) => error.message,
+        );
+      const answers = await Promise.all(Array.from({ length: 15 }, (_, n) => create(n)));
+      expect(answers.filter(answer => answer === 'created')).toHaveLength(5);
+      expect(answers.filter(answer => answer === 'too many')).toHaveLength(10);
+      expect(await list()).toHaveLength(5);
+    }
   });
 
   it('knows its own conditional writes again, and those of others', async () => {
