@@ -33,7 +33,7 @@ function startingSentence({ readyMs, one, two }: NonNullable<Results['starting']
   const idle = ({ memory, corePercent }: Idle, workers: string) =>
     memory &&
     `with ${workers} it holds ${memory.residentMb.toFixed(0)} MB, ${memory.privateMb.toFixed(0)} MB of them not of files, and takes ${corePercent!.toFixed(2)} % of a core`;
-  const idles = [idle(one, 'one worker'), idle(two, 'two (what the processes share is counted for each)')];
+  const idles = [idle(one, 'one worker'), idle(two, 'two (files that processes share are counted once)')];
   return idles.every(text => text !== undefined)
     ? `${ready}. Idle, a minute later, ${idles.join('; ')}.`
     : `${ready}.`;

@@ -6,7 +6,7 @@ import { findFreePort } from '../free-port.ts';
 import { nodeFlags } from './bundle.ts';
 import { openConnection } from './connection.ts';
 import { textOf } from './load.ts';
-import { type Memory, memoryOf } from './memory.ts';
+import { type Memory, memoryOfAll } from './memory.ts';
 import { withoutSettings } from './process.ts';
 
 // `stak start` as it comes, with all its processes.
@@ -54,7 +54,7 @@ export async function startCommand(
     url: `http://127.0.0.1:${port}`,
     readyMs: performance.now() - beganMs,
     cpuUs: () => (process.platform === 'linux' ? sum(pids().map(cpuUsOf)) : undefined),
-    memory: () => add(pids().map(memoryOf)),
+    memory: () => memoryOfAll(pids()),
     kill: () => end(() => pids().forEach(kill)),
     stop,
   };
@@ -82,13 +82,6 @@ async function isReady(port: number): Promise<boolean> {
 }
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-
-function add(parts: readonly (Memory | undefined)[]): Memory | undefined {
-  const known = parts.filter(part => part !== undefined);
-  if (known.length === 0) return undefined;
-  const of = (name: keyof Memory) => sum(known.map(part => part[name]));
-  return { residentMb: of('residentMb'), privateMb: of('privateMb'), peakMb: of('peakMb') };
-}
 
 function kill(pid: number): void {
   try {

@@ -7,15 +7,47 @@ export type Memory = { residentMb: number; privateMb: number; peakMb: number };
 // Undefined on other systems than Linux, and of a process that has ended.
 export function memoryOf(pid: number): Memory | undefined {
   if (process.platform !== 'linux') return undefined;
-  const status = statusOf(pid);
+  const status = textOf(pid, 'status');
   if (!status.includes('VmRSS:')) return undefined;
   const megabytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+)`, 'm'))![1]) / 1024;
   return { residentMb: megabytes('VmRSS'), privateMb: megabytes('RssAnon'), peakMb: megabytes('VmHWM') };
 }
 
-function statusOf(pid: number): string {
+// Of processes together. The pages of a file that several have mapped are there once, so of `residentMb` they are
+// counted once; the peaks are added.
+export function memoryOfAll(pids: readonly number[]): Memory | undefined {
+  const known = pids.map(memoryOf).filter(one => one !== undefined);
+  if (known.length === 0) return undefined;
+  const sum = (values: Iterable<number>) => [...values].reduce((a, b) => a + b, 0);
+  const files = new Map<string, number>();
+  for (const pid of pids)
+    for (const [file, megabytes] of filesOf(pid)) files.set(file, Math.max(megabytes, files.get(file) ?? 0));
+  const privateMb = sum(known.map(one => one.privateMb));
+  return {
+    residentMb: privateMb + sum(files.values()),
+    privateMb,
+    peakMb: sum(known.map(one => one.peakMb)),
+  };
+}
+
+// The files that a process has mapped, with what of each is in memory and not its own copy.
+function filesOf(pid: number): Map<string, number> {
+  const files = new Map<string, number>();
+  let name: string | undefined;
+  for (const line of textOf(pid, 'smaps').split('\n')) {
+    const mapping = line.match(/^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+\s*(.*)$/);
+    if (mapping) name = mapping[1]!.startsWith('/') ? mapping[1]! : undefined;
+    const kilobytes = line.match(/^(Rss|Anonymous):\s+(\d+) kB$/);
+    if (!kilobytes || name === undefined) continue;
+    const sign = kilobytes[1] === 'Rss' ? 1 : -1;
+    files.set(name, (files.get(name) ?? 0) + (sign * Number(kilobytes[2])) / 1024);
+  }
+  return files;
+}
+
+function textOf(pid: number, file: 'status' | 'smaps'): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return '';
   }
