@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Context } from '../src/context.ts';
 import type { Engine } from '../src/engine.ts';
+import { createStreamHub } from '../src/streams/hub.ts';
 import { call, hashTable, openEngine, readStream, streaming, streamOf } from './engine-fixture.ts';
 
 // Waiting for the next change of a stream.
@@ -95,4 +97,18 @@ test("notices another engine's commits by polling", async () => {
     await engine.close();
     rmSync(folder, { recursive: true });
   }
+});
+
+test('a store that cannot be read any more fails those who wait, and nothing else', async () => {
+  let isBroken = false;
+  const read = () => {
+    if (isBroken) throw new Error('MDB_PANIC');
+  };
+  const store = { refresh: read, get: read, keys: () => [] } as unknown as Context['store'];
+  const catalog = { find: () => ({ streams: [] }) } as unknown as Context['catalog'];
+  const hub = createStreamHub({ store, catalog }, { pollMs: () => 1 });
+  const waiting = hub.waitForChange('notes');
+  isBroken = true;
+  await expect(waiting).rejects.toThrow('MDB_PANIC');
+  expect(hub.waiting()).toBe(0);
 });

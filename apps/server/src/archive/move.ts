@@ -59,12 +59,21 @@ const pausedLookMs = 50;
 export function watchMove(store: PausableStore, onMoved: () => void): () => void {
   let timer: NodeJS.Timeout;
   const look = () => {
-    const pause = store.writePause.read();
+    const pause = readPause(store);
     if (pause?.until === null) return onMoved();
     timer = setTimeout(look, pause ? pausedLookMs : lookMs).unref();
   };
   look();
   return () => clearTimeout(timer);
+}
+
+// A store that cannot be read has not moved; /readyz says what is wrong with it.
+function readPause({ writePause }: PausableStore) {
+  try {
+    return writePause.read();
+  } catch {
+    return undefined;
+  }
 }
 
 // ---- before the move, servers are asked whether they can reach the new store

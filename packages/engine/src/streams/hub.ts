@@ -30,9 +30,14 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     for (const waiter of waiters) if (hasChanged(context, waiter.target, waiter.since)) waiter.wake();
   }
 
+  // A store that cannot be read any more, on a broken disk for example, is a fault of those who wait for it.
   function poll(): void {
-    context.store.refresh();
-    check();
+    try {
+      context.store.refresh();
+      check();
+    } catch (error) {
+      for (const waiter of waiters) waiter.stop(error);
+    }
   }
 
   // For commits of other processes. Reports in the same turn of the event loop need one look.
