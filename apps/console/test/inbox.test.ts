@@ -186,7 +186,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await sendToEveryone(page, 'Sale');
     await inboxOf(other).getByRole('button', { name: 'Mark read: Sale' }).click();
     await page.getByRole('tab', { name: 'Sent' }).click();
-    await page.getByRole('row', { name: /Sale.*100 %/ }).waitFor();
+    await page.getByRole('row', { name: /Sale.*100%/ }).waitFor();
     await page.getByRole('button', { name: 'Redact Sale' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redact' }).click();
     await messageIn(other, 'Sale').waitFor({ state: 'detached' });
