@@ -41,7 +41,7 @@ import { createPresence } from './presence.ts';
 import { deriveSecret, explainSeal, readSecretKeys } from './secrets.ts';
 import { createServerApi, listenOn } from './server-api.ts';
 import type { ComposeDeps } from './services.ts';
-import { storeCheck } from './store-check.ts';
+import { retryWhileUnavailable, storeCheck } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
 
 export type RunningServer = {
@@ -99,8 +99,8 @@ async function startOn(
   const base = await openBase(database, config, options);
   const { keys, publicUrl, presence, lake, lakeHost } = base;
   const services = composeServices(composeDeps(database, config, options, base, listWorkers));
-  await prepareStore(database, config, base, { services, log });
-  await presence?.begin();
+  await retryWhileUnavailable(() => prepareStore(database, config, base, { services, log }), { clock, log });
+  await retryWhileUnavailable(async () => presence?.begin(), { clock, log });
   // Stops after the workers: the work that they are finishing must not be taken over.
   const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
 

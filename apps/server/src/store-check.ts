@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { Clock } from '@stak/kit';
+import type { Clock, Logger } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { type DynamoClient, isUnavailable, withDeadline } from '@stak/table';
 
@@ -51,4 +51,24 @@ async function requireSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < leastBytes)
     throw new Error(`${bavail * bsize} bytes are free on the disk of ${folder}`);
+}
+
+const startWithinMs = 60_000; // a longer outage is reported to those who started the server
+const startPauseMs = 1_000;
+
+// For what a start does to the store, which can be repeated: a server that begins while the store is throttled or away
+// waits for it.
+export async function retryWhileUnavailable<T>(
+  work: () => Promise<T>,
+  { clock, log }: { clock: Pick<Clock, 'now' | 'sleep'>; log: Pick<Logger, 'warn'> },
+): Promise<T> {
+  const endsMs = clock.now() + startWithinMs;
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnavailable(error) || clock.now() >= endsMs) throw error;
+      log.warn({ err: error }, 'the store does not answer; the server starts when it does');
+      await clock.sleep(startPauseMs);
+    }
 }

@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
-import { storeCheck } from '../src/store-check.ts';
+import { retryWhileUnavailable, storeCheck } from '../src/store-check.ts';
 
 const run = promisify(execFile);
 const succeeds = (program: string, ...args: string[]): Promise<boolean> =>
@@ -131,6 +131,30 @@ test('a store that is throttled now and then is ready, one that always is is not
   };
   await at(0.2)();
   await expect(at(1)()).rejects.toMatchObject({ name: 'ThrottlingException' });
+});
+
+test('what a start does is repeated while the store is away, and for no other reason', async () => {
+  let now = 0;
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms;
+    },
+  };
+  const log = createLogger({ level: 'silent' });
+  const failing = (times: number, error: Error) => {
+    let calls = 0;
+    return async () => {
+      calls += 1;
+      if (calls <= times) throw error;
+      return calls;
+    };
+  };
+  const busy = tableErrors.create('table.busy', 'away');
+  expect(await retryWhileUnavailable(failing(20, busy), { clock, log })).toBe(21);
+  await expect(retryWhileUnavailable(failing(1000, busy), { clock, log })).rejects.toBe(busy);
+  const wrong = new Error('a wrong key');
+  await expect(retryWhileUnavailable(failing(1, wrong), { clock, log })).rejects.toBe(wrong);
 });
 
 const things = defineTable({ name: 'things', keys: { partition: 'pk' } });

@@ -30,14 +30,12 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     for (const waiter of waiters) if (hasChanged(context, waiter.target, waiter.since)) waiter.wake();
   }
 
-  // A store that cannot be read any more, on a broken disk for example, is a fault of those who wait for it.
+  // A store that cannot be read, on a broken disk for example, tells of no change. Those who write to it learn why.
   function poll(): void {
     try {
       context.store.refresh();
       check();
-    } catch (error) {
-      for (const waiter of waiters) waiter.stop(error);
-    }
+    } catch {}
   }
 
   // For commits of other processes. Reports in the same turn of the event loop need one look.
