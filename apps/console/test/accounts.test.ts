@@ -1,6 +1,6 @@
+import { codeOf } from '@stak/accounts/authenticator-app';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from './authenticator.ts';
 import { openBrowser } from './browser.ts';
 import { openGithub } from './github.ts';
 import { type MailFolder, openMailFolder } from './mail-folder.ts';

@@ -1,7 +1,7 @@
+import { codeOf } from '@stak/accounts/authenticator-app';
 import { type Client, createClient } from '@stak/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from './authenticator.ts';
 import { openBrowser } from './browser.ts';
 import { openGithub } from './github.ts';
 import { type MailFolder, openMailFolder } from './mail-folder.ts';
@@ -43,6 +43,13 @@ async function openSession(email: string, password: string): Promise<Client> {
   return createClient({ baseUrl, token: (data as { access_token: string }).access_token });
 }
 
+// In another session, so that the one of the page has not shown it.
+async function addFactor(email: string, password: string) {
+  const { accounts } = await openSession(email, password);
+  const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
+  return (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+}
+
 // Somebody with an account of their own, who has joined an organisation.
 async function joinedBy(owner: Client, name: string, role: 'admin' | 'member') {
   const account = { ...newAccount(), name };
@@ -64,9 +71,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
   it('gets another admin, by a fresh second factor', async () => {
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
-    const { accounts } = await openSession(email, password);
-    const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
-    const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+    const { recoveryCodes } = await addFactor(email, password);
 
     await page.goto(`${server.url}/console/account?tab=members`);
     await page.getByRole('combobox', { name: 'Role of Gus' }).click();
@@ -83,10 +88,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
   it('gets another owner, by a fresh second factor', async () => {
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
-    // Another session has shown the factor: this one has to.
-    const { accounts } = await openSession(email, password);
-    const { secret } = (await accounts.beginAuthenticator({ body: { password } })).data;
-    const { recoveryCodes } = (await accounts.confirmAuthenticator({ body: { code: codeOf(secret) } })).data;
+    const { recoveryCodes } = await addFactor(email, password);
 
     await page.goto(`${server.url}/console/account?tab=members`);
     await choose(page, 'Gus', 'Transfer ownership');

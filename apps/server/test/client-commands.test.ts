@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { codeOf } from '@stak/accounts/authenticator-app';
 import { createClient } from '@stak/client';
 import { createLogger, systemClock } from '@stak/kit';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -34,17 +34,6 @@ const good = async (...args: string[]): Promise<string> => {
   expect(code, `stak ${args.join(' ')}: ${stderr}`).toBe(0);
   return stdout.trim();
 };
-
-// What an authenticator app shows for a secret.
-function codeOf(secret: string): string {
-  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...secret].map(one => digits.indexOf(one).toString(2).padStart(5, '0')).join('');
-  const key = Uint8Array.from(bits.match(/.{8}/g)!, byte => Number.parseInt(byte, 2));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  return String((mac.readUInt32BE(mac[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
 
 // A server that writes its mails to a folder, and the link of the newest one with a subject.
 async function openMailing(variables: Record<string, string> = {}) {

@@ -58,7 +58,7 @@ async function endEpoch(
   service.notifier.notify();
 }
 
-// A pending call is not made any more, whatever is decided.
+// A pending call is no longer made, even if it is approved.
 async function cancelPaused(service: Service, key: ConversationKey, nowMs: number): Promise<NamedStep[]> {
   const paused = await readPaused(service, key);
   return cancelSteps(key, paused ? await readApprovals(service, key, paused) : [], nowMs);
