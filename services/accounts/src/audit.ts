@@ -7,17 +7,17 @@ import * as limits from './limits.ts';
 import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
 import { accountsTable } from './tables.ts';
 
-// Who did what, from where. `action` is like `key.created`, `target` the id of what it was done to.
+// Who did what, and from where. `action` is like `key.created`; `target` is the id of the thing that was changed.
 export type AuditRecord = Omit<Origin, 'userAgent'> & {
   action: string;
   via: string;
-  by?: string | null; // the person; null if nobody knows who it was
+  by?: string | null; // the person; null if unknown
   credentialId?: string;
   target?: string;
   detail?: string;
 };
 
-// Ways of doing something to one's own account: unless told, it was its person.
+// Ways in which people act on their own account. `by` defaults to the account's own person for these.
 const personal: ReadonlySet<string> = new Set([
   'session',
   'password',
@@ -27,7 +27,7 @@ const personal: ReadonlySet<string> = new Set([
   'organisation',
 ]);
 
-// What somebody does to themselves, and not to their organisation.
+// Actions that concern the person alone, not their organisation.
 const ofOneself = /^(?:session|password|factor|passkey|email|identity)\.|^account\.changed$/;
 const maySee = ({ userId, by = userId, action }: AuditEntry, viewer: string): boolean =>
   viewer === userId || by !== userId || !ofOneself.test(action);
@@ -43,8 +43,8 @@ export const doneBy = (
   requestId,
 });
 
-// What an account hears of its own trail as it grows: of one person's account, only what concerns the account, as its
-// other members see it. At least once.
+// Delivers new entries of an account's audit trail, at least once. Entries that concern only the person are left out,
+// as they are for the account's other members.
 export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>): Subscription =>
   subscribe({
     name: 'accounts-audit',
@@ -59,7 +59,7 @@ export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>)
 
 type AuditFilter = {
   by?: string;
-  action?: string; // whole, or its beginning up to a dot: `key`
+  action?: string; // whole, or a prefix up to a dot: `key`
   from?: string;
   to?: string;
 };
@@ -75,7 +75,7 @@ export type Audit = {
   // A step for the transaction that makes the change, so that neither is stored without the other.
   step(userId: string, entry: AuditRecord): WriteStep;
   record(userId: string, entry: AuditRecord): Promise<void>;
-  // As `viewer` may see it: what the person whose id the account has did to themselves is theirs alone.
+  // Filtered for `viewer`: what the account's own person did to themselves is visible to that person alone.
   list(
     userId: string,
     page: { limit?: number; cursor?: string } & AuditFilter,

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@stak/kit';
 import * as limits from './limits.ts';
 
-// Writes that no answer waits for: when a key was last used, that a sign-in failed. Losing one does no
-// harm; making a caller wait does, and would tell a stranger which accounts exist.
+// Writes that no response waits for: when a key was last used, that a sign-in failed. Losing one does no harm. Waiting
+// for one would, because the extra time would reveal which accounts exist.
 export type Background = {
   run(what: string, job: () => Promise<unknown>): void;
-  settle(): Promise<void>; // when all that is under way has ended
+  settle(): Promise<void>; // resolves when all running work has ended
 };
 
 export function createBackground({ log }: { log: Logger }): Background {
@@ -14,7 +14,7 @@ export function createBackground({ log }: { log: Logger }): Background {
   return {
     run(what, job) {
       if (running.size >= limits.backgroundJobs) return log.warn({ what }, 'background queue is full');
-      // Begun when the answer is on its way.
+      // Starts after the response is on its way.
       const work = setImmediate()
         .then(job)
         .catch((error: unknown) => log.warn({ err: error, what }, 'a background write failed'))

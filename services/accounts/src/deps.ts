@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { Clock, Ids, Logger } from '@stak/kit';
 import type { Store } from '@stak/table';
 
-// What every part of accounts works with.
+// Shared by every part of accounts.
 export type Base = { store: Store; clock: Clock; ids: Ids; log: Logger };
 
-// Tells every process, ahead of the write, that a session or a key of these accounts ends.
+// Notifies every process, before the write, that a session or a key of these accounts ends.
 export type AnnounceEnd = (...accountIds: (string | undefined)[]) => Promise<void>;
 
-// Where a request came from, as far as we know.
+// Where a request came from, as far as known.
 export type Origin = { address?: string; userAgent?: string; requestId?: string };
 
 export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();

@@ -97,19 +97,19 @@ export type { NewUser, User, UserChange, Users } from './users/users.ts';
 
 export type AccountsDeps = Base & {
   sealer: Sealer;
-  publicUrl: string; // where browsers reach us, and who signs our tokens
-  isHttps?: boolean; // whether browsers reach us by https; read from `publicUrl` unless told
-  allowedOrigins?: readonly string[]; // where else a console may be, like https://console.example
-  erasers?: () => readonly AccountEraser[]; // of the other services, asked when an account goes
+  publicUrl: string; // where browsers reach us; also the issuer of our tokens
+  isHttps?: boolean; // whether browsers reach us by https; by default, read from `publicUrl`
+  allowedOrigins?: readonly string[]; // other addresses that serve a console, like https://console.example
+  erasers?: () => readonly AccountEraser[]; // of the other services, called when an account is deleted
   checkEndUser?: CheckEndUser;
   github?: GithubSettings;
   google?: GoogleSettings;
   stripe?: StripeSettings;
-  outbound?: Outbound; // for organisations' and tenants' own providers; none: there are none
-  mail?: MailSettings; // none: no mail is sent, and what needs one says so
-  // Accounts are made for confirmed addresses only, and signing up does not tell which addresses have one.
+  outbound?: Outbound; // for the providers of organisations and tenants; without it, those are disabled
+  mail?: MailSettings; // without it no mail is sent, and operations that need one say so
+  // Accounts are created for confirmed addresses only, and signing up does not reveal which addresses have one.
   signsUpByMail?: boolean;
-  // Somebody wants to sign in to the portal of a tenant: services/tenants knows what that comes to.
+  // Resolves a sign-in to a tenant's portal. Implemented by services/tenants.
   resolveTenantSignIn?(request: {
     to: string;
     details: Readonly<Record<string, string>>;
@@ -117,15 +117,16 @@ export type AccountsDeps = Base & {
   owners?: Owners; // of leases
   passwordCost?: PasswordCost;
   throttles?: Partial<ThrottlePolicies>;
-  // Tells other processes ahead that something of the account is revoked, so that open event streams end.
+  // Notifies other processes, before the write, that a credential of the account is revoked, so that open event streams
+  // end.
   announceRevoked?: (revoked: { account: string }) => Promise<void>;
-  // Something was done in an account, as its audit trail shows it. At least once for each `auditId`.
+  // Called for each entry of an account's audit trail, at least once for each `auditId`.
   onAudit?(accountId: string, entry: ShownEntry): Promise<void>;
-  defaultPlan?: PlanName; // of accounts that bought none; free unless told
-  storageLimits?: StorageLimits; // where the plans' own do not fit this installation
-  readStorage?: (accountId: string) => Promise<StorageUse>; // none: nothing is counted
+  defaultPlan?: PlanName; // of accounts that bought none; free by default
+  storageLimits?: StorageLimits; // override the plans' limits for this installation
+  readStorage?: (accountId: string) => Promise<StorageUse>; // without it, nothing is counted
   countTenants?: (accountId: string) => Promise<{ used: number | null; limit: number | null }>;
-  authCacheMs?: number; // 0 asks the table for every request
+  authCacheMs?: number; // 0 reads the table for every request
   random?: Random;
 };
 
@@ -141,7 +142,7 @@ export function createAccounts(given: AccountsDeps) {
   const pages = { publicUrl, allowedOrigins };
   const base: Base = { store: given.store, clock, ids: given.ids, log };
 
-  // Nothing stays in force because others cannot be told: their streams end a little later.
+  // If other processes cannot be notified, revoking still goes ahead: their streams end a little later.
   const announceEnd = async (...accounts: (string | undefined)[]): Promise<void> => {
     for (const account of new Set(accounts))
       if (account !== undefined)
@@ -269,24 +270,24 @@ export function createAccounts(given: AccountsDeps) {
     isVerified: memberships.isVerified,
     requireFresh: requireFreshSession,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
-    // What has to be there before the first request: call it when the tables are.
+    // Call before the first request, once the tables exist.
     prepare: keys.prepare,
-    // For mail that other services owe somebody. None: this server sends no mail.
+    // For mail that other services send. Undefined if this server sends no mail.
     mail: given.mail && {
       steps: outbox.steps,
-      ring: outbox.ring,
-      // Of the tenants of one account: those of another one neither use it up nor add to it.
+      wake: outbox.wake,
+      // Counted per account, so that one account's tenants do not use up the limit of another's.
       tryMail: ({ account, ...to }: { email: string; address: string | undefined; account: string }) =>
         throttle.tryMail({ ...to, purpose: `portal of ${account}` }),
       tryInvitation: throttle.tryInvitation,
     },
-    // What the members of an account learn by mail, each once. Without mail, nothing happens.
+    // Mails to the members of an account, each sent once. They do nothing if mail is not configured.
     notices: { limitReached: notices.limitReached, deliveriesFail: notices.deliveriesFail },
     issuers, // for sign-in through a tenant's own provider
-    sendMails: outbox.sendDue, // what is due now; the worker does it by itself
+    sendMails: outbox.sendDue, // sends what is due now; the worker does so on its own
     rotateSigningKeys: keys.rotate,
     finishDeletions: deletions.finishAll,
-    // Resolves when the writes nobody waits for have been made: call it before the store is closed.
+    // Resolves when all background writes are done. Call it before closing the store.
     settle: background.settle,
   };
 }

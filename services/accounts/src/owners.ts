@@ -20,7 +20,7 @@ const account = (id: string | undefined) =>
 const byAccount = ({ accountId }: { accountId?: string }) => account(accountId);
 const byUser = ({ userId }: { userId?: string }) => account(userId);
 
-// Whose storage each item of accounts takes.
+// The owner whose storage each item of accounts counts towards.
 export const accountOwners = [
   ownedByKey(table.profile, byUser),
   ownedByKey(table.apiKey, byUser),

@@ -1,11 +1,11 @@
 import type { Logger } from '@stak/kit';
 
-// `selfhosted` is for those who run the server themselves, and is not sold.
+// `selfhosted` is for people who run the server themselves, and is not for sale.
 export const planNames = ['free', 'starter', 'pro', 'team', 'selfhosted'] as const;
 export type PlanName = (typeof planNames)[number];
 export const publicPlans = planNames.filter(name => name !== 'selfhosted');
 
-// More than a machine takes in a minute or a century: a number, because it is compared and counted with.
+// More than one machine takes in a minute or a century. A number, because limits are compared and calculated with.
 const unlimited = 1_000_000_000;
 
 export type Plan = {
@@ -14,11 +14,11 @@ export type Plan = {
   readonly eventsPerMinute: number;
   readonly retentionSeconds: number; // how long events are kept, from the moment they are received
   readonly seats: number; // members of the organisation
-  readonly storageBytes: number | null; // of everything the account and its tenants have; null: no limit
+  readonly storageBytes: number | null; // of everything the account and its tenants store; null: no limit
   readonly tenants: number | null; // null, here and below: no limit
   readonly usersPerTenant: number | null; // end users
-  readonly modelUsdPerDay: number | null; // what all tenants together spend on models; an operator may say otherwise
-  readonly query: { rows: number; bytes: number; seconds: number }; // of one SQL query: its answer, and its time
+  readonly modelUsdPerDay: number | null; // what all tenants together spend on models; operators may override it
+  readonly query: { rows: number; bytes: number; seconds: number }; // of one SQL query: its result and its time
 };
 
 export const plans: Readonly<Record<PlanName, Plan>> = {
@@ -84,16 +84,16 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
   },
 };
 
-// For people to read: null where there is no limit.
+// For display: null where there is no limit.
 export const shownLimit = (limit: number): number | null => (limit >= unlimited ? null : limit);
 
 type Bought = { plan: PlanName; planFixed?: boolean };
 
 const isKnown = (plan: string): plan is PlanName => planNames.some(name => name === plan);
 
-// What an account has. One that bought nothing, and was given nothing by an operator, has the plan of the installation:
-// also those of before it had one, and again another when it changes. A stored plan that the table above does not have,
-// because it was retired or is of a newer version, gives no more than that, and no less.
+// The plan of an account. An account that neither bought a plan nor was given one by an operator has the installation's
+// default, and follows it when it changes. A stored plan that is unknown, because it was retired or belongs to a newer
+// version, counts as the default too.
 export const planOf = ({ plan, planFixed }: Bought, defaultPlan: PlanName): PlanName =>
   isKnown(plan) && (plan !== 'free' || planFixed) ? plan : defaultPlan;
 
@@ -106,13 +106,13 @@ type PlanReaderDeps = {
 
 /** Reads what the plan of an account allows. An account that does not exist has the free plan. */
 export function createPlanReader({ readProfile, plans, defaultPlan, log }: PlanReaderDeps) {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return async (accountId: string): Promise<Plan> => {
     const bought = await readProfile(accountId);
     if (!bought) return plans.free;
     const name = planOf(bought, defaultPlan);
-    if (!isKnown(bought.plan) && !told.has(bought.plan)) {
-      told.add(bought.plan);
+    if (!isKnown(bought.plan) && !logged.has(bought.plan)) {
+      logged.add(bought.plan);
       const facts = { account_id: accountId, stored_plan: bought.plan, plan: name };
       log.warn(facts, 'an account has a plan that is not known here; the default plan applies to it');
     }
@@ -120,7 +120,7 @@ export function createPlanReader({ readProfile, plans, defaultPlan, log }: PlanR
   };
 }
 
-// An installation may keep more or less for a plan than the table says; null lifts the limit.
+// An installation may store more or less for a plan than the table above; null lifts the limit.
 export type StorageLimits = Readonly<Partial<Record<PlanName, number | null>>>;
 
 export const plansWith = (limits: StorageLimits): Readonly<Record<PlanName, Plan>> => {

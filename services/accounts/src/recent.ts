@@ -1,11 +1,11 @@
 import { type Clock, createRecentMap, type MaybePromise } from '@stak/kit';
 import * as limits from './limits.ts';
 
-// What was read from the table a moment ago. Whatever is revoked in this process is forgotten at once; what
-// another process revokes is noticed when the moment is over.
+// Caches reads from the table for a moment. What this process revokes is forgotten at once; what another process
+// revokes is noticed when the moment is over.
 export type Recent<Value> = {
-  // The remembered value, or what `read` gives. What it gives is not kept if anything was forgotten meanwhile: it
-  // may have been read before it was revoked. `fresh`: what is remembered will not do.
+  // Returns the cached value, or the result of `read`. The result is not cached if anything was forgotten meanwhile,
+  // because it may have been read before it was revoked. `fresh` skips the cache.
   get(key: string, read: () => Promise<Value | undefined>, fresh?: boolean): MaybePromise<Value | undefined>;
   forget(key: string): void;
 };

@@ -6,11 +6,11 @@ import { roleNames } from './organisations/roles.ts';
 import { planNames } from './plans.ts';
 import * as recovery from './recovery/limits.ts';
 
-// Of accounts that nobody signs in to: no mail reaches it, and nobody can take one.
+// The domain of accounts that nobody signs in to: it receives no mail, and nobody can register it.
 export const organisationDomain = '@organisation.invalid';
 
-// Zod's address pattern is ASCII without `#` or spaces, so an address can be part of a key as it is. It is looked at
-// before its case is, because the lower case of some other letters is ASCII: the Kelvin sign's is a `k`, and an
+// Zod's pattern allows only ASCII without `#` or spaces, so an address can be part of a key as it is. It is checked
+// before lower-casing, because the lower case of some other letters is ASCII: the Kelvin sign becomes a `k`, and an
 // address with one would pass for somebody else's.
 export const emailSchema = z
   .string()
@@ -23,7 +23,7 @@ export const emailSchema = z
   .describe('An e-mail address. Case is ignored');
 export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'Not printable');
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
-// A password as it is tried: one that is too short to be one is simply wrong.
+// A password that is tried. One that is too short is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
 export const mailedTokenSchema = z
   .string()
@@ -39,7 +39,7 @@ export const cookieSchema = z
   .boolean()
   .default(true)
   .describe('Whether the refresh token is set as a cookie. With `false`, it is returned in the response');
-// Notices that people may switch off. Mail about their own sign-in always comes.
+// Notices that people may switch off. Mail about their own sign-in is always sent.
 export const mailTopics = ['deliveries', 'limits'] as const;
 export type MailTopic = (typeof mailTopics)[number];
 export const mailSwitches = {
@@ -51,7 +51,7 @@ export const planSchema = z.enum(planNames);
 export const permissionSchema = z.enum(['read', 'write', 'admin']);
 export type Permission = z.infer<typeof permissionSchema>;
 
-// `inbox:read inbox:write`, or the one word of a token from before end users had scopes by service.
+// `inbox:read inbox:write`, or the single word of tokens that are older than scopes by service.
 const serviceScopes = /^[a-z]+:[a-z]+(?: [a-z]+:[a-z]+)*$/;
 export const endUserScopeSchema = z.union([
   permissionSchema,
@@ -62,7 +62,7 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-// What a person sees of their own account. The hash of the password and Stripe's ids stay here.
+// What people see of their own account. The password hash and Stripe's ids are left out.
 export const meSchema = z.strictObject({
   userId: z.string(),
   email: z.string(),
@@ -184,7 +184,7 @@ export const usageSchema = z.strictObject({
     .describe('Measured as DynamoDB measures items. Indexes, the change log and the lake are not included'),
 });
 
-// The names are OAuth's. The refresh token is here only for those who asked for no cookie.
+// The names are OAuth's. The refresh token is included only for clients that do not use the cookie.
 export const tokensSchema = z.strictObject({
   access_token: z.string(),
   token_type: z.literal('Bearer'),

@@ -1,10 +1,10 @@
 import { accountsErrors } from './errors.ts';
 import { settleAttempts } from './limits.ts';
 
-// What was read may have changed by the time it is written, by somebody else or by the same person in another tab. Then
-// all of it is looked at again, a few times.
+// Retries a read-modify-write a few times if what it read changed before the write, by another person or in another
+// tab.
 
-// Another change of the same account came first.
+// Another change of the same account committed first.
 export const isRace = (error: unknown): boolean =>
   accountsErrors.includes(error) && error.code === 'accounts.changed';
 

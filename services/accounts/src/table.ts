@@ -4,7 +4,7 @@ import { appScopeSchema } from './oauth-server/scopes.ts';
 import { mailTopics, permissionSchema, planSchema } from './schema.ts';
 
 const time = z.string().describe('ISO timestamp');
-const expiresAt = z.int().describe('The second after which it is gone');
+const expiresAt = z.int().describe('The second at which it expires');
 
 export const ferryhookKeys = defineKeys({
   name: 'ferryhook-main',
@@ -21,36 +21,39 @@ export const ferryhookKeys = defineKeys({
 
 export const profile = entity(ferryhookKeys, {
   name: 'user',
-  description: 'A developer. What is used in a month is counted elsewhere, so that this item stays cool.',
+  description: 'A developer. Usage is counted in other items, so that this one is rarely written.',
   schema: z.object({
     userId: z.string(),
     email: z.string(),
-    emailVerified: z.boolean().optional().describe('Whether someone proved to own the address'),
+    emailVerified: z
+      .boolean()
+      .optional()
+      .describe('Whether the person has proved that the address is theirs'),
     name: z.string(),
     passwordHash: z.string().optional().describe('scrypt, with its parameters; absent if OAuth only'),
     plan: planSchema,
-    secondFactor: z.enum(['totp']).optional().describe('What a sign-in with a password needs besides'),
-    passkeys: z.int().optional().describe('How many they have; counted here, so that the last way in stays'),
+    secondFactor: z.enum(['totp']).optional().describe('The second factor that a password sign-in requires'),
+    passkeys: z
+      .int()
+      .optional()
+      .describe('How many they have; counted here so that the last way to sign in cannot be removed'),
     planFixed: z.boolean().optional().describe('An operator chose the plan: the default does not apply'),
-    disabledAt: time.optional().describe('Since when an operator lets nobody in'),
+    disabledAt: time.optional().describe('Since when an operator has disabled it'),
     stripeCustomerId: z.string().optional(),
     stripeSubId: z.string().optional(),
     githubId: z.string().optional(),
     googleId: z.string().optional(),
-    signsInto: z.string().optional().describe('The organisation that they worked in last'),
+    signsInto: z.string().optional().describe('The organisation they last worked in'),
     madeFor: z
       .string()
       .optional()
-      .describe('The organisation whose provider brought them, and whose they are'),
-    claimedEmail: z
-      .string()
-      .optional()
-      .describe('Their address as that provider has it: shown, and good for nothing else'),
-    mailsOff: z.array(z.enum(mailTopics)).optional().describe('The notices that they do not want by mail'),
-    isOrganisation: z.boolean().optional().describe('No person: nobody signs in with it'),
+      .describe('The organisation whose provider created them, and which manages them'),
+    claimedEmail: z.string().optional().describe('Their address at that provider, for display only'),
+    mailsOff: z.array(z.enum(mailTopics)).optional().describe('The notices that they have switched off'),
+    isOrganisation: z.boolean().optional().describe('Not a person: nobody can sign in with it'),
     createdAt: time,
     updatedAt: time,
-    deletingAt: time.optional().describe('Since when it is being deleted: nothing new may be made for it'),
+    deletingAt: time.optional().describe('Since when it is being deleted: nothing new may be created for it'),
     version: z.int(),
   }),
   key: { partition: 'USER#{userId}', sort: 'PROFILE' },
@@ -62,10 +65,10 @@ export type Profile = ItemOf<typeof profile>;
 export const lakeTexts = entity(ferryhookKeys, {
   name: 'texts in the lake',
   description:
-    'An account that wants its conversations and the bodies of its webhooks in the lake. All in one partition: they are few, and the lake reads all of them at once.',
+    'An account that has its conversations and the bodies of its webhooks in the lake. All are in one partition: they are few, and the lake reads all of them at once.',
   schema: z.object({
     accountId: z.string(),
-    sinceMs: z.int().describe('What was said or received earlier is not kept'),
+    sinceMs: z.int().describe('Earlier messages and events are not included'),
   }),
   key: { partition: 'LAKETEXTS', sort: 'ACCOUNT#{accountId}' },
 });
@@ -74,8 +77,8 @@ export const accountsWithTexts = defineQuery('accounts with texts in the lake', 
   consistent: true,
 });
 
-// One item for each thing that may belong to one user only, written in the user's own transaction. An index
-// could not do this: it is written after the fact and cannot refuse.
+// One item for each value that may belong to one user only, written in the user's transaction. An index could not
+// enforce this: it is written afterwards and cannot refuse.
 const lockItem = { userId: z.string() };
 export const emailLock = entity(ferryhookKeys, {
   name: 'e-mail lock',
@@ -99,8 +102,8 @@ export const stripeLock = entity(ferryhookKeys, {
 });
 
 const keyLimits = {
-  endsAtMs: z.int().optional().describe('When it stops working'),
-  tenants: z.array(z.string()).optional().describe('The only ones it is good for'),
+  endsAtMs: z.int().optional().describe('When it expires'),
+  tenants: z.array(z.string()).optional().describe('The only tenants it is valid for'),
   addresses: z
     .array(z.string())
     .optional()
@@ -110,7 +113,8 @@ const keyLimits = {
 
 export const apiKey = entity(ferryhookKeys, {
   name: 'API key',
-  description: 'As it is listed. GSI2 is for old readers: callers are recognised by the item below.',
+  description:
+    'A key as it is listed. GSI2 is for older programs: callers are authenticated by the item below.',
   schema: z.object({
     keyId: z.string(),
     userId: z.string(),
@@ -118,8 +122,8 @@ export const apiKey = entity(ferryhookKeys, {
     keyHash: z.string().describe('SHA-256, hexadecimal'),
     keyPrefix: z.string().describe('`stak_`, or `fh_live_` of older ones, and six more characters'),
     permissions: permissionSchema,
-    madeBy: z.string().optional().describe('The person, whose role bounds it; the account’s own unless told'),
-    isDisabled: z.boolean().optional().describe('With its account'),
+    madeBy: z.string().optional().describe('The person whose role limits it; by default the account’s own'),
+    isDisabled: z.boolean().optional().describe('Together with its account'),
     ...keyLimits,
     lastUsedAt: time.optional(),
     createdAt: time,
@@ -151,34 +155,31 @@ export const session = entity(ferryhookKeys, {
   schema: z.object({
     userId: z.string(),
     sessionId: z.string(),
-    accountId: z
-      .string()
-      .optional()
-      .describe('The organisation that it is for; the person’s own unless told'),
-    familyKey: z.string().describe('Sealed; what the refresh tokens are made from'),
-    generation: z.int().describe('Of the refresh token that is good now'),
+    accountId: z.string().optional().describe('The organisation it is for; by default the person’s own'),
+    familyKey: z.string().describe('Sealed; the key that authenticates the refresh tokens'),
+    generation: z.int().describe('The generation of the valid refresh token'),
     rotatedAtMs: z.int(),
-    provenAtMs: z.int().optional().describe('When a second factor was last shown'),
+    provenAtMs: z.int().optional().describe('When a second factor was last verified'),
     signedInWith: z.string().describe('password, passkey, github, google, organisation or app'),
     app: z
       .object({
         clientId: z.string(),
         name: z.string(),
-        host: z.string().describe('Where the app was answered'),
+        host: z.string().describe('The host that the app was redirected to'),
         scope: appScopeSchema,
       })
       .optional()
-      .describe('The app that the person let in: the session is for it alone'),
-    appOf: z.string().optional().describe('The organisation that the app was let into'),
+      .describe('The app that the person approved: the session is for it alone'),
+    appOf: z.string().optional().describe('The organisation that the app was approved for'),
     confinedTo: z
       .string()
       .optional()
-      .describe('The organisation whose provider signed them in: the session is good for nothing else'),
+      .describe('The organisation whose provider signed them in: the session is valid there only'),
     address: z.string().optional(),
     userAgent: z.string().optional(),
     createdAt: time,
     lastUsedAt: time,
-    endsAt: z.int().describe('The second no refreshing gets past'),
+    endsAt: z.int().describe('The second at which it ends, however often it is refreshed'),
     expiresAt,
   }),
   key: { partition: 'USER#{userId}', sort: 'SESSION#{sessionId}' },
@@ -193,7 +194,7 @@ export const auditEntry = entity(ferryhookKeys, {
     auditId: z.string(),
     action: z.string().describe('Like key.created'),
     at: time,
-    by: z.string().optional().describe('The person; of a key, who made it'),
+    by: z.string().optional().describe('The person; for a key, the person who created it'),
     via: z
       .string()
       .describe(
@@ -212,11 +213,11 @@ export type AuditEntry = ItemOf<typeof auditEntry>;
 
 export const usageCount = entity(ferryhookKeys, {
   name: 'usage of a month',
-  description: 'One of several counters whose sum is the usage; each in a partition of its own.',
+  description: 'One of several counters whose sum is the usage, each in its own partition.',
   schema: z.object({
     userId: z.string(),
     shard: z.int(),
-    month: z.string().describe('Like 2026-03, in UTC; with a subscription, when its month began'),
+    month: z.string().describe('Like 2026-03, in UTC; with a subscription, the start of its month'),
     events: z.int(),
     expiresAt,
   }),
@@ -227,7 +228,7 @@ export const attemptCount = entity(ferryhookKeys, {
   name: 'attempts in a window',
   schema: z.object({
     what: z.string(),
-    whom: z.string().describe('SHA-256 of an address or an account: strangers choose no keys'),
+    whom: z.string().describe('SHA-256 of an address or an account, so that strangers cannot choose keys'),
     window: z.int(),
     attempts: z.int(),
     expiresAt,
@@ -237,7 +238,7 @@ export const attemptCount = entity(ferryhookKeys, {
 
 export const knownNetwork = entity(ferryhookKeys, {
   name: 'known place',
-  description: 'A network from which somebody signed in to an account: it has attempts of its own there.',
+  description: 'A network from which a person signed in to an account. Its attempts are counted separately.',
   schema: z.object({
     place: z.string().describe('SHA-256 of the account and the network'),
     expiresAt,
@@ -247,7 +248,8 @@ export const knownNetwork = entity(ferryhookKeys, {
 
 export const knownDevice = entity(ferryhookKeys, {
   name: 'known device',
-  description: 'A device and network from which somebody signed in: the next sign-in from there is no news.',
+  description:
+    'A device and network from which a person signed in: the next sign-in from there causes no mail.',
   schema: z.object({
     userId: z.string(),
     deviceId: z.string().describe('SHA-256 of the device’s name and the network, cut'),
@@ -259,7 +261,7 @@ export const knownDevice = entity(ferryhookKeys, {
 export const signingKey = entity(ferryhookKeys, {
   name: 'signing key',
   description:
-    'One signs, the next is published ahead of its time, the last ones until their tokens are over.',
+    'One key signs. The next one is published in advance, earlier ones until their tokens have expired.',
   schema: z.object({
     sequence: z.int(),
     kid: z.string(),
@@ -279,14 +281,17 @@ export const accountDeletion = entity(ferryhookKeys, {
   schema: z.object({
     userId: z.string(),
     requestedAt: time,
-    keepsAccount: z.boolean().optional().describe('Only the person goes: the organisation has other owners'),
+    keepsAccount: z
+      .boolean()
+      .optional()
+      .describe('Only the person is deleted: the organisation has other owners'),
   }),
   key: { partition: 'DELETION', sort: 'USER#{userId}' },
 });
 
 export const oauthState = entity(ferryhookKeys, {
   name: 'OAuth state',
-  description: 'A sign-in that has left for its provider. Taken by the first who comes back with it.',
+  description: 'A sign-in in progress at its provider. Consumed by the first callback.',
   schema: z.object({
     stateHash: z.string(),
     provider: z.enum(['github', 'google', 'organisation', 'tenant']),
@@ -295,8 +300,8 @@ export const oauthState = entity(ferryhookKeys, {
       .optional()
       .describe('Of the organisation or the tenant whose own provider it is'),
     linkUserId: z.string().optional().describe('The signed-in user who links an identity'),
-    linkSessionId: z.string().optional().describe('Their session, which has to last until then'),
-    returnTo: z.string().describe('Where the browser goes afterwards; checked before it left'),
+    linkSessionId: z.string().optional().describe('Their session, which must still be valid then'),
+    returnTo: z.string().describe('Where the browser goes afterwards; checked at the start'),
     expiresAt,
   }),
   key: { partition: 'OAUTH#{stateHash}', sort: 'STATE' },
@@ -304,7 +309,7 @@ export const oauthState = entity(ferryhookKeys, {
 
 export const stripeEvent = entity(ferryhookKeys, {
   name: 'Stripe event',
-  description: 'One that has been applied, so that a redelivery changes nothing.',
+  description: 'An applied event, so that a redelivery changes nothing.',
   schema: z.object({ stripeEventId: z.string(), type: z.string(), appliedAt: time, expiresAt }),
   key: { partition: 'STRIPEEVT#{stripeEventId:text}', sort: 'EVENT' },
 });
@@ -318,7 +323,7 @@ const counted = ['keys', 'organisations', 'invitations'] as const;
 export const creation = entity(ferryhookKeys, {
   name: 'creation of an account',
   description:
-    'The last time that somebody created one of a limited number. Of two at the same time, one has to count again.',
+    'The last creation of something whose number is limited. Of two concurrent ones, one must count again.',
   schema: z.object({
     userId: z.string(),
     of: z.enum(counted),

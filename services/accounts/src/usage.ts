@@ -10,7 +10,7 @@ type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;
-  // The same, as part of a transaction that counts each event once.
+  // The same, as a step of a transaction that counts each event once.
   addStep(userId: string, count: number): Promise<WriteStep>;
   read(userId: string): Promise<MonthlyUsage>;
   none(): MonthlyUsage;
@@ -21,19 +21,18 @@ const shards = Array.from({ length: limits.usageShards }, (_, shard) => shard);
 
 type UsageDeps = Base & {
   random?: Random;
-  // Of what the user pays for, if it is known.
+  // Of the user's subscription, if known.
   billingPeriodOf?(userId: string): Promise<BillingPeriod | undefined>;
 };
 
-// A month's usage is the sum of several counters: two additions that come together rarely meet. A new month starts at
-// zero because nobody has added to it yet. It is the month of the subscription, or the calendar's for those who have
-// none.
+// A month's usage is the sum of several counters, so concurrent additions rarely conflict. A new month starts at zero
+// because it has no counters yet. Months follow the subscription, or the calendar for users without one.
 export function createUsage({ store, clock, random = systemRandom, billingPeriodOf }: UsageDeps): Usage {
   const calendarMonth = () => new Date(clock.now()).toISOString().slice(0, 7);
   const firstOf = (aMonth: string): string => (aMonth.length === 7 ? `${aMonth}-01` : aMonth.slice(0, 10));
   const none = (): MonthlyUsage => ({ usageThisMonth: 0, usagePeriodStart: firstOf(calendarMonth()) });
 
-  // The month that is counted now, and another one whose count belongs to it.
+  // The current month, and another one whose count belongs to it.
   const monthsOf = async (userId: string): Promise<[month: string, ...carried: string[]]> => {
     const period = await billingPeriodOf?.(userId);
     if (!period) return [calendarMonth()];
@@ -62,7 +61,7 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
     add: async (userId, count) => void (await store.update(...(await addition(userId, count)))),
     addStep: async (userId, count) => write.update(...(await addition(userId, count))),
     async read(userId) {
-      // The month is looked up once: it may end while its counters are read.
+      // Determined once: the month may end while its counters are read.
       const months = await monthsOf(userId);
       const counts = await store.batchGet(
         months.flatMap(month => shards.map(shard => ref(usageCount, { userId, shard, month }))),

@@ -23,7 +23,7 @@ export type TenantMail = {
     token?: string;
     keptS: number;
   }): Record<string, WriteStep>;
-  ring(): void; // call it after the transaction
+  wake(): void; // starts the worker; call it after the transaction
   // Whether mail to strangers may show the account's name.
   mayName(account: string): Promise<boolean>;
   // Refuses if there was too much mail to an address, or from the caller.
@@ -88,7 +88,7 @@ export type TenantsDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // tells which workers are gone; without it, leases have to expire
+  owners?: Owners; // detects which workers are gone; without it, leases have to expire
   mintEndUserToken: MintEndUserToken;
   // The erasers of the other services. Called at every use, because services may be created after this one.
   erasers: () => readonly Eraser[];

@@ -126,7 +126,7 @@ export function openProcess(target: Target, given: Given = {}): Fixture {
           const item = { type: 'mail', channel_id: String(mails.length), tenant_id: '-' };
           return { [`mail ${mail.kind}`]: write.put(channelClaim, item) };
         },
-        ring() {},
+        wake() {},
         mayName: async account => !unnamed.has(account),
         async tryMail(to) {
           mailTried.push(to);

@@ -14,7 +14,7 @@ import { refuse } from './errors.ts';
 import { paidPlans } from './plans.ts';
 import { billingRoutes as routes } from './routes.ts';
 import { openStripe, type StripeSettings } from './stripe.ts';
-import { applyNotice, type Notice, noticeSchema } from './sync.ts';
+import { applyEvent, type BillingEvent, billingEventSchema } from './sync.ts';
 import { subscription } from './table.ts';
 
 export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
@@ -23,15 +23,15 @@ export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
   outbox: Outbox;
   notices: Notices;
   pages: ReturnSettings;
-  stripe?: StripeSettings; // without it, every route says that there is no billing
+  stripe?: StripeSettings; // without it, every route responds that there is no billing
 };
 
 export function createBilling(deps: BillingDeps) {
   const { store, users, audit, clock, log } = deps;
-  const door = openStripe(deps.stripe);
+  const getClient = openStripe(deps.stripe);
 
   const proveStripe: Prove = async c => {
-    const { settings, load } = door();
+    const { settings, load } = getClient();
     const { webhooks } = await load();
     const signature = c.req.header('stripe-signature') ?? '';
     try {
@@ -53,7 +53,7 @@ export function createBilling(deps: BillingDeps) {
 
   const api = [
     endpoint(routes.read, async c => {
-      const { settings } = door();
+      const { settings } = getClient();
       const { accountId: userId } = c.get('principal');
       const [user, billed] = await Promise.all([
         readUser(users, userId),
@@ -67,7 +67,7 @@ export function createBilling(deps: BillingDeps) {
     endpoint(routes.checkout, async c => {
       const { plan, return_to: returnTo } = c.req.valid('json');
       const userId = c.get('principal').accountId;
-      const url = await startCheckout(deps, door(), { userId, plan, returnTo });
+      const url = await startCheckout(deps, getClient(), { userId, plan, returnTo });
       await audit.record(userId, {
         action: 'checkout.started',
         detail: plan,
@@ -78,23 +78,23 @@ export function createBilling(deps: BillingDeps) {
     endpoint(routes.portal, async c => {
       const { return_to: returnTo } = c.req.valid('json');
       const userId = c.get('principal').accountId;
-      const url = await openPortal(deps, door(), { userId, returnTo });
+      const url = await openPortal(deps, getClient(), { userId, returnTo });
       await audit.record(userId, { action: 'portal.opened', ...doneBy(c.get('principal'), originOf(c)) });
       return c.json({ url }, 200);
     }),
     endpoint(
       routes.webhook,
-      async c => c.json({ outcome: await applyNotice(deps, door(), readNotice(c.get('body'))) }, 200),
+      async c => c.json({ outcome: await applyEvent(deps, getClient(), readEvent(c.get('body'))) }, 200),
       proveStripe,
     ),
   ] as const;
 
-  // For when an account goes. It throws while Stripe cannot be told: an account must not leave and go on paying.
+  // Runs when an account is deleted. Throws while Stripe is unreachable: a deleted account must not keep paying.
   const eraser: AccountEraser = {
     name: 'billing',
     async eraseAccount(userId) {
       const customer = (await users.readProfile(userId))?.stripeCustomerId;
-      if (customer !== undefined) await endSubscriptions(door(), customer);
+      if (customer !== undefined) await endSubscriptions(getClient(), customer);
       await store.delete(subscription, { userId });
       return 'done';
     },
@@ -103,9 +103,8 @@ export function createBilling(deps: BillingDeps) {
   return { api, eraser };
 }
 
-function readNotice(body: Uint8Array): Notice {
-  const notice = noticeSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
-  if (!notice.success)
-    throw refuse('accounts.event_unreadable', 'This is not an event as Stripe sends them.');
-  return notice.data;
+function readEvent(body: Uint8Array): BillingEvent {
+  const event = billingEventSchema.safeParse(JSON.parse(Buffer.from(body).toString()));
+  if (!event.success) throw refuse('accounts.event_unreadable', 'This is not an event as Stripe sends them.');
+  return event.data;
 }

@@ -5,25 +5,25 @@ import type { Users } from '../users/users.ts';
 import { closeCheckouts, ensureCustomer, listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
 import { billedOf, type PaidPlan } from './plans.ts';
-import type { StripeDoor } from './stripe.ts';
+import type { StripeClient } from './stripe.ts';
 
 export type BillingPages = { users: Users; pages: ReturnSettings };
 
 export async function startCheckout(
   { users, pages }: BillingPages,
-  door: StripeDoor,
+  client: StripeClient,
   { userId, plan, returnTo }: { userId: string; plan: PaidPlan; returnTo?: string },
 ): Promise<string> {
-  const price = door.settings.prices[plan]?.[0];
+  const price = client.settings.prices[plan]?.[0];
   if (price === undefined) throw refuse('accounts.plan_not_sold', `The plan "${plan}" is not for sale here.`);
   const back = resolveReturnTo(returnTo, pages);
-  const customer = await ensureCustomer(users, door, await readUser(users, userId));
-  // Stripe is asked, not our record: its events may still be on their way.
-  const { stripeSubId } = billedOf(await listSubscriptions(door, customer), door.settings.prices);
+  const customer = await ensureCustomer(users, client, await readUser(users, userId));
+  // Ask Stripe rather than our record: its events may still be on their way.
+  const { stripeSubId } = billedOf(await listSubscriptions(client, customer), client.settings.prices);
   if (stripeSubId !== undefined)
     throw refuse('accounts.already_subscribed', 'There is a subscription already: change it in the portal.');
-  await closeCheckouts(door, customer);
-  const { url } = await door.call(stripe =>
+  await closeCheckouts(client, customer);
+  const { url } = await client.call(stripe =>
     stripe.checkout.sessions.create({
       mode: 'subscription',
       customer,
@@ -40,14 +40,14 @@ export async function startCheckout(
 
 export async function openPortal(
   { users, pages }: BillingPages,
-  door: StripeDoor,
+  client: StripeClient,
   { userId, returnTo }: { userId: string; returnTo?: string },
 ): Promise<string> {
   const back = resolveReturnTo(returnTo, pages);
   const { stripeCustomerId } = await readUser(users, userId);
   if (stripeCustomerId === undefined)
     throw refuse('accounts.nothing_billed', 'Nothing has been bought yet: start with a checkout.');
-  const { url } = await door.call(stripe =>
+  const { url } = await client.call(stripe =>
     stripe.billingPortal.sessions.create({ customer: stripeCustomerId, return_url: back }),
   );
   return url;

@@ -3,14 +3,14 @@ import { accountsErrors } from '../errors.ts';
 import type { Profile } from '../table.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
-import type { StripeDoor } from './stripe.ts';
+import type { StripeClient } from './stripe.ts';
 
-// The customer of a user, made when it is needed first. Two who need it at once get the same one: Stripe knows the
-// key of the request, and here the first who writes it down wins.
-export async function ensureCustomer(users: Users, door: StripeDoor, user: Profile): Promise<string> {
+// Returns the user's Stripe customer and creates it on first use. Concurrent callers get the same one: the idempotency
+// key makes Stripe return the same customer, and the first write here wins.
+export async function ensureCustomer(users: Users, client: StripeClient, user: Profile): Promise<string> {
   const { userId, email, name, version, stripeCustomerId: known } = user;
-  if (known !== undefined && (await isCustomer(door, known))) return known;
-  const customer = await door.call(stripe =>
+  if (known !== undefined && (await isCustomer(client, known))) return known;
+  const customer = await client.call(stripe =>
     stripe.customers.create(
       { email, name, metadata: { userId } },
       { idempotencyKey: `stak-customer-${userId}-${version}` },
@@ -26,23 +26,26 @@ export async function ensureCustomer(users: Users, door: StripeDoor, user: Profi
   }
 }
 
-// Operators may delete a customer in Stripe's dashboard: then there is nobody to sell to.
-async function isCustomer(door: StripeDoor, id: string): Promise<boolean> {
-  const found = await door.call(stripe => stripe.customers.retrieve(id).catch(unlessMissing));
+// Operators may delete a customer in Stripe's dashboard. Such a customer cannot buy anything.
+async function isCustomer(client: StripeClient, id: string): Promise<boolean> {
+  const found = await client.call(stripe => stripe.customers.retrieve(id).catch(unlessMissing));
   return found !== undefined && !found.deleted;
 }
 
-// All that are not over, as of now. A customer who was deleted at Stripe has none.
-export async function listSubscriptions(door: StripeDoor, customer: string): Promise<Stripe.Subscription[]> {
-  const page = await door.call(stripe =>
+// All current subscriptions that have not ended. A customer who was deleted at Stripe has none.
+export async function listSubscriptions(
+  client: StripeClient,
+  customer: string,
+): Promise<Stripe.Subscription[]> {
+  const page = await client.call(stripe =>
     stripe.subscriptions.list({ customer, limit: limits.subscriptionsPerCustomer }).catch(unlessMissing),
   );
   return page?.data ?? [];
 }
 
-// A checkout that was left open could be finished later, and be paid for twice or for an account that is gone.
-export async function closeCheckouts(door: StripeDoor, customer: string): Promise<void> {
-  await door.call(async stripe => {
+// A checkout left open could be completed later and be paid twice, or for a deleted account.
+export async function closeCheckouts(client: StripeClient, customer: string): Promise<void> {
+  await client.call(async stripe => {
     const open = await stripe.checkout.sessions
       .list({ customer, status: 'open', limit: limits.checkoutsPerCustomer })
       .catch(unlessMissing);
@@ -50,11 +53,11 @@ export async function closeCheckouts(door: StripeDoor, customer: string): Promis
   });
 }
 
-// Nothing more will be charged. Done again, it does nothing.
-export async function endSubscriptions(door: StripeDoor, customer: string): Promise<void> {
-  await closeCheckouts(door, customer);
-  for (const { id } of await listSubscriptions(door, customer))
-    await door.call(stripe => stripe.subscriptions.cancel(id).catch(unlessMissing));
+// Stops all further charges. Safe to repeat.
+export async function endSubscriptions(client: StripeClient, customer: string): Promise<void> {
+  await closeCheckouts(client, customer);
+  for (const { id } of await listSubscriptions(client, customer))
+    await client.call(stripe => stripe.subscriptions.cancel(id).catch(unlessMissing));
 }
 
 function unlessMissing(error: unknown): undefined {

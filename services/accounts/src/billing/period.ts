@@ -1,17 +1,17 @@
-// Of a subscription, as Stripe says it.
+// The period of a subscription, as Stripe reports it.
 export type BillingPeriod = {
   currentPeriodStart: string; // ISO timestamps
   billingCycleAnchor?: string;
   carried?: Carried;
 };
 
-// The usage of a calendar month that counts for a period as well.
+// A calendar month whose usage also counts towards a period.
 export type Carried = { from: string; to: string };
 
-// For a subscription that ran before its periods were written down: events were counted by the calendar until now. What
-// was counted in this calendar month belongs to the period if that began before the month. If it began within, nobody
-// can tell the events before it from those after: then it begins at zero, in the customer's favour. Nothing is copied,
-// so nothing is counted twice.
+// For a subscription that is older than our record of its periods: its events were counted by calendar month until now.
+// If the period began before this calendar month, the month's count belongs to it. If it began within the month, the
+// events before it cannot be told from those after, so the period starts at zero, in the customer's favour. Nothing is
+// copied, so nothing is counted twice.
 export function carriedBy(period: BillingPeriod, nowMs: number): Carried | undefined {
   const from = new Date(nowMs).toISOString().slice(0, 7);
   const startMs = usagePeriodStart(period, nowMs);
@@ -20,10 +20,10 @@ export function carriedBy(period: BillingPeriod, nowMs: number): Carried | undef
     : undefined;
 }
 
-// When the usage period began that a moment lies in. Quotas are by the month, so a year that is paid for at once has
-// twelve of them, each beginning on the day and at the time of the subscription's own anchor, as Stripe's months do:
-// what began on the 31st renews on the last day of a shorter month. A trial has a period of its own before the anchor.
-// The periods that follow are known from the anchor alone: an event of Stripe that comes late delays nothing.
+// The start of the usage period that contains `nowMs`. Quotas are monthly, so a yearly subscription has twelve periods,
+// each starting on the day and at the time of its billing anchor. As at Stripe, an anchor on the 31st renews on the
+// last day of a shorter month. A trial is a separate period before the anchor. Later periods follow from the anchor
+// alone, so a late Stripe event delays nothing.
 export function usagePeriodStart(period: BillingPeriod, nowMs: number): number {
   const startedMs = Date.parse(period.currentPeriodStart);
   const anchorMs = Date.parse(period.billingCycleAnchor ?? period.currentPeriodStart);

@@ -34,7 +34,7 @@ describe('billedOf', () => {
     expect(billedOf([subscriptionOf('p_old', status)], prices).plan).toBe(plan);
   });
 
-  it('tells of a cancellation, at the end of the period or at a date', () => {
+  it('reports a cancellation, at the end of the period or at a date', () => {
     const atEnd = { ...subscriptionOf('p', 'active'), cancel_at_period_end: true };
     const atDate = { ...subscriptionOf('p', 'active'), cancel_at: 1 };
     for (const one of [atEnd, atDate]) expect(billedOf([one], prices).cancelAtPeriodEnd).toBe(true);

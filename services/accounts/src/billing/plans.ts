@@ -4,7 +4,7 @@ import { type PlanName, planNames } from '../plans.ts';
 export type PaidPlan = Exclude<PlanName, 'free' | 'selfhosted'>;
 export const paidPlans = ['starter', 'pro', 'team'] as const satisfies readonly PaidPlan[];
 
-// Which prices buy a plan. The first is sold; the others are what earlier customers still pay.
+// The prices that buy a plan. The first is for sale; the others are what earlier customers still pay.
 export type Prices = { readonly [Plan in PaidPlan]?: readonly string[] };
 
 export type Billed = {
@@ -17,11 +17,10 @@ export type Billed = {
   cancelAtPeriodEnd?: boolean;
 };
 
-// A payment that failed is tried again by Stripe for days, and so long the plan holds; `unpaid` is the end of it.
+// Stripe retries a failed payment for days, and the plan stays in force meanwhile. `unpaid` means that it gave up.
 const holding: ReadonlySet<Stripe.Subscription.Status> = new Set(['active', 'trialing', 'past_due']);
 
-// What a customer has bought, from all their subscriptions that are not over. The largest plan counts, should
-// somebody have managed to buy two.
+// What a customer has bought, from all subscriptions that have not ended. If there are two, the larger plan counts.
 export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: Prices): Billed {
   let best: Billed = { plan: 'free' };
   for (const subscription of subscriptions) {

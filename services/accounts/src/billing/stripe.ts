@@ -7,18 +7,18 @@ export type StripeSettings = {
   secretKey: string;
   webhookSecret: string;
   prices: Prices;
-  url?: string; // of a stand-in for Stripe's API, in tests
+  url?: string; // of a fake Stripe API, in tests
 };
 
-export type StripeDoor = {
+export type StripeClient = {
   readonly settings: StripeSettings;
-  // Calls Stripe; what it refuses or fails at is one problem to the caller, and the cause is for the log.
+  // Calls Stripe. Any failure becomes one problem for the caller; the cause goes to the log.
   call<T>(use: (stripe: Stripe) => Promise<T>): Promise<T>;
   load(): Promise<Stripe>;
 };
 
-// Every operation of billing goes through here; without settings there is none.
-export function openStripe(settings: StripeSettings | undefined): () => StripeDoor {
+// Every billing operation goes through this client. Throws if billing is not configured.
+export function openStripe(settings: StripeSettings | undefined): () => StripeClient {
   if (!settings)
     return () => {
       throw refuse('accounts.billing_not_configured', 'This server sells nothing: it has no Stripe key.');
@@ -28,7 +28,7 @@ export function openStripe(settings: StripeSettings | undefined): () => StripeDo
     loading ??= loadStripe(settings);
     return loading;
   };
-  const door: StripeDoor = {
+  const client: StripeClient = {
     settings,
     load,
     async call(use) {
@@ -44,13 +44,13 @@ export function openStripe(settings: StripeSettings | undefined): () => StripeDo
       }
     },
   };
-  return () => door;
+  return () => client;
 }
 
-// The SDK takes 20 MB: it is loaded by the first who needs it.
+// The SDK takes 20 MB of memory, so it is loaded on first use.
 async function loadStripe({ secretKey, url }: StripeSettings): Promise<Stripe> {
-  const { default: StripeClient } = await import('stripe');
-  return new StripeClient(secretKey, {
+  const { default: StripeSdk } = await import('stripe');
+  return new StripeSdk(secretKey, {
     timeout: limits.stripeMs,
     maxNetworkRetries: limits.stripeRetries,
     telemetry: false,

@@ -13,12 +13,12 @@ import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import { type Carried, carriedBy } from './period.ts';
 import { type Billed, billedOf } from './plans.ts';
-import type { StripeDoor } from './stripe.ts';
+import type { StripeClient } from './stripe.ts';
 import { subscription } from './table.ts';
 
-// An event is a hint that something changed for a customer; what it is now, Stripe is asked. So it does not matter
-// in which order events come, nor in which version of Stripe's API they are written.
-export const noticeSchema = z.object({
+// An event only says that something changed for a customer; the current state is read from Stripe. So the order of
+// events does not matter, nor the version of Stripe's API that they are written in.
+export const billingEventSchema = z.object({
   id: z.string().min(1).max(255),
   type: z.string().max(255),
   data: z.object({
@@ -27,9 +27,9 @@ export const noticeSchema = z.object({
     }),
   }),
 });
-export type Notice = z.infer<typeof noticeSchema>;
+export type BillingEvent = z.infer<typeof billingEventSchema>;
 
-const telling: ReadonlySet<string> = new Set([
+const relevantTypes: ReadonlySet<string> = new Set([
   'checkout.session.completed',
   'customer.subscription.created',
   'customer.subscription.updated',
@@ -46,27 +46,27 @@ export type Outcome = (typeof outcomes)[number];
 type Deps = Pick<Base, 'store' | 'clock' | 'log'> & {
   users: Users;
   audit: Audit;
-  outbox: Pick<Outbox, 'ring'>;
+  outbox: Pick<Outbox, 'wake'>;
   notices: Pick<Notices, 'paymentFailed'>;
 };
 
-export async function applyNotice(deps: Deps, door: StripeDoor, notice: Notice): Promise<Outcome> {
+export async function applyEvent(deps: Deps, client: StripeClient, event: BillingEvent): Promise<Outcome> {
   const { store, users, log } = deps;
-  const customer = notice.data.object.customer;
-  if (!telling.has(notice.type) || !customer) return 'ignored';
+  const customer = event.data.object.customer;
+  if (!relevantTypes.has(event.type) || !customer) return 'ignored';
   for (let attempt = 0; attempt < limits.syncAttempts; attempt++) {
-    if (await isApplied(store, notice.id)) return 'repeated';
+    if (await isApplied(store, event.id)) return 'repeated';
     const user = await users.findProfile('stripeCustomerId', customer);
     if (!user || user.deletingAt !== undefined) {
       log.info(
-        { stripe_event: notice.id, stripe_customer: customer },
+        { stripe_event: event.id, stripe_customer: customer },
         'an event of Stripe is for nobody here',
       );
       return 'ignored';
     }
-    // The user's version is read before Stripe is asked and must still hold when the answer is written: of two
-    // handlers, the one with the older answer asks again.
-    const outcome = await writeBilled(deps, door, notice, { ...user, stripeCustomerId: customer });
+    // The user's version is read before Stripe is called and checked by the write. Of two concurrent handlers, the one
+    // with the older state fails and reads again.
+    const outcome = await writeBilled(deps, client, event, { ...user, stripeCustomerId: customer });
     if (outcome !== 'outdated') return outcome;
   }
   throw refuse('accounts.billing_busy', 'The account is being changed. Try again.', { retryAfterS: 1 });
@@ -77,13 +77,13 @@ const isApplied = async (store: Store, stripeEventId: string): Promise<boolean> 
 
 async function writeBilled(
   { store, users, audit, clock, log, outbox, notices }: Deps,
-  door: StripeDoor,
-  { id, type }: Notice,
+  client: StripeClient,
+  { id, type }: BillingEvent,
   user: { userId: string; version: number; plan: string; stripeCustomerId: string; stripeSubId?: string },
 ): Promise<Outcome | 'outdated'> {
   const { userId, version } = user;
-  const subscriptions = await listSubscriptions(door, user.stripeCustomerId);
-  const { plan, stripeSubId, ...state } = billedOf(subscriptions, door.settings.prices);
+  const subscriptions = await listSubscriptions(client, user.stripeCustomerId);
+  const { plan, stripeSubId, ...state } = billedOf(subscriptions, client.settings.prices);
   const before = await store.get(subscription, { userId }, { consistent: true });
   const now = isoTime(clock.now());
   const mark = {
@@ -122,7 +122,7 @@ async function writeBilled(
     if (accountsErrors.includes(error)) return 'outdated';
     throw error;
   }
-  outbox.ring();
+  outbox.wake();
   if (plan !== user.plan)
     log.info({ user: userId, from: user.plan, to: plan, stripe_event: id }, 'plan changed');
   return 'applied';

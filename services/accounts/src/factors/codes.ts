@@ -8,10 +8,10 @@ import { type Authenticator, authenticator } from './table.ts';
 import { matchCode } from './totp.ts';
 
 export type Codes = {
-  // For the transaction of what the code is for; it fails at the step `the code` if somebody was faster with it.
+  // For the transaction that the code authorises. It fails at the step `the code` if the code was used meanwhile.
   useSteps(userId: string, code: string): Promise<Record<string, WriteStep>>;
   read(userId: string): Promise<Authenticator | undefined>;
-  // Which step of the app's the code is of, if it is one.
+  // The time step that the code belongs to, if it is valid.
   match(found: Authenticator, code: string): number | undefined;
   seal(userId: string, secret: Uint8Array): string;
 };
@@ -22,9 +22,9 @@ export const codeWrong = () =>
     'The code is wrong or has already been used. Wait for the next one.',
   );
 
-const letters = 'abcdefghjkmnpqrstuvwxyz23456789'; // none that is taken for another
+const letters = 'abcdefghjkmnpqrstuvwxyz23456789'; // no letters or digits that are easily confused
 
-// Ten codes of 49 bits, each for one time.
+// Ten codes of 49 bits. Each works once.
 export const newRecoveryCodes = (): string[] =>
   Array.from({ length: limits.recoveryCodes }, () => {
     const text = Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('');
@@ -54,7 +54,7 @@ export function createCodes({
     async useSteps(userId, code): Promise<Record<string, WriteStep>> {
       const found = await read(userId);
       if (!found) throw codeWrong();
-      // An app counts from its first code on.
+      // An app can be used once it has been confirmed with a first code.
       const lastStep = found.confirmedAt === undefined ? undefined : match(found, code);
       const left = found.codeHashes.filter(hash => hash !== recoveryHash(code));
       if (lastStep === undefined && left.length === found.codeHashes.length) throw codeWrong();

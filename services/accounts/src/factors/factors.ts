@@ -13,7 +13,7 @@ import { newSecret, secretText, secretUri } from './totp.ts';
 
 export type FactorDeps = SignInDeps & { issuer: string };
 
-// The secret for an authenticator app. It changes nothing until the app has shown a code.
+// Returns a secret for an authenticator app. Nothing changes until the app has produced a valid code.
 export async function beginAuthenticator(deps: FactorDeps, signed: Signed, password: string | undefined) {
   const { store, clock, codes, issuer } = deps;
   const { userId } = signed;
@@ -21,7 +21,7 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
   if (user.secondFactor !== undefined) throw alreadyThere();
   await requireFresh(deps, signed, user);
   const secret = newSecret();
-  // Recovery codes that came with a passkey stay.
+  // Recovery codes that came with a passkey are kept.
   const known = hasFactor(user) ? await codes.read(userId) : undefined;
   const begun = {
     userId,
@@ -32,7 +32,8 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
     createdAt: isoTime(clock.now()),
   };
   const steps = {
-    // Begun twice and confirmed in between, it must not replace the app and the codes that are needed from then on.
+    // If enrolment was started twice and one was confirmed meanwhile, the other must not replace the confirmed app and
+    // its codes.
     'the user': write.check(profile, { userId }, { present: true, if: { version: user.version } }),
     'the app': write.put(authenticator, begun, known && { if: { uses: known.uses } }),
   };
@@ -43,8 +44,8 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
   return { secret: secretText(secret), uri: secretUri(secret, issuer, user.email) };
 }
 
-// From now on a password alone is not enough to sign in. The recovery codes are shown only this once; those that came
-// with a passkey work no more.
+// From now on a password alone is not enough to sign in. The recovery codes are returned only here; those that came
+// with a passkey stop working.
 export async function confirmAuthenticator(
   deps: FactorDeps,
   signed: Signed,
@@ -117,7 +118,7 @@ export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Prom
   return recoveryCodes;
 }
 
-// Shows the second factor again, for what needs a fresh one.
+// Verifies the second factor again, for operations that require a recent one.
 export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Promise<void> {
   const { store, clock, throttle } = deps;
   const { userId, sessionId, address } = signed;
@@ -135,7 +136,7 @@ export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Pr
 }
 
 // An open session alone must not be enough to take over the account: changes that would allow it need a second factor
-// shown within the last ten minutes. Accounts without a second factor have nothing to show.
+// verified within the last ten minutes. Accounts without a second factor are exempt.
 export async function requireFresh(
   { sessions, clock, users }: Pick<SignInDeps, 'sessions' | 'clock' | 'users'>,
   { userId, sessionId }: Pick<Signed, 'userId' | 'sessionId'>,
@@ -152,7 +153,7 @@ export async function requireFresh(
   );
 }
 
-// `unnamed`: without what its owner calls it, for an address that may be a stranger's.
+// `unnamed` leaves out the name that its owner chose, for an address that may be a stranger's.
 type FactorChange = {
   change: UserChange;
   what: string;
@@ -160,7 +161,7 @@ type FactorChange = {
   steps: Record<string, WriteStep>;
 };
 
-// Its owner gets a mail about it.
+// Mails the owner about the change.
 export async function changeFactor(
   { users, audit, outbox, clock }: FactorDeps,
   { userId, sessionId, address, requestId }: Signed,
@@ -181,7 +182,7 @@ export async function changeFactor(
   await users.update(userId, change, { ifVersion: user.version, also }).catch(error => {
     throw explainFactor(error);
   });
-  outbox.ring();
+  outbox.wake();
 }
 
 const alreadyThere = () =>

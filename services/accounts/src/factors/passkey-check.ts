@@ -14,7 +14,7 @@ import * as limits from '../limits.ts';
 import type { Profile } from '../table.ts';
 import { type challengePurposes, type Passkey, passkey, passkeyChallenge, passkeysOfUser } from './table.ts';
 
-// What a challenge is good for: an answer for anything else, or of anybody else, is refused.
+// What a challenge is valid for. A response for another purpose, or from another user, is refused.
 type Bound = { purpose: (typeof challengePurposes)[number]; userId?: string; sessionId?: string };
 export type PasskeyAnswer = AuthenticationResponseJSON;
 export type NewPasskeyAnswer = RegistrationResponseJSON;
@@ -23,15 +23,16 @@ export type PasskeyChecks = {
   list(userId: string): Promise<Passkey[]>;
   creationOptions(user: Profile, bound: Bound): Promise<PublicKeyCredentialCreationOptionsJSON>;
   requestOptions(bound: Bound, allowed?: Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  // The new passkey, without a name.
+  // Returns the new passkey, without a name.
   checkNew(answer: NewPasskeyAnswer, bound: Bound & { userId: string }): Promise<Omit<Passkey, 'name'>>;
-  // The user that the passkey belongs to, as it says itself. Nothing is known until `use`.
+  // The user that the response claims to come from. Not verified until `use`.
   claimedUser(answer: PasskeyAnswer): string | undefined;
-  // For the transaction of what it is shown for; it fails at the step `the passkey` if it was used meanwhile.
+  // For the transaction that the passkey authorises. It fails at the step `the passkey` if the passkey was used
+  // meanwhile.
   use(userId: string, answer: PasskeyAnswer, bound: Bound): Promise<Record<string, WriteStep>>;
 };
 
-// The same for an unknown one, a wrong signature and a challenge that is over.
+// The same error for an unknown passkey, a wrong signature and an expired challenge.
 export const passkeyRefused = (cause?: unknown) =>
   accountsErrors.create(
     'accounts.passkey_refused',
@@ -42,9 +43,9 @@ export const passkeyRefused = (cause?: unknown) =>
 
 const passkeyIdOf = (rawId: string): string => `pky_${sha256(rawId).slice(0, 32)}`;
 
-// Loaded when the first passkey is used: most servers that start have none.
+// Loaded on first use: most servers have no passkeys.
 const load = () => import('@simplewebauthn/server');
-const algorithms = [-8, -7, -257]; // EdDSA, ES256, RS256: what every browser and authenticator has one of
+const algorithms = [-8, -7, -257]; // EdDSA, ES256, RS256: every browser and authenticator supports one of them
 
 type ChecksDeps = Base & {
   audit: Audit;
@@ -72,7 +73,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
     return Uint8Array.from(challenge);
   };
 
-  // Taken before the answer is looked at, so that it works once, whatever comes of it.
+  // Deleted before the response is verified, so that a challenge works once whatever the result.
   const takeChallenge = async (clientDataJSON: string, bound: Bound): Promise<string> => {
     const challenge = challengeIn(clientDataJSON);
     if (challenge === undefined) throw passkeyRefused();
@@ -105,7 +106,8 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
         timeout: limits.challengeS * 1000,
         attestationType: 'none',
         excludeCredentials: known.map(allow),
-        // A passkey is a whole way in: it is found without a name, and asks for a finger, a face or a PIN.
+        // A passkey replaces user name and password: it must be discoverable and must verify the user by fingerprint,
+        // face or PIN.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
         supportedAlgorithmIDs: algorithms,
       });
@@ -182,7 +184,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
       });
       if (!verified) throw passkeyRefused();
       const { newCounter: counter, credentialBackedUp: isSynced } = authenticationInfo;
-      // Those of several devices always say zero.
+      // Passkeys that are synchronised between devices always report zero.
       if ((counter > 0 || found.counter > 0) && counter <= found.counter) {
         const detail = `The counter of the passkey “${found.name}” went back: somebody may have a copy of it.`;
         const entry = { action: 'passkey.refused', via: 'passkey', by: null, target: key.passkeyId, detail };
@@ -197,8 +199,8 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
   };
 }
 
-// Which browsers' pages may use our passkeys. Browsers take no IP address for a name, so a server on this machine goes
-// by `localhost`.
+// The pages that may use our passkeys. Browsers accept no IP address as a relying party, so a server on this machine
+// uses `localhost`.
 function siteOf(
   publicUrl: string,
   allowedOrigins: readonly string[],

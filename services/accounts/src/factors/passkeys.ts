@@ -11,11 +11,11 @@ import type { NewPasskeyAnswer } from './passkey-check.ts';
 import { authenticator, hasFactor, type Passkey, passkey } from './table.ts';
 
 export type PasskeysDeps = FactorDeps & {
-  // Whether somebody could still sign in if they had no passkey.
+  // Whether the user could still sign in without any passkey.
   hasOtherWay(user: Profile): boolean;
 };
 
-// What the browser needs to make one. It changes nothing until the browser has answered.
+// Options for the browser to create a passkey. Nothing changes until the browser has responded.
 export async function beginPasskey(deps: PasskeysDeps, signed: Signed, password: string | undefined) {
   const { userId, sessionId } = signed;
   const user = await proveOwner(deps, signed, password);
@@ -24,7 +24,7 @@ export async function beginPasskey(deps: PasskeysDeps, signed: Signed, password:
   return deps.passkeys.creationOptions(user, { purpose: 'register', userId, sessionId });
 }
 
-// The first factor of an account brings recovery codes, which are shown only this once.
+// The first factor of an account comes with recovery codes, which are returned only here.
 export async function addPasskey(
   deps: PasskeysDeps,
   signed: Signed,
@@ -79,7 +79,7 @@ export async function renamePasskey(
   return renamed;
 }
 
-// The recovery codes go with the last factor.
+// Removing the last factor also removes the recovery codes.
 export async function removePasskey(
   deps: PasskeysDeps,
   signed: Signed,

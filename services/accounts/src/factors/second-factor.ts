@@ -8,7 +8,8 @@ import { hasFactor } from './table.ts';
 export type Shown = { code?: string; passkey?: PasskeyAnswer };
 type FactorChecks = { codes: Codes; passkeys: PasskeyChecks };
 
-// For the transaction of what the factor is shown for. None for an account without one, whatever it is given.
+// Steps for the transaction that the factor authorises. None for an account without a second factor, whatever the
+// caller sent.
 export async function factorSteps(
   { codes, passkeys }: FactorChecks,
   user: Profile,
@@ -27,7 +28,7 @@ export async function factorSteps(
   );
 }
 
-// What failed in the transaction, if it was the factor.
+// Maps a failed transaction to the factor's error, if the factor was the cause.
 export function explainFactor(error: unknown): unknown {
   const { step } = failedStep(error) ?? {};
   if (step === 'the code') return codeWrong();

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// Codes of an authenticator app, as RFC 6238 has them with the values that every app knows: SHA-1, six digits, 30 seconds.
-// Twenty lines over node:crypto, and nothing else of a library would be used.
+// Codes of an authenticator app (RFC 6238) with the values that every app supports: SHA-1, six digits, 30 seconds.
+// Written here because it takes twenty lines on node:crypto, and the rest of a library would go unused.
 
 const stepS = 30;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 export const newSecret = (): Uint8Array => randomBytes(20);
 
-// Base32, which is how people type it and apps read it.
+// Base32, the form that people type and apps read.
 export function secretText(secret: Uint8Array): string {
   let bits = '';
   for (const byte of secret) bits += byte.toString(2).padStart(8, '0');
@@ -30,8 +30,8 @@ export function codeAt(secret: Uint8Array, step: number): string {
 
 export const stepOf = (nowMs: number): number => Math.floor(nowMs / 1000 / stepS);
 
-// The step that the code is of: now, or the one before or after, for clocks that differ. None that is not after
-// `lastStep`: a code that somebody has looked at works once.
+// The time step of the code: the current one, or the one before or after it to allow for clock skew. Steps up to
+// `lastStep` are refused, so that a code works only once.
 export function matchCode(
   secret: Uint8Array,
   code: string,

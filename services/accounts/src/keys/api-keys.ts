@@ -13,9 +13,9 @@ import { type ApiKey, apiKey, apiKeyHash, creation, keysOfUser, profile } from '
 import type { KeyLimits } from './key-limits.ts';
 
 const keyStart = 'stak_';
-const keyStarts = [keyStart, 'fh_live_']; // the document's, for keys of before
+const keyStarts = [keyStart, 'fh_live_']; // the specification's prefix, for older keys
 const secretChars = 40; // of 62: 238 bits
-const shownChars = keyStart.length + 6; // the document's eight characters are the same for every key
+const shownChars = keyStart.length + 6; // the specification's eight characters would be the same for every key
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export type NewApiKey = {
@@ -35,7 +35,7 @@ type Also = Readonly<Record<string, WriteStep>>;
 type Made = Pick<KeyOwner, 'userId' | 'madeBy' | 'permissions'>;
 
 export type ApiKeys = {
-  // The key itself is here and nowhere else: it is not kept.
+  // The only place where the key itself is returned: it is not stored.
   create(
     userId: string,
     input: NewApiKey & { madeBy?: string },
@@ -45,14 +45,14 @@ export type ApiKeys = {
   listByUser(userId: string): Promise<ApiKey[]>;
   delete(keyId: string, userId: string, also?: Also): Promise<void>;
   updateLastUsed(keyId: string, userId: string): Promise<void>;
-  // For a caller who shows a key: its owner, as of now or a moment ago.
+  // The owner of a key that a caller presents, from the table or a recent cache.
   findOwner(keyHash: string, fresh?: boolean): MaybePromise<KeyOwner | undefined>;
-  // For a caller who shows something that was made with a key.
+  // For a caller who presents something that was made with a key.
   isLive(userId: string, keyId: string, fresh?: boolean): MaybePromise<boolean>;
 };
 
-// All of an account's, or those that somebody made, one by one: whatever is left when it fails is ended by the next
-// attempt.
+// Ends all keys of an account, or those that one person made, one by one. If it fails half-way, the next attempt ends
+// the rest.
 export async function endApiKeys(apiKeys: ApiKeys, userId: string, makerId?: string): Promise<void> {
   const isMeant = ({ madeBy = userId }: ApiKey) => makerId === undefined || madeBy === makerId;
   for (const { keyId } of (await apiKeys.listByUser(userId)).filter(isMeant))
@@ -91,7 +91,7 @@ export function createApiKeys({
     const permissions = await boundOf(found);
     return permissions && { ...found, permissions };
   };
-  // A key is as good as its maker: it ends with their membership, and opens no more than their role does.
+  // A key is bound to its maker: it ends with their membership, and grants no more than their role.
   const boundOf = async ({ userId, madeBy = userId, permissions }: Made): Promise<Permission | undefined> => {
     const role = await memberships.roleIn(userId, madeBy);
     if (role === undefined) return undefined;
@@ -177,14 +177,14 @@ export function createApiKeys({
           { if: or({ lastUsedAt: is.absent }, { lastUsedAt: is.atMost(before) }) },
         );
       } catch (error) {
-        // Somebody else has just written it, or the key is gone.
+        // Another caller has just written it, or the key was deleted.
         if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
       }
     },
   };
 }
 
-// The key itself, the item that is listed, and the one that is found by its hash.
+// The key itself, the item that is listed, and the item that is found by its hash.
 function makeKey(
   userId: string,
   keyId: string,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 
-// What a key may be limited to, besides its scope. All of it is optional.
+// Optional limits of a key, besides its scope.
 export const keyLimitsShape = {
   expiresAt: z.iso
     .datetime()
@@ -42,7 +42,7 @@ function isNetwork(text: string): boolean {
   return parseNetwork(text) !== undefined;
 }
 
-// Whether the key is good now; throws if it is good, but not from there.
+// Whether the key is valid now. Throws if it is valid, but not from this address.
 export function isWithinLimits(
   { endsAtMs, addresses }: KeyLimits,
   nowMs: number,
@@ -66,7 +66,8 @@ function isListed(networks: readonly string[], address: string | undefined): boo
 
 const refusals = ['accounts.key_address_refused', 'accounts.key_tenant_refused'];
 
-// Every route that looks at a key may answer what its limits refuse. Those of end users and of strangers do not.
+// Every route that accepts a key can respond with the problems of its limits. Routes for end users and public routes
+// cannot.
 export const withKeyProblems = <E extends readonly AnyEndpoint[]>(endpoints: E): E =>
   endpoints.map(one => {
     const { auth, problems = [] } = one.route;

@@ -12,7 +12,7 @@ import { keyLimitsShape } from './key-limits.ts';
 const tags = ['accounts'];
 
 const routes = {
-  // Takes no Idempotency-Key: the answer would be kept, and with it the key, which is shown once and kept nowhere.
+  // Takes no Idempotency-Key: that would store the response, and with it the key, which is shown once and never stored.
   createKey: route({
     method: 'post',
     path: '/v1/api-keys',
@@ -72,7 +72,7 @@ export function createKeyRoutes({
   keys,
   requireFresh,
 }: {
-  // A second factor that was just shown, of those who have one.
+  // Requires a recent second factor of accounts that have one.
   requireFresh(signed: { userId: string; sessionId: string }): Promise<void>;
   apiKeys: ApiKeys;
   audit: Audit;
@@ -102,7 +102,7 @@ export function createKeyRoutes({
       return c.body(null, 204);
     }),
     endpoint(routes.jwks, async c => {
-      // Nobody misses a key by keeping them so long: each is published far ahead of its first token.
+      // Caching this long is safe: each key is published long before it signs its first token.
       c.header('Cache-Control', `public, max-age=${limits.signingMarginS / 2}`);
       return c.json(await keys.jwks(), 200);
     }),

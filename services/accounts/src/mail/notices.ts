@@ -17,25 +17,24 @@ type Topic = MailTopic | 'payments';
 type Details = Readonly<Record<string, string>>;
 type Steps = Record<string, WriteStep>;
 
-// Who can do something about it, and whether their address has to be verified: a stranger's address must not get mail
-// that somebody else causes.
+// Who can act on a notice, and whether their address must be verified: nobody may cause mail to a stranger's address.
 const topics = {
   deliveries: { kind: 'deliveries.failing', roles: ['owner', 'admin', 'member'], isForVerified: true },
   limits: { kind: 'limit.reached', roles: ['owner', 'admin'], isForVerified: true },
   payments: { kind: 'payment.failed', roles: ['owner'], isForVerified: false },
 } as const satisfies Record<Topic, { kind: string; roles: readonly Role[]; isForVerified: boolean }>;
 
-// What the members of an account learn by mail. One item asks for the mails, and a worker finds out who gets them.
+// Mails to the members of an account. A notice is written as one request, which a worker resolves to recipients.
 export type Notices = {
-  // A plan's limit comes near. A key is mailed once, however often and by however many processes it is told.
+  // A plan limit is near. Each key is mailed once, however often and from however many processes it is reported.
   limitReached(accountId: string, notice: { key: string; title: string; body: string }): Promise<void>;
-  // Deliveries fail. Gathered: there is at most one mail an hour.
+  // Deliveries are failing. Gathered into a digest: at most one mail an hour.
   deliveriesFail(accountId: string, notice: { key: string; line: string }): Promise<void>;
-  // For the transaction that learns of it.
+  // Steps for the transaction that records the failure.
   paymentFailed(accountId: string, details: Details): Steps;
-  // The mails that a request for them comes to.
+  // The mails that a request resolves to.
   resolve(request: OutgoingMail): Promise<Steps>;
-  // The person and the topic of a link in a mail; undefined if it is not one of ours.
+  // The person and topic of an unsubscribe link; undefined if the token is not ours.
   openUnsubscribeToken(token: string): { userId: string; topic: MailTopic } | undefined;
 };
 
@@ -59,7 +58,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       { ifAbsent: true },
     );
 
-  // Appends a line on the condition that nobody else has, nor turned the digest into mails meanwhile.
+  // Appends a line, on the condition that the digest has not been extended or mailed meanwhile.
   const gather = async (accountId: string, key: string, line: string) => {
     const nowMs = clock.now();
     const found = await store.get(failureDigest, { accountId }, { consistent: true });
@@ -85,15 +84,15 @@ export function createNotices(deps: NoticeDeps): Notices {
     };
   };
 
-  // What was told already is not told again; what met something else reads again.
+  // Skips a notice that was already sent, and retries after a conflict.
   const once = async (make: () => Steps | Promise<Steps>): Promise<void> => {
     if (!outbox.isOpen) return;
-    const tell = async () => {
+    const send = async () => {
       await store.transact(await make(), { pattern: 'mail a notice' }).catch(error => {
         if (!failedCondition(error, 'the notice')) throw error;
       });
     };
-    await settle(tell, isConflict, limits.noticeAttempts);
+    await settle(send, isConflict, limits.noticeAttempts);
   };
 
   return {
@@ -102,7 +101,7 @@ export function createNotices(deps: NoticeDeps): Notices {
         'the notice': claim(accountId, key),
         ...request(accountId, 'limits', { title, body }),
       }));
-      outbox.ring();
+      outbox.wake();
     },
 
     deliveriesFail: (accountId, { key, line }) => once(() => gather(accountId, key, line)),
@@ -165,7 +164,7 @@ const textOf = ({ lines, more }: Pick<Digest, 'lines' | 'more'>): Details => ({
 
 type Member = { person: Profile; role: Role };
 
-// Of an account that nobody was ever invited to, its own person.
+// An account without any memberships has its own person as its only member.
 async function readMembers(
   { store }: NoticeDeps,
   account: Profile,

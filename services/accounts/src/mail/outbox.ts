@@ -21,20 +21,20 @@ type NewMail = {
   to: string;
   userId?: string;
   details?: Readonly<Record<string, string>>;
-  token?: string; // for its link
-  keptS?: number; // how long anybody wants it
-  atMs?: number; // when it is due; now unless told
+  token?: string; // for the link in the mail
+  keptS?: number; // how long the mail is useful
+  atMs?: number; // when it is due; now by default
 };
 
-// A mail is written in the transaction of the deed that causes it, and sent by whichever worker claims it first. It may
-// be sent twice, when a worker dies after it was sent; its Message-ID is the same then.
+// A mail is written in the transaction of the operation that causes it, and sent by the worker that claims it. If a
+// worker crashes after sending, it is sent again with the same Message-ID.
 export type Outbox = {
   isOpen: boolean; // whether this server sends mail at all
-  // For a transaction: nothing, where no mail is sent.
+  // Steps for a transaction. Empty if this server sends no mail.
   steps(...mails: readonly NewMail[]): Record<string, WriteStep>;
-  // Call it when the transaction is made: a worker of this process looks at once.
-  ring(): void;
-  // Sends what is due, and tells when the next one will be.
+  // Wakes this process's worker. Call it after the transaction.
+  wake(): void;
+  // Sends what is due and returns when the next one is.
   sendDue(signal: AbortSignal): Promise<number>;
   workers: readonly Worker[];
 };
@@ -46,8 +46,7 @@ type OutboxDeps = Base & {
   owners: Owners;
   random: Random;
   mail: MailSettings | undefined;
-  // What a request comes to, now that somebody looks: the steps that make it a mail, or none. `token` is what it was
-  // given, or empty.
+  // Resolves a request to the steps that replace it with mails, or to none. `token` is the request's token, or empty.
   resolve(request: OutgoingMail, token: string): Promise<Readonly<Record<string, WriteStep>>>;
 };
 
@@ -87,13 +86,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
               .map(one => entryOf(deps, one))
               .map(entry => [`mail ${entry.kind} ${entry.mailId}`, write.put(outgoingMail, entry)]),
           ),
-    ring: notifier.notify,
+    wake: notifier.notify,
     sendDue,
     workers: mail ? [worker] : [],
   };
 }
 
-// People whom an organisation's provider brought have no address that is known to be theirs.
+// People who came through an organisation's provider have no address that is known to be theirs.
 const isReachable = ({ to }: NewMail): boolean => !to.endsWith(organisationDomain);
 
 function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMail {
@@ -120,7 +119,7 @@ function entryOf({ clock, ids, sealer }: OutboxDeps, mail: NewMail): OutgoingMai
   };
 }
 
-// Makes due now what a dead process had claimed, instead of when its lease ends.
+// Makes mails claimed by a crashed process due now instead of when their leases end.
 async function releaseGone({ store, clock, owners }: OutboxDeps): Promise<void> {
   const nowMs = clock.now();
   const range = { after: { nextAtMs: nowMs }, to: { nextAtMs: nowMs + limits.leaseMs } };
@@ -141,14 +140,14 @@ async function sendRound(deps: OutboxDeps, mail: MailSettings, signal: AbortSign
     const nowMs = deps.clock.now();
     const due = items.filter(one => (one.nextAtMs ?? 0) <= nowMs) as Due[];
     const handled = await Promise.all(due.map(one => handleOne(deps, mail, one)));
-    // An index that is behind shows what somebody else has claimed: that goes away by itself, later.
+    // A delayed index lists mails that others have claimed. Wait instead of reading it again at once.
     if (!handled.includes(true))
       return items.find(one => (one.nextAtMs ?? 0) > nowMs)?.nextAtMs ?? nowMs + limits.pollMs;
   }
   return Infinity;
 }
 
-// True if it was ours to handle.
+// Returns true if this worker claimed and handled the mail.
 async function handleOne(deps: OutboxDeps, mail: MailSettings, seen: Due): Promise<boolean> {
   const mine = await claim(deps, seen);
   if (!mine) return false;
@@ -172,7 +171,7 @@ async function handleOne(deps: OutboxDeps, mail: MailSettings, seen: Due): Promi
   return true;
 }
 
-// Until the lease ends nobody else sees it as due. A worker that dies leaves it to the next one.
+// Hides the mail from other workers until the lease ends. If this worker crashes, another one takes over then.
 async function claim({ store, clock, owners }: OutboxDeps, seen: Due): Promise<OutgoingMail | undefined> {
   const { userId, mailId, fence, nextAtMs } = seen;
   const key = { userId, mailId };
@@ -212,7 +211,7 @@ async function send(
 async function giveBack(deps: OutboxDeps, mine: OutgoingMail, failure: unknown): Promise<void> {
   const { store, clock, random, log } = deps;
   const { userId, mailId, fence, kind } = mine;
-  // A store that throttles or is unavailable is not the mail's fault.
+  // A throttled or unavailable store does not count as a failed attempt of the mail.
   const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
   const message = failure instanceof Error ? failure.message : String(failure);
   if (attempts >= limits.attempts) return giveUp(deps, mine, message);
@@ -224,7 +223,7 @@ async function giveBack(deps: OutboxDeps, mine: OutgoingMail, failure: unknown):
   await ignoreLostLease(store.update(outgoingMail, { userId, mailId }, { set, remove: ['owner'] }, options));
 }
 
-// It leaves the index, and stays for a while to be looked at. Its secret goes.
+// Removes the mail from the index and keeps it for inspection for a while, without its secret.
 async function giveUp({ store, log }: OutboxDeps, mine: OutgoingMail, why: string): Promise<void> {
   const { userId, mailId, fence, kind } = mine;
   log.error({ mailId, kind, why }, 'a mail was given up');

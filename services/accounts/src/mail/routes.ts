@@ -15,8 +15,8 @@ const query = z.strictObject({
   token: z.string().max(limits.unsubscribeTokenChars).describe('The token from the link in the mail'),
 });
 
-// Mail programs open the address with a POST of their own (RFC 8058), people with a click. Programs that look into mails
-// open it as well: so a GET only asks.
+// Mail programs unsubscribe with a POST (RFC 8058), people with a click. Link scanners open the address too, so a GET
+// only asks for confirmation.
 const routes = {
   show: route({
     method: 'get',
@@ -86,7 +86,7 @@ async function unsubscribe(
   const entry = { action: 'account.changed', via: 'mail', by: userId, detail: 'mails', address, requestId };
   await settle(async () => {
     const person = await users.readProfile(userId);
-    // Somebody who is gone gets no more mails either.
+    // Deleted people get no more mails either.
     if (!person || person.deletingAt !== undefined || person.mailsOff?.includes(topic)) return;
     const mailsOff = switchMails(person.mailsOff, { [topic]: false });
     const also = { audit: audit.step(userId, entry) };

@@ -5,23 +5,26 @@ import { mailKinds } from './texts.ts';
 
 export const outgoingMail = entity(ferryhookKeys, {
   name: 'outgoing mail',
-  description: 'A mail that is owed, written with the deed that causes it. It goes when it is sent.',
+  description: 'A mail to send, written in the transaction that causes it and deleted when it is sent.',
   schema: z.object({
     mailId: z.string(),
     userId: z
       .string()
-      .describe('The id of the mail itself while nobody has looked whether the address has an account'),
+      .describe('The id of the mail itself until it is known whether the address has an account'),
     kind: z.enum(mailKinds),
-    to: z.string().describe('Empty for what a worker sends to the members of an account'),
-    details: z.record(z.string(), z.string()).describe('What its text says, besides the link'),
-    sealedToken: z.string().optional().describe('What its link holds; the table has only its hash otherwise'),
-    nextAtMs: z.int().optional().describe('When a worker looks at it next; absent when it was given up'),
-    fence: z.int().describe('Counted up by every claim'),
-    owner: z.string().optional().describe('Which worker has claimed it'),
+    to: z.string().describe('Empty if a worker looks up the recipients'),
+    details: z.record(z.string(), z.string()).describe('The values in its text, besides the link'),
+    sealedToken: z
+      .string()
+      .optional()
+      .describe('The token of its link; elsewhere the table stores only its hash'),
+    nextAtMs: z.int().optional().describe('When a worker handles it next; absent if it was given up'),
+    fence: z.int().describe('Incremented by every claim'),
+    owner: z.string().optional().describe('The worker that has claimed it'),
     attempts: z.int(),
     failure: z.string().optional(),
     createdAt: z.string().describe('ISO timestamp'),
-    expiresAt: z.int().describe('The second after which nobody wants it'),
+    expiresAt: z.int().describe('The second after which it is useless'),
   }),
   key: { partition: 'USER#{userId}', sort: 'MAIL#{mailId}' },
   indexes: { GSI2: { partition: 'MAILDUE', sort: '{nextAtMs:15}#{mailId}' } },
@@ -33,26 +36,28 @@ export const mailsOfUser = defineQuery('mails of a user', { of: outgoingMail, co
 
 export const mailedNotice = entity(ferryhookKeys, {
   name: 'mailed notice',
-  description: 'Something the members of an account were mailed about, so that they are not mailed twice.',
+  description: 'A notice that was mailed to the members of an account, so that it is not mailed twice.',
   schema: z.object({
     accountId: z.string(),
     noticeKey: z.string(),
-    mailId: z.string().describe('Made for this attempt: after a lost answer it tells whose notice is stored'),
-    expiresAt: z.int().describe('The second after which it is forgotten'),
+    mailId: z
+      .string()
+      .describe('Made for this attempt: after a lost response, it shows whose notice was stored'),
+    expiresAt: z.int().describe('The second at which it expires'),
   }),
   key: { partition: 'USER#{accountId}', sort: 'NOTICE#{noticeKey:text}' },
 });
 
 export const failureDigest = entity(ferryhookKeys, {
   name: 'digest of failing deliveries',
-  description: 'What the next mail about failing deliveries says, and when the last one was written.',
+  description: 'The content of the next mail about failing deliveries, and the time of the last one.',
   schema: z.object({
     accountId: z.string(),
     lines: z.array(z.string()),
-    more: z.int().describe('How many there are besides the lines'),
-    dueAtMs: z.int().optional().describe('When a worker turns it into mails; absent if none is asked to'),
+    more: z.int().describe('How many there are in addition to the lines'),
+    dueAtMs: z.int().optional().describe('When a worker turns it into mails; absent if none is requested'),
     mailedAtMs: z.int().optional(),
-    expiresAt: z.int().describe('The second after which it is forgotten'),
+    expiresAt: z.int().describe('The second at which it expires'),
     version: z.int(),
   }),
   key: { partition: 'USER#{accountId}', sort: 'DIGEST' },

@@ -3,10 +3,10 @@ import type { Brand, MailContent } from '@stak/mail';
 import * as limits from './limits.ts';
 
 export const mailKinds = [
-  'sign_up.requested', // for an address that may have an account: a worker looks
+  'sign_up.requested', // the address may have an account: the worker checks
   'sign_up.finish',
   'sign_up.taken',
-  'password.reset_requested', // for an address that may have no account: a worker looks
+  'password.reset_requested', // the address may have no account: the worker checks
   'password.reset',
   'password.changed',
   'email.verify',
@@ -17,17 +17,17 @@ export const mailKinds = [
   'session.new_device',
   'factor.changed',
   'organisation.invited',
-  'tenant.sign_in_requested', // for an address that may be nobody's: a worker looks
+  'tenant.sign_in_requested', // the address may be unknown: the worker checks
   'tenant.sign_in',
   'tenant.invited',
-  'notice.due', // for the members of an account: a worker finds out who they are
+  'notice.due', // for the members of an account: the worker looks them up
   'deliveries.failing',
   'limit.reached',
   'payment.failed',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
-// Not mails yet: a worker finds out whether they come to one.
+// Not mails yet: the worker resolves them to mails, or to nothing.
 const requests = [
   'sign_up.requested',
   'password.reset_requested',
@@ -37,16 +37,16 @@ const requests = [
 type RequestKind = (typeof requests)[number];
 export const isRequest = (kind: MailKind): boolean => requests.some(one => one === kind);
 
-// Whom a mail greets by name: people who have shown that the address is theirs. A stranger who signs up with somebody
-// else's address chooses the name, and would have us write it to them.
+// Mails greet people by name only if they have verified their address. Otherwise a stranger could sign up with somebody
+// else's address and have us send them any text as a name.
 export const greeted = ({ name, emailVerified }: { name: string; emailVerified?: boolean }) =>
   emailVerified ? { name } : undefined;
 
-// What people choose themselves, and others read in our name.
+// Values that people choose and others read in mails from us.
 const chosen: ReadonlySet<string> = new Set(['name', 'inviter', 'organisation', 'tenant', 'device', 'what']);
 
-// Short, and with nothing in it that a mail program would make a link of: a stranger's name is not a place for
-// advertisements. A space after a dot, a colon or an @ is enough for that, and can still be read.
+// Short, and without anything that a mail program would turn into a link, so that a name cannot carry advertisements. A
+// space after a dot, a colon or an @ prevents that and stays readable.
 const plainText = (text: string): string =>
   cutText(
     text.replaceAll(/\p{Cf}/gu, '').replaceAll(/([.:@\u3002\uff0e\uff61])(?=\S)/gu, '$1 '),
@@ -61,19 +61,19 @@ const plainDetails = (details: Readonly<Record<string, string>>): Record<string,
 type Filled = { brand: Brand; details: Readonly<Record<string, string>>; token: string };
 
 const linkTo = ({ brand, token }: Filled, page: string): string =>
-  // After the `#`, which no browser sends: neither a proxy's log nor a Referer holds the token.
+  // In the fragment, which browsers do not send: the token appears neither in proxy logs nor in a Referer.
   `${brand.url}/console/${page}${token === '' ? '' : `#token=${token}`}`;
 const hello = ({ details }: Filled): string => (details.name ? `Hello ${details.name},` : 'Hello,');
 const asMember = ({ brand, details }: Filled): string =>
   `You get this because you are ${details.role} of ${details.organisation} at ${brand.url}.`;
 const unsubscribe = ({ brand, token }: Filled): string => `${brand.url}/v1/mail/unsubscribe?token=${token}`;
-// The console has no use for the token of these: it is for the link that stops them.
+// In these mails the token belongs to the unsubscribe link, not to the console's page.
 const page = (filled: Filled, path: string): string => linkTo({ ...filled, token: '' }, path);
 const notYou = 'If it was not you, reset your password at once and end all sessions in your account.';
 const ofYours = ({ brand }: Filled): string =>
   `You get this because this address belongs to an account at ${brand.url}.`;
 
-// What each mail says, in one place, so that they sound alike.
+// The texts of all mails, in one place to keep them consistent.
 const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) => MailContent>> = {
   'sign_up.finish': filled => ({
     subject: `Finish your sign-up for ${filled.brand.name}`,
@@ -246,6 +246,6 @@ export function contentOf(kind: MailKind, filled: Filled): MailContent {
   return texts[kind as Exclude<MailKind, RequestKind>]({ ...filled, details: plainDetails(filled.details) });
 }
 
-// A tenant's people know the tenant, and not the server that it is on.
+// A tenant's users know the tenant, not the server it runs on.
 export const brandOf = (brand: Brand, { tenant, color }: Readonly<Record<string, string>>): Brand =>
   tenant === undefined ? brand : { ...brand, name: plainText(tenant), color: color || brand.color };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ferryhookKeys } from '../table.ts';
 import { appScopeSchema } from './scopes.ts';
 
-const expiresAt = z.int().describe('The second after which it is gone');
+const expiresAt = z.int().describe('The second at which it expires');
 
 export const oauthClient = entity(ferryhookKeys, {
   name: 'OAuth client',

@@ -19,7 +19,7 @@ describe('the cookie of an attempt', () => {
     expect(cookie.read(undefined)).toBeUndefined();
   });
 
-  it('makes secrets that tell nothing of each other', () => {
+  it('makes secrets that reveal nothing about each other', () => {
     const { state, verifier, nonce } = secretsOf(secret);
     expect(new Set([secret, state, verifier, nonce]).size).toBe(4);
     expect(secretsOf(secret)).toEqual({ state, verifier, nonce });

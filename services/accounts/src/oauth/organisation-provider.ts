@@ -155,7 +155,7 @@ export async function signInThrough(
       .catch(error => {
         throw failedStep(error) === undefined ? error : notMember();
       });
-    outbox.ring();
+    outbox.wake();
     return started;
   }
 }

@@ -24,7 +24,7 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
   try {
     const also = await deviceSteps(deps, user, origin);
     const started = await deps.sessions.start({ userId, signedInWith: provider, origin, userIsGood, also });
-    deps.outbox.ring();
+    deps.outbox.wake();
     return started;
   } catch (error) {
     if (failedStep(error)?.step !== 'the user') throw error;

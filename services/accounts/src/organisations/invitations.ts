@@ -20,7 +20,7 @@ import { accountIsOpen, isOpen, type Standing } from './memberships.ts';
 import { type Role, roles } from './roles.ts';
 import { type Invitation, invitation, invitationsOf, member, organisation } from './table.ts';
 
-// The text names its invitation, so that it is found by a read; the table keeps a hash of the rest.
+// The token contains the invitation's key, so that it is found by a read. The table stores a hash of the secret part.
 const shape = /^((?:usr|org)_[a-z0-9]{1,40})\.(inv_[a-f0-9]{24})\.([A-Za-z0-9_-]{43})$/;
 
 type InvitationToken = { accountId: string; invitationId: string; hash: string };
@@ -31,7 +31,7 @@ function parseToken(text: string): InvitationToken {
   return { accountId: match[1]!, invitationId: match[2]!, hash: sha256(match[3]!) };
 }
 
-// One for each address, however many send it at once.
+// One for each address, even if several members invite it at once.
 const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
 export async function invite(
@@ -45,7 +45,7 @@ export async function invite(
   needMail(deps);
   checkManages(actor.role, role);
   await requireFreshFor(deps, signed, role);
-  // As many reads for an address that nobody has: how long it takes must not tell.
+  // Performs the same reads for an unknown address: the response time must not reveal whether it has an account.
   const known = await users.findProfile('email', email);
   if ((await memberships.roleIn(accountId, known?.userId ?? 'nobody')) !== undefined)
     throw accountsErrors.create('accounts.already_member', 'They are a member already.', {
@@ -69,11 +69,11 @@ export async function invite(
   const isOpened = (error: unknown) =>
     ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');
   const item = await settle(attempt, isOpened);
-  deps.outbox.ring();
+  deps.outbox.wake();
   return item;
 }
 
-// Besides the one for the same address, which the new one replaces.
+// Not counting an invitation for the same address, which the new one replaces.
 async function checkRoom(deps: OrganisationDeps, accountId: string, invitationId: string): Promise<void> {
   const pending = await listInvitations(deps, accountId);
   const others = pending.filter(one => one.invitationId !== invitationId).length;
@@ -82,7 +82,7 @@ async function checkRoom(deps: OrganisationDeps, accountId: string, invitationId
       most: limits.invitationsPending,
     });
   const [account, open] = await Promise.all([readAccount(deps, accountId), deps.memberships.read(accountId)]);
-  // The seat is taken when the invitation is accepted: this only spares everybody a mail that comes to nothing.
+  // The seat is taken when the invitation is accepted. This check only avoids sending one that could not be accepted.
   const seats = seatsOf(deps, account);
   if ((open?.members ?? 1) + others >= seats) throw seatsTaken(seats);
 }
@@ -109,7 +109,7 @@ async function writeInvitation(
   return item;
 }
 
-// Another mail with another link: the one before is good for nothing from then on.
+// Sends a new mail with a new link. The previous link stops working.
 export async function resendInvitation(
   deps: OrganisationDeps,
   actor: Actor,
@@ -136,7 +136,7 @@ export async function resendInvitation(
     ...(await mailSteps(deps, actor, { ...found, organisation: open?.name ?? account.name, text })),
   };
   await store.transact(steps, { pattern: 'send an invitation again' }).catch(explainGone);
-  deps.outbox.ring();
+  deps.outbox.wake();
   return { ...found, ...made, invitedBy: actor.userId };
 }
 
@@ -151,7 +151,7 @@ export async function withdrawInvitation(deps: OrganisationDeps, actor: Actor, i
   await deps.store.transact(steps, { pattern: 'withdraw an invitation' }).catch(explainGone);
 }
 
-// Those that can still be accepted.
+// Invitations that can still be accepted.
 export async function listInvitations(deps: OrganisationDeps, accountId: string): Promise<Invitation[]> {
   const found: Invitation[] = [];
   for await (const one of deps.store.all(invitationsOf, { accountId }))
@@ -161,11 +161,11 @@ export async function listInvitations(deps: OrganisationDeps, accountId: string)
   return found.filter(({ invitedBy, role }) => mayInvite(standings[inviters.indexOf(invitedBy)], role));
 }
 
-// An invitation is as good as the member who sent it: somebody who was removed lets nobody in any more.
+// An invitation depends on the member who sent it: it is void once they may not invite any more.
 const mayInvite = (inviter: Role | undefined, role: Role): boolean =>
   inviter !== undefined && roles[inviter].manages.includes(role);
 
-// What an invitation is for, to somebody who has its link.
+// Shows what an invitation is for to the holder of its link.
 export async function lookAtInvitation(deps: OrganisationDeps, text: string, { address }: Origin) {
   await deps.throttle.tryToken(address);
   const { found, account } = await findInvitation(deps, parseToken(text));
@@ -178,8 +178,8 @@ export async function lookAtInvitation(deps: OrganisationDeps, text: string, { a
   return { name: open?.name ?? account.name, invitedBy: inviter?.name, email, role, expiresAt };
 }
 
-// One transaction takes the invitation, a seat and makes the member: of two who come at once, one does. Coming again
-// with the same link, because the answer got lost, finds them a member by that very link.
+// One transaction takes the invitation and a seat and creates the member, so of two concurrent calls one succeeds. A
+// repeated call with the same link, after a lost response, finds the membership that it created.
 export async function acceptInvitation(
   deps: OrganisationDeps,
   signed: Signed,
@@ -246,14 +246,14 @@ function acceptSteps(
       { accountId, userId: invitedBy },
       { present: true, if: { role: inviter } },
     ),
-    // The link came by mail, to this address, and brought them here.
+    // The link was mailed to this address, which proves that it is theirs.
     'the person': write.update(
       profile,
       { userId },
       { set: { emailVerified: true } },
       { if: { email, ...isOpenStill } },
     ),
-    // Of the person who comes back to the account that has their id, it is the same item.
+    // For a person who returns to the account with their own id, both are the same item.
     ...(accountId !== userId && { 'the account': accountIsOpen(accountId) }),
     audit: deps.audit.step(accountId, {
       ...by,
@@ -300,7 +300,7 @@ async function mailSteps(
 ) {
   const inviter = await users.readProfile(userId);
   const { email: to, role, organisation: name, text: token } = mail;
-  // Strangers read no text in our name of somebody who has not shown who they are.
+  // Unverified people must not have us send a name of their choice to strangers.
   const details = { role, ...(inviter?.emailVerified && { inviter: inviter.name, organisation: name }) };
   return outbox.steps({
     kind: 'organisation.invited',

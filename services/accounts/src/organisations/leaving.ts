@@ -22,13 +22,13 @@ type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Member
 type Steps = Record<string, WriteStep>;
 type Leaving = {
   steps: Steps;
-  leaves: Steps[]; // for each organisation that goes on without them
-  keepsAccount: boolean; // the account with the person's id belongs to others
-  left: string[]; // the organisations that go on without them
+  leaves: Steps[]; // for each organisation that continues without them
+  keepsAccount: boolean; // the account with the person's id is used by others
+  left: string[]; // the organisations that continue without them
 };
 
-// What becomes of a person's organisations when they delete their account: those with no other member are deleted,
-// those that others own stay. One with other members and no other owner blocks the deletion.
+// What happens to a person's organisations when they delete their account. Organisations with no other member are
+// deleted; those with another owner stay. An organisation with other members but no other owner blocks the deletion.
 export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
   const { memberships, clock } = deps;
   const leaving: Leaving = { steps: {}, leaves: [], keepsAccount: false, left: [] };
@@ -79,7 +79,7 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
   return leaving;
 }
 
-// Memberships that the index did not show yet when the account was deleted: a minute later it does.
+// Leaves the organisations that the index did not list when the account was deleted: it is up to date a minute later.
 export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<void> {
   for await (const { accountId, role } of deps.store.all(organisationsOf, { userId })) {
     if (accountId === userId || role === undefined) continue;
@@ -88,13 +88,13 @@ export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<v
       ...countSteps(deps, accountId, { members: -1, owners: role === 'owner' ? -1 : 0 }),
     };
     await deps.store.transact(steps, { pattern: 'leave an organisation' }).catch(error => {
-      // One with no other member is deleted itself.
+      // If the person is its only member, the organisation is deleted.
       if (failedStep(error) === undefined) throw error;
     });
   }
 }
 
-// What an organisation has that goes with its account.
+// What an organisation owns and loses with its account.
 export async function organisationErasure({ store }: LeavingDeps, accountId: string): Promise<void> {
   const steps: WriteStep[] = [write.delete(organisation, { accountId })];
   for await (const { userId } of store.all(membersOf, { accountId }))

@@ -19,7 +19,7 @@ export type OrganisationDeps = SignInDeps & {
   defaultPlan: PlanName;
 };
 
-// A member at work in the organisation, from where, and how the trail names them.
+// A member who acts in the organisation, where from, and how the audit trail names them.
 export type Actor = {
   accountId: string;
   userId: string;
@@ -77,8 +77,7 @@ export async function listMembers(
   return { items: shown, cursor };
 }
 
-// Admins and owners can keep an organisation for themselves: an open session alone must not be enough to make somebody
-// one.
+// Admins and owners can take over an organisation, so granting these roles needs more than an open session.
 export async function requireFreshFor(
   deps: OrganisationDeps,
   signed: Signed,
@@ -113,7 +112,7 @@ export async function changeRole(
   });
 }
 
-// Their sessions in the organisation end with it, their event streams within a second, and their keys.
+// The member's sessions in the organisation, their event streams (within a second) and their keys end with it.
 export async function removeMember(deps: OrganisationDeps, actor: Actor, userId: string): Promise<void> {
   const { sessions, apiKeys, users } = deps;
   const { accountId } = actor;
@@ -138,13 +137,13 @@ export async function removeMember(deps: OrganisationDeps, actor: Actor, userId:
   });
   forget();
   await endApiKeys(apiKeys, accountId, userId);
-  // One that was started while we were looking is in the table by now, and nobody comes after.
+  // A session that was started during the read is in the table by now, and no further one can start.
   const late = await sessions.stepsToEndIn(accountId, userId);
   if (late.steps.length > 0) await deps.store.transact(late.steps, { pattern: 'end all sessions' });
   late.forget();
 }
 
-// Without the item, the person whose id the account has would own it again.
+// Without the item, the person with the account's id would be its owner again.
 const memberGoes = (accountId: string, userId: string, role: Role): WriteStep =>
   accountId === userId
     ? write.update(
@@ -155,7 +154,7 @@ const memberGoes = (accountId: string, userId: string, role: Role): WriteStep =>
       )
     : write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } });
 
-// The new owner is one in the same write in which the old one becomes an admin.
+// One write makes the new owner and turns the old one into an admin.
 export async function transferOwnership(
   deps: OrganisationDeps,
   actor: Actor,
@@ -187,7 +186,7 @@ export async function transferOwnership(
 
 const ownerCount = (role: Role): number => (role === 'owner' ? 1 : 0);
 
-// The counts change with what they count. The last owner stays.
+// Counts are updated together with the members. The last owner cannot be removed.
 export function countSteps(
   { clock }: { clock: { now(): number } },
   accountId: string,
@@ -200,8 +199,7 @@ export function countSteps(
 
 type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
 
-// Changes a member based on their current role. If somebody else changes the member in the meantime, reads again and
-// retries.
+// Changes a member based on their current role. Reads again and retries if the member changed meanwhile.
 async function changeMember(
   deps: OrganisationDeps,
   actor: Actor,
@@ -218,7 +216,7 @@ async function changeMember(
         : accountsErrors.create('accounts.member_not_found', 'Member not found.');
     const steps = await make(current);
     if (!steps) return;
-    // An organisation that nobody was ever invited to has one owner, and nothing that counts them.
+    // An organisation without memberships has one owner, and no counts.
     if ((await memberships.read(accountId)) === undefined) throw lastOwner();
     await sessions.announceChange(accountId);
     await store.transact(steps, { pattern: 'change a member' }).catch(error => {

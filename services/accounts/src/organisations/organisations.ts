@@ -190,7 +190,7 @@ const showInvitation = ({ invitationId, email, role, invitedBy, sentAt, expiresA
   expiresAt: isoNow(expiresAt * 1000),
 });
 
-// Somebody else has opened it meanwhile.
+// Another call has opened it meanwhile.
 function ignoreOpened(error: unknown): void {
   if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
 }

@@ -4,12 +4,12 @@ export const roleNames = ['owner', 'admin', 'member', 'viewer'] as const;
 export type Role = (typeof roleNames)[number];
 
 type Rules = {
-  scope: Permission; // what a session of theirs holds: every route says which scope it needs
-  manages: readonly Role[]; // whom they invite, remove and change, and to what
+  scope: Permission; // of their sessions; every route declares the scope it needs
+  manages: readonly Role[]; // the roles that they may invite, remove and assign
   may: string;
 };
 
-// What each member of an organisation may do. Routes for owners alone say so themselves, by `role: 'owner'`.
+// What each member of an organisation may do. Routes for owners only declare `role: 'owner'`.
 export const roles: Readonly<Record<Role, Rules>> = {
   owner: {
     scope: 'admin',

@@ -8,12 +8,12 @@ const time = z.string().describe('ISO timestamp');
 export const organisation = entity(ferryhookKeys, {
   name: 'organisation',
   description:
-    'The account as its members see it. One that has none of these belongs to the person with the same id, alone.',
+    'The account as its members see it. An account without this item belongs only to the person with the same id.',
   schema: z.object({
     accountId: z.string(),
     name: z.string(),
-    members: z.int().describe('How many there are: a new one is let in on the condition that a seat is free'),
-    owners: z.int().describe('How many of them are owners: the last one stays'),
+    members: z.int().describe('How many there are: a new one is added on the condition that a seat is free'),
+    owners: z.int().describe('How many of them are owners: the last one cannot be removed'),
     createdAt: time,
     updatedAt: time,
   }),
@@ -29,9 +29,12 @@ export const member = entity(ferryhookKeys, {
     role: z
       .enum(roleNames)
       .optional()
-      .describe('Absent when the person whose id the account has left it: without the item they own it'),
+      .describe('Absent if the person with the account’s id has left: without the item, they would own it'),
     joinedAt: time,
-    joinedHash: z.string().optional().describe('The hash of the invitation: its answer may have got lost'),
+    joinedHash: z
+      .string()
+      .optional()
+      .describe('The hash of the accepted invitation, for repeated requests after a lost response'),
     invitedBy: z.string().optional(),
   }),
   key: { partition: 'USER#{accountId}', sort: 'MEMBER#{userId}' },
@@ -43,14 +46,14 @@ export const invitation = entity(ferryhookKeys, {
   description: 'One for each address: a newer one replaces it.',
   schema: z.object({
     accountId: z.string(),
-    invitationId: z.string().describe('Made from the address'),
+    invitationId: z.string().describe('Derived from the address'),
     email: z.string(),
     role: z.enum(roleNames),
     tokenHash: z.string(),
     invitedBy: z.string(),
     createdAt: time,
     sentAt: time,
-    expiresAt: z.int().describe('The second after which it is good for nothing'),
+    expiresAt: z.int().describe('The second at which it expires'),
   }),
   key: { partition: 'USER#{accountId}', sort: 'INVITATION#{invitationId}' },
 });
@@ -64,8 +67,8 @@ export const organisationProvider = entity(ferryhookKeys, {
     issuer: z.string(),
     clientId: z.string(),
     sealedSecret: z.string(),
-    domains: z.array(z.string()).describe('Of the addresses that may come in'),
-    defaultRole: z.enum(roleNames).describe('Of those who come for the first time'),
+    domains: z.array(z.string()).describe('The domains of addresses that may sign in'),
+    defaultRole: z.enum(roleNames).describe('The role of new members'),
     updatedAt: time,
   }),
   key: { partition: 'USER#{accountId}', sort: 'PROVIDER' },
@@ -75,7 +78,7 @@ export type OrganisationProvider = ItemOf<typeof organisationProvider>;
 export const providerSubject = entity(ferryhookKeys, {
   name: 'subject of a provider',
   description:
-    'Who somebody at the provider is here. It stays when they are removed, so that they stay removed.',
+    'Links a person at the provider to a user. It stays when they are removed, so that they stay removed.',
   schema: z.object({
     accountId: z.string(),
     subjectHash: z.string().describe('SHA-256 of issuer and subject'),

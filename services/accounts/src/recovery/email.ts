@@ -31,10 +31,10 @@ export async function sendVerification(deps: RecoveryDeps, { userId, address }: 
     throw accountsErrors.create('accounts.already_verified', 'Your address is already verified.');
   await deps.throttle.tryMail({ email: user.email, address, purpose: 'verification' });
   await deps.store.transact(verificationSteps(deps, user), { pattern: 'send verification' });
-  deps.outbox.ring();
+  deps.outbox.wake();
 }
 
-// They have to be signed in besides: or the owner of a mailbox would vouch for an account that a stranger has made with
+// They must also be signed in: otherwise the owner of a mailbox would verify an account that a stranger created with
 // their address.
 export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: string): Promise<void> {
   const { users, audit } = deps;
@@ -67,7 +67,7 @@ export async function requestEmailChange(
   await throttle.tryMail({ email: newEmail, address, purpose: 'change of address' });
   const isFree = (await users.findProfile('email', newEmail)) === undefined;
   const [forNew, forOld] = [newToken(userId), newToken(userId)];
-  const needsOld = user.emailVerified === true; // nobody has shown yet that the old one is theirs
+  const needsOld = user.emailVerified === true; // an unverified old address need not confirm
   const change: EmailChange = {
     userId,
     oldEmail: user.email,
@@ -108,10 +108,10 @@ export async function requestEmailChange(
     ...outbox.steps(toNew, ...(needsOld ? [toOld] : [])),
   };
   await store.transact(steps, { pattern: 'request a change of address' });
-  outbox.ring();
+  outbox.wake();
 }
 
-// Whether the change is made, or waits for the other side.
+// Returns whether the change is made, or waits for confirmation from the other address.
 export async function confirmEmailChange(
   deps: RecoveryDeps,
   signed: Signed,
@@ -173,7 +173,7 @@ async function writeEmailChange(
       },
     },
   );
-  outbox.ring();
+  outbox.wake();
 }
 
 function ownToken(text: string, userId: string): MailedToken {

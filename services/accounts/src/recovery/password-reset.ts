@@ -20,8 +20,8 @@ import {
   useStep,
 } from './tokens.ts';
 
-// Somebody has forgotten a password. Whether the address has an account is looked up later, by the worker that sends
-// mail: what happens here is the same for every address, and takes as long.
+// Requests a password reset. The worker that sends mail looks up later whether the address has an account, so that this
+// call does the same, and takes as long, for every address.
 export async function requestReset(
   { store, throttle, outbox }: RecoveryDeps,
   email: string,
@@ -36,10 +36,10 @@ export async function requestReset(
   const details = { address: origin.address ?? '', requestId: origin.requestId ?? '' };
   const request = { kind: 'password.reset_requested' as const, to: email, details, keptS: limits.resetS };
   await store.transact(outbox.steps(request), { pattern: 'request a password reset' });
-  outbox.ring();
+  outbox.wake();
 }
 
-// What the request comes to: a token and a mail, or nothing.
+// Resolves the request to a token and a mail, or to nothing.
 export async function resolveReset(
   deps: Pick<RecoveryDeps, 'users' | 'audit' | 'clock' | 'outbox'>,
   { to, details }: OutgoingMail,
@@ -68,7 +68,7 @@ export async function resolveReset(
   };
 }
 
-// The token, the password and the end of all sessions are one transaction: if a token is used twice, one wins,
+// The token, the new password and the end of all sessions are one transaction: if a token is used twice, one use wins,
 // and the old password keeps nobody signed in.
 export async function finishReset(
   deps: RecoveryDeps,
@@ -96,8 +96,8 @@ export async function finishReset(
     await writeReset(deps, user, reset).catch(refuseUsedToken);
     await endKeys();
   });
-  deps.outbox.ring();
-  // They have shown who they are: strangers who guess at the account elsewhere do not keep them from signing in here.
+  deps.outbox.wake();
+  // The person has proved who they are, so failed guesses from elsewhere do not lock them out here.
   await throttle.remember({ account: email, address: origin.address });
   // A session opened with the old password during this reset is in the table by now, and no more can follow.
   await sessions.revokeAll(token.userId);
@@ -112,7 +112,8 @@ async function writeReset(
   const { address, requestId } = origin;
   const entry = { action: 'password.reset', via: 'mail', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
-  // Nobody had shown that the address is theirs until now: what they left to get in with goes, too.
+  // The address was unverified until now, so a stranger may have created the account. Remove their other ways to sign
+  // in.
   const strangers = { githubId: null, googleId: null, secondFactor: null, passkeys: null };
   await users.update(
     userId,

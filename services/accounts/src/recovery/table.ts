@@ -7,25 +7,25 @@ export type TokenPurpose = (typeof tokenPurposes)[number];
 
 export const mailedToken = entity(ferryhookKeys, {
   name: 'mailed token',
-  description: 'What a link in a mail proves, by its hash. One for each purpose: a newer mail replaces it.',
+  description: 'The token of a link in a mail, by its hash. One for each purpose: a newer mail replaces it.',
   schema: z.object({
     userId: z.string(),
     purpose: z.enum(tokenPurposes),
     tokenHash: z.string(),
-    email: z.string().describe('Where it was sent: it is good while that is the address of the account'),
+    email: z.string().describe('Where it was sent: it is valid while that is the account’s address'),
     person: z
       .object({ name: z.string(), passwordHash: z.string() })
       .optional()
       .describe('Of a sign-up: who they will be'),
     createdAt: z.string().describe('ISO timestamp'),
-    expiresAt: z.int().describe('The second after which it is good for nothing'),
+    expiresAt: z.int().describe('The second at which it expires'),
   }),
   key: { partition: 'USER#{userId}', sort: 'TOKEN#{purpose}' },
 });
 
 export const emailChange = entity(ferryhookKeys, {
   name: 'change of address',
-  description: 'Waits until both addresses have confirmed it. A hash goes when its side has.',
+  description: 'Waits until both addresses have confirmed it. A hash is removed when its side has.',
   schema: z.object({
     userId: z.string(),
     oldEmail: z.string(),
@@ -33,13 +33,13 @@ export const emailChange = entity(ferryhookKeys, {
     oldHash: z.string().optional(),
     newHash: z.string().optional(),
     createdAt: z.string().describe('ISO timestamp'),
-    expiresAt: z.int().describe('The second after which it is forgotten'),
+    expiresAt: z.int().describe('The second at which it expires'),
   }),
   key: { partition: 'USER#{userId}', sort: 'EMAILCHANGE' },
 });
 export type EmailChange = ItemOf<typeof emailChange>;
 
-// What goes with an account.
+// Steps that delete an account's tokens.
 export const recoveryErasure = (userId: string): WriteStep[] => [
   ...tokenPurposes.map(purpose => write.delete(mailedToken, { userId, purpose })),
   write.delete(emailChange, { userId }),

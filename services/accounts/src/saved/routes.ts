@@ -15,7 +15,7 @@ const savedKindSchema = z
     '`events` for filters of the list of events, `sql` for queries, `messages` for templates of inbox messages',
   );
 
-// Part of an address, where `.` and `..` mean something else.
+// Part of a URL's path, where `.` and `..` have a meaning.
 const savedNameSchema = z
   .string()
   .trim()
@@ -107,7 +107,7 @@ export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'
   ] as const;
 }
 
-// One that is there is replaced. A new one is written only if nobody else has saved another one since they were counted.
+// Replaces an existing one. A new one is written only if no other was saved since they were counted.
 async function save(store: Store, item: Saved): Promise<void> {
   const { accountId, kind, name } = item;
   for (let left = limits.saveAttempts; ; left--) {
@@ -143,7 +143,7 @@ async function listSaved(store: Store, accountId: string, kind?: SavedKind): Pro
   return found;
 }
 
-// What goes with an account.
+// Deletes everything an account has saved.
 export const savedErasure = async (store: Store, accountId: string): Promise<WriteStep[]> => [
   ...(await listSaved(store, accountId)).map(({ kind, name }) =>
     write.delete(saved, { accountId, kind, name }),

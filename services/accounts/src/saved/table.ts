@@ -8,15 +8,13 @@ export type SavedKind = (typeof savedKinds)[number];
 export const saved = entity(ferryhookKeys, {
   name: 'saved view or query',
   description:
-    'Filters of the list of events, SQL or a message to send again, that the members of an organisation keep under a name.',
+    'Filters of the list of events, SQL or a message to send again, which the members of an organisation saved under a name.',
   schema: z.object({
     accountId: z.string(),
     kind: z.enum(savedKinds),
     name: z.string(),
-    text: z
-      .string()
-      .describe('The SQL, the filters as they stand in the address of the list, or the message as JSON'),
-    saved_by: z.string().describe('The person, or the one who made the key'),
+    text: z.string().describe('The SQL, the filters as in the URL of the list, or the message as JSON'),
+    saved_by: z.string().describe('The person, or the creator of the key'),
     saved_at: z.string().describe('ISO timestamp'),
   }),
   key: { partition: 'USER#{accountId}', sort: 'SAVED#{kind}#{name:text}' },
@@ -25,7 +23,7 @@ export type Saved = ItemOf<typeof saved>;
 
 export const savedChange = entity(ferryhookKeys, {
   name: 'change of saved views or queries',
-  description: 'Counted up with each new one, so that those who save at the same time count one another.',
+  description: 'Incremented with each new one, so that concurrent saves count each other.',
   schema: z.object({ accountId: z.string(), kind: z.enum(savedKinds), changes: z.int() }),
   key: { partition: 'USER#{accountId}', sort: 'SAVEDCHANGE#{kind}' },
 });

@@ -10,7 +10,7 @@ import { roles } from '../organisations/roles.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';
 
-// Whether a tenant still stands by the tokens it minted: services/tenants knows.
+// Whether a tenant still accepts the tokens it minted. Implemented by services/tenants.
 export type CheckEndUser = (claims: EndUserClaims, fresh?: boolean) => MaybePromise<boolean>;
 
 export type AuthenticateDeps = {
@@ -27,7 +27,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const noteUse = createUseNotes(deps);
 
   return ({ token, fresh, address, resource }) => {
-    // The hash is what keys are kept by, and by which a verified token is known again.
+    // Keys are stored by this hash, and verified tokens are cached by it.
     const digest = sha256(token);
     if (isApiKey(token))
       return whenKnown(apiKeys.findOwner(digest, fresh), owner => {
@@ -72,14 +72,14 @@ function principalOf(
     const { accountId, role } = standing;
     const known = { kind: 'account', accountId, userId, credentialId: sessionId } as const;
     const { scope } = roles[role];
-    // An app does what it was let in for, and never more than the person may at the moment.
+    // An app may do what it was approved for, and never more than the person may at the moment.
     return claims.kind === 'app'
       ? { ...known, scope: narrowest(claims.scope, scope), via: 'app' }
       : { ...known, role, scope, via: 'session' };
   });
 }
 
-// Whether the session or key is still good that an account has asked for the token with.
+// Whether the session or key with which an account requested the token is still valid.
 function isSourceLive(
   { sub, credentialId, person = sub }: EndUserClaims,
   { sessions, apiKeys }: AuthenticateDeps,
@@ -90,7 +90,7 @@ function isSourceLive(
   return whenKnown(sessions.standing(person, credentialId, fresh), standing => standing?.accountId === sub);
 }
 
-// A key that is used a thousand times a second is written about once a minute.
+// Writes the last use of a key at most once a minute, even if it is used a thousand times a second.
 function createUseNotes({ clock, apiKeys, background }: AuthenticateDeps) {
   const notedMs = createRecentMap<string, number>(limits.verifiedTokens);
   return ({ keyId, userId }: KeyOwner): void => {

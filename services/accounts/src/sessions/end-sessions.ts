@@ -6,10 +6,10 @@ import { deletion, readSession, type SessionsDeps } from './session-item.ts';
 
 type Also = Readonly<Record<string, WriteStep>>;
 
-// For a transaction that ends sessions; `forget` them when it has happened.
+// For a transaction that ends sessions. Call `forget` when it has committed.
 export type Ending = { steps: [string, WriteStep][]; forget(): void };
 
-// False if there is no such session any more.
+// Returns false if the session no longer exists.
 export async function revokeSession(
   deps: SessionsDeps,
   userId: string,
@@ -38,7 +38,7 @@ export async function planEnding(
   ended: readonly Session[],
 ): Promise<Ending> {
   if (ended[0]) await announceEnd(ended[0].userId, ...ended.map(one => one.accountId));
-  // Sign-ins that happen together can be more than the limit. What does not fit in a transaction goes first.
+  // Concurrent sign-ins can exceed the limit. Sessions that do not fit in the transaction are ended first.
   const surplus = ended.slice(limits.sessionsPerUser);
   if (surplus.length > 0) await store.batchWrite(surplus.map(deletion), { pattern: 'end all sessions' });
   return {
@@ -49,8 +49,8 @@ export async function planEnding(
   };
 }
 
-// Looks again until there are none left: a thief who goes on switching has another session by the time that the one that
-// was seen is ended.
+// Repeats until no session is left: a thief who keeps switching organisations has a new session by the time the
+// previous one is ended.
 export async function endSessions(
   deps: SessionsDeps,
   listEnded: () => Promise<readonly Session[]>,

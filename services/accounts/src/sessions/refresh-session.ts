@@ -18,7 +18,7 @@ import {
 
 type OpenedToken = { claim: RefreshClaim; current: Session; key: Uint8Array };
 
-// The session of a genuine token, whether the token has been used or not.
+// The session of a genuine token, used or not.
 export async function openToken(deps: SessionsDeps, token: string): Promise<OpenedToken | undefined> {
   const claim = parseRefreshToken(token);
   const current = claim && (await readSession(deps, claim.userId, claim.sessionId));
@@ -27,7 +27,7 @@ export async function openToken(deps: SessionsDeps, token: string): Promise<Open
   return claim.isApp === (current.app !== undefined) ? { claim, current, key } : undefined;
 }
 
-// None if it was sealed with a key that is gone, or was tampered with: then its person signs in again.
+// Undefined if it was sealed with a removed key, or manipulated. The person then signs in again.
 function openFamilyKey(
   { sealer, log }: SessionsDeps,
   { userId, sessionId, familyKey }: Session,
@@ -87,7 +87,7 @@ function rotated({ clock, sealer }: SessionsDeps, one: Session, key: Uint8Array,
   };
 }
 
-// The token was already exchanged: it was copied, and we cannot tell which holder is the owner.
+// The token was already exchanged, so it was copied, and we cannot tell which holder is the owner.
 async function endStolen(deps: SessionsDeps, one: Session, origin: Origin): Promise<void> {
   const { userId, sessionId } = one;
   const entry = {

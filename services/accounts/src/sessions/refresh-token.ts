@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-// A refresh token names its session and its generation, and proves itself by a code made with the session's own
-// key. So every token the session ever had can be told from an invented one: an old one means that two hold the
-// session, an invented one means nothing and must not end it. And the token of a generation is always the same:
-// answering a lost answer again forks no family.
-// `isApp`: of an app that somebody has approved, and good for nothing where people sign in.
+// A refresh token contains its session and generation, authenticated with the session's own key. So every token that
+// the session ever had can be told from an invented one: an old token means that two parties hold the session, while an
+// invented one means nothing and must not end it. A generation's token is always the same, so repeating a lost response
+// does not fork the session. `isApp` marks the token of an approved app, which is refused where people sign in.
 export type RefreshClaim = {
   userId: string;
   sessionId: string;

@@ -27,8 +27,8 @@ export type SignedIn = {
   accessToken: string;
   expiresIn: number;
   refreshToken: string;
-  refreshExpiresIn: number; // how long a browser should keep the cookie
-  scope?: AppScope; // of an app
+  refreshExpiresIn: number; // lifetime of the cookie
+  scope?: AppScope; // only for apps
 };
 
 type SignInWith = 'password' | 'passkey' | 'github' | 'google' | 'organisation' | 'app';
@@ -56,7 +56,7 @@ export function newSession(
   };
 }
 
-// Makes room for one more: those that were used least recently go.
+// The least recently used sessions, which must end to make room for one more.
 export function surplusOf(all: Session[]): Session[] {
   const surplus = all.length - (limits.sessionsPerUser - 1);
   if (surplus <= 0) return [];
@@ -82,7 +82,7 @@ export const deletion = ({ userId, sessionId }: Session): WriteStep =>
 export const sealLocation = (userId: string, sessionId: string) =>
   `ferryhook-main/USER#${userId}/SESSION#${sessionId}/familyKey`;
 
-// What a client gets for a session: a new access token, and the refresh token of its generation.
+// Returns a new access token, and the refresh token of the session's generation.
 export async function mintTokens(
   { tokens, clock }: SessionsDeps,
   one: Session,

@@ -18,31 +18,32 @@ type Also = Readonly<Record<string, WriteStep>>;
 
 export type Sessions = {
   start(starting: Starting): Promise<SignedIn>;
-  // `clientId` is of the app that has the token: others' are refused, and so are those of people.
+  // `clientId` is the app that presents the token. Tokens of other apps and of people are refused.
   refresh(token: string, origin: Origin, clientId?: string): Promise<SignedIn>;
-  // The session that a refresh token is of, whether the token has been used or not.
+  // The session of a refresh token, used or not.
   readByToken(token: string): Promise<Session | undefined>;
-  // Goes on in another organisation: a session of its own, for as long as this one would have been good.
+  // Starts a session in another organisation that expires when this one would have.
   switchTo(accountId: string, signed: Origin & { userId: string; sessionId: string }): Promise<SignedIn>;
   list(userId: string): Promise<Session[]>;
-  // Those that a session may see and end: one that an organisation's provider began, those that it began.
+  // The sessions that this session may see and end. One that came through an organisation's provider sees only others
+  // that did.
   listFor(userId: string, sessionId: string): Promise<Session[]>;
   revokeAllFor(userId: string, sessionId: string, also?: Also): Promise<void>;
   read(userId: string, sessionId: string): Promise<Session | undefined>;
   revoke(userId: string, sessionId: string, also?: Also): Promise<boolean>;
   revokeAll(userId: string, also?: Also): Promise<void>;
-  // For a transaction that ends all sessions but one; `forget` them when it has happened.
+  // For a transaction that ends all sessions but one. Call `forget` when it has committed.
   stepsToEndOthers(userId: string, keptId: string): Promise<Ending>;
   stepsToEndAll(userId: string): Promise<Ending>;
   stepsToEndIn(accountId: string, userId: string): Promise<Ending>;
   endOthers(userId: string, keptId: string): Promise<void>;
   isLive(userId: string, sessionId: string, fresh?: boolean): MaybePromise<boolean>;
-  // What its person is in the organisation that the session is for, as of now or a moment ago.
+  // The person's role in the session's organisation, from the table or a recent cache.
   standing(userId: string, sessionId: string, fresh?: boolean): MaybePromise<Standing | undefined>;
-  // For what concerns the whole person: the provider of one organisation may not speak for them elsewhere. Whom it made
-  // itself, it may, where `madeFor` is given.
+  // Required for operations that concern the person as a whole: an organisation's provider may not speak for them
+  // elsewhere. With `madeFor`, the provider of that organisation may, because it created the person.
   requireWhole(userId: string, sessionId: string, madeFor?: string): Promise<void>;
-  // Somebody's role is about to change.
+  // Call before a member's role changes.
   announceChange(accountId: string): Promise<void>;
   forgetIn(accountId: string, userId: string): Promise<void>;
 };
@@ -57,7 +58,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     (await list(userId)).filter(one => within === undefined || one.confinedTo === within);
   const confinementOf = async (userId: string, sessionId: string): Promise<string | undefined> => {
     const found = await read(userId, sessionId);
-    return found ? found.confinedTo : 'nothing'; // it has just ended
+    return found ? found.confinedTo : 'nothing'; // it has just ended, so nothing is allowed
   };
   const listOthers = async (userId: string, keptId: string): Promise<Session[]> =>
     (await list(userId)).filter(one => one.sessionId !== keptId);

@@ -15,12 +15,12 @@ import { type StoredSigningKey, signingKey, signingKeys } from '../table.ts';
 export type SigningKeys = {
   current(): Promise<{ kid: string; key: CryptoKey }>;
   find(kid: string): Promise<CryptoKey | undefined>;
-  // Whether a key that was found before is still published. Answers from memory.
+  // Whether a known key is still published. Reads memory only.
   isPublished(kid: string): boolean;
   jwks(): Promise<{ keys: JWK[] }>;
-  // Resolves when there are keys to sign with; rejects with a SealError if they cannot be opened.
+  // Resolves when there are keys to sign with. Rejects with a SealError if they cannot be opened.
   prepare(): Promise<void>;
-  // The next key signs from now on. With `revoke`, what the last one signed is refused.
+  // Makes the next key sign from now on. `revoke` also rejects what the current one signed.
   rotate(options?: { revoke?: boolean }): Promise<void>;
   worker: Worker;
 };
@@ -28,15 +28,15 @@ export type SigningKeys = {
 type Loaded = { stored: StoredSigningKey[]; kids: Set<string>; loadedMs: number };
 
 const sealLocation = (sequence: number) => `ferryhook-main/SIGNING/${sequence}/privateJwk`;
-// After its last signature a key is published until the longest token is over, and then a little.
+// After its last signature a key stays published until the longest-lived token has expired, plus a margin.
 const retiresAt = (signsUntilMs: number) =>
   inSeconds(signsUntilMs) + limits.endUserTokenMostS + limits.signingMarginS;
 
 type KeysDeps = Base & { sealer: Sealer };
 
-// There are always two: the one that signs and its successor, which is published long before it signs, so that
-// nobody who keeps our keys meets a token of one they have not seen. Their numbers follow each other and each is
-// put only if absent: processes that make one at the same time end with the same one.
+// There are always two keys: the one that signs, and its successor. The successor is published long before it signs, so
+// that clients that cache our keys never meet an unknown one. Keys are numbered and each is put only if absent, so
+// processes that create one concurrently end up with the same one.
 export function createSigningKeys(base: KeysDeps): SigningKeys {
   const { clock } = base;
   const importOnce = createImports();
@@ -50,7 +50,7 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
     loaded = { stored, kids, loadedMs: clock.now() };
     return loaded;
   };
-  // Callers that come while it is loading wait for the same answer.
+  // Concurrent callers share one load.
   const reload = (): Promise<Loaded> => {
     loading ??= load().finally(() => {
       loading = undefined;
@@ -82,13 +82,13 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
     jwks: async () => ({ keys: (await ready()).stored.map(publishedJwk) }),
     async rotate(options) {
       const { stored } = await reload();
-      for (const one of stored.slice(-2)) openKey(base, one); // with another server's keys, nothing is changed
+      for (const one of stored.slice(-2)) openKey(base, one); // throws first if the server has other secret keys
       await startNextKey(base, stored, options);
-      // A load that is under way may have read before the write: it would bring a revoked key back.
+      // A running load may have read before the write, and would restore a revoked key.
       await loading?.catch(() => {});
       await reload();
     },
-    // Nothing has to happen for a key to take over, but its own successor has to be published in time.
+    // A key takes over by time alone, but its successor must be published early enough.
     worker: {
       name: 'accounts-signing-keys',
       async run(signal) {
@@ -120,7 +120,7 @@ function createImports() {
   };
 }
 
-// If our clock is behind that of the process that made the first key, that key signs anyway.
+// If our clock is behind that of the process that created the first key, that key signs anyway.
 const signerOf = (stored: readonly StoredSigningKey[], nowMs: number): StoredSigningKey =>
   stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
 
@@ -131,10 +131,10 @@ const publishedJwk = ({ kid, publicJwk }: StoredSigningKey): JWK => ({
   use: 'sig',
 });
 
-// The stored keys, when none is missing.
+// The stored keys, after creating any that are missing.
 async function readComplete(deps: KeysDeps): Promise<StoredSigningKey[]> {
   let stored = await readStored(deps);
-  // Twice at most: the first key, then its successor.
+  // At most twice: the first key, then its successor.
   while (await addMissing(deps, stored)) stored = await readStored(deps);
   await resealStale(deps, stored);
   return stored;
@@ -164,7 +164,8 @@ async function addMissing(deps: KeysDeps, stored: readonly StoredSigningKey[]): 
 const openKey = ({ sealer }: KeysDeps, { privateJwk, sequence }: StoredSigningKey): string =>
   sealer.openText(privateJwk, sealLocation(sequence));
 
-// Who cannot open the last key has other secret keys than those who sign with it, who could not open its successor.
+// A process that cannot open the last key has other secret keys than the signing processes, which could not open a
+// successor made here.
 function opens(deps: KeysDeps, stored: StoredSigningKey): boolean {
   try {
     openKey(deps, stored);
@@ -192,7 +193,6 @@ async function makeKey({ sealer, clock }: KeysDeps, sequence: number, signsFrom:
 const retire = ({ sequence }: StoredSigningKey, signsUntilMs: number): WriteStep =>
   write.update(signingKey, { sequence }, { set: { expiresAt: retiresAt(signsUntilMs) } });
 
-// The next key signs from now on.
 async function startNextKey(
   deps: KeysDeps,
   stored: readonly StoredSigningKey[],
@@ -211,7 +211,7 @@ async function startNextKey(
   deps.log.info({ kid, was: last.kid, revoke }, 'signing keys were rotated');
 }
 
-// A key lives for months. Sealed again, it does not hold up an operator who drops what it was sealed with.
+// A key is stored for months. Sealing it again lets an operator drop the secret key it was sealed with.
 async function resealStale(deps: KeysDeps, stored: readonly StoredSigningKey[]): Promise<void> {
   for (const { sequence, privateJwk } of stored) {
     const resealed = resealedOf(deps, privateJwk, sealLocation(sequence));
@@ -233,7 +233,7 @@ function resealedOf({ sealer }: KeysDeps, sealed: string, location: string): str
   }
 }
 
-// Another process did the same a moment earlier: its write counts.
+// Another process made the same change first: its write counts.
 async function writeUnlessLost({ store }: KeysDeps, steps: Record<string, WriteStep>): Promise<void> {
   try {
     await store.transact(steps, { pattern: 'rotate signing keys' });

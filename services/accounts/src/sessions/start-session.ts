@@ -23,13 +23,13 @@ import {
 } from './session-item.ts';
 
 export type Starting = SigningIn & {
-  // Checked in the same transaction, so that nobody signs in with what has just been changed. By default: the user
+  // Checked in the same transaction, so that credentials changed meanwhile open no session. By default: the user
   // exists, is not being deleted and is not disabled.
   userIsGood?: WriteStep;
-  isProven?: boolean; // a second factor was shown
-  within?: string; // through an organisation's own provider, and good for that organisation only
+  isProven?: boolean; // a second factor was verified
+  within?: string; // through an organisation's own provider, and valid for that organisation only
   sessionId?: string;
-  app?: Session['app']; // not a person's browser, but an app that they let in
+  app?: Session['app']; // an app that the person approved, not their browser
   also?: Readonly<Record<string, WriteStep>>;
 };
 
@@ -46,7 +46,7 @@ export async function startSession(deps: SessionsDeps, starting: Starting): Prom
   const steps: [string, WriteStep][] = [
     ['the user', userIsGood ?? write.check(profile, { userId }, { present: true, if: isActive })],
     ['the session', write.put(session, made, { ifAbsent: true })],
-    // An app is of the organisation alone: the person's own trail has what they did themselves.
+    // An app belongs to the organisation: the person's own trail lists only what they did themselves.
     ...(app && accountId !== userId ? [] : [['audit', audit.step(userId, entry)] as [string, WriteStep]]),
     ...stepsToEnter(deps, made, entry),
     ...Object.entries(also),
@@ -86,7 +86,7 @@ const startEntry = ({ userId, signedInWith, origin, app }: Starting, sessionId: 
   detail: app?.name,
 });
 
-// Goes on in another organisation: a session of its own, for as long as this one would have been good.
+// Starts a session in another organisation that expires when this one would have.
 export async function switchSession(
   deps: SessionsDeps,
   accountId: string,
@@ -100,7 +100,7 @@ export async function switchSession(
   const sessionId = ids.next('ses');
   const key = randomBytes(32);
   const { accountId: from, ...kept } = old;
-  // Fresh is only what was fresh before: neither the sign-in nor the second factor is repeated here.
+  // Copies the times of sign-in and second factor: switching repeats neither.
   const made: Session = {
     ...kept,
     sessionId,
@@ -131,7 +131,8 @@ export async function switchSession(
   return mintTokens(deps, made, key);
 }
 
-// Of an organisation that is not their own: they are a member at that very moment, and its trail says so.
+// For an organisation other than the person's own account: checks the membership and writes to the organisation's
+// trail.
 function stepsToEnter(
   { audit }: SessionsDeps,
   { userId, accountId }: Session,

@@ -14,12 +14,12 @@ export type EndUserGrant = {
   sub: string;
   scope: string;
   ttlSeconds?: number;
-  // The tenant's count of revocations when this was minted, compared when the token is verified.
+  // The tenant's revocation count at minting, compared when the token is verified.
   epoch?: number;
-  // The session or key of `sub`, an account, that asked for it: the token ends with it.
+  // The session or key of the account `sub` that requested it. The token ends with it.
   credentialId?: string;
-  person?: string; // whose session it is, if `sub` is an organisation
-  session?: string; // of a tenant's portal: services/tenants knows whether it is open
+  person?: string; // the person whose session it is, if `sub` is an organisation
+  session?: string; // of a tenant's portal: services/tenants knows whether it is valid
 };
 
 type AccessClaims = { kind: 'account'; userId: string; sessionId: string };
@@ -34,7 +34,7 @@ export type EndUserClaims = {
   session?: string;
   issuedAt: number;
 };
-// Of an app that a person let in: good for one resource, and nowhere else.
+// For an app that a person approved: valid for one resource only.
 type AppClaims = { kind: 'app'; userId: string; sessionId: string; scope: AppScope; resource: string };
 export type Claims = AccessClaims | EndUserClaims | AppClaims;
 
@@ -44,14 +44,14 @@ export type Tokens = {
   mintAccess(whose: { userId: string; sessionId: string }): Promise<Minted>;
   mintApp(app: { userId: string; sessionId: string; clientId: string; scope: AppScope }): Promise<Minted>;
   mintEndUser(grant: EndUserGrant): Promise<Minted>;
-  // `digest` is any hash of the token: what was verified once is known by it until it expires.
+  // `digest` is any hash of the token, used to cache it as verified until it expires.
   verify(token: string, digest: string): MaybePromise<Claims | undefined>;
 };
 
 const accountAudience = 'stak:account';
 const endUserAudience = 'stak:end-user';
 
-// The audience says what a token is for, so none passes for another.
+// The audience states the purpose of a token, so that no kind passes for another.
 const payloadSchema = z.union([
   z.object({ aud: z.literal(accountAudience), sub: z.string(), sid: z.string(), exp: z.int() }),
   z.object({
@@ -91,7 +91,8 @@ type Verified = { claims: Claims; kid: string; expiresMs: number };
 export function createTokens(deps: { clock: Clock; issuer: string; keys: SigningKeys }): Tokens {
   const { clock, issuer, keys } = deps;
   const verified = createRecentMap<string, Verified>(limits.verifiedTokens);
-  // A server that only this machine reaches may have another port each time it starts; the keys are those of its store.
+  // A server that is only reachable locally may have another port after each start. Its keys come from its store either
+  // way.
   const isIssuer = (iss: string | undefined): boolean =>
     iss === issuer || (iss !== undefined && URL.canParse(iss) && isLoopback(iss) && isLoopback(issuer));
 

@@ -2,7 +2,7 @@ import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 
-// The part of a request's context that cookies and origins need.
+// The part of a request's context that is needed for cookies and origins.
 type RequestPart = {
   req: { header(name: string): string | undefined };
   get(name: 'address' | 'requestId'): string | undefined;
@@ -12,15 +12,15 @@ type ResponsePart = { header(name: string, value: string, options?: { append?: b
 export type BrowserRules = {
   publicUrl: string;
   isHttps: boolean;
-  // Besides our own: where a console is served from elsewhere.
+  // In addition to our own: other addresses that serve a console.
   allowedOrigins?: readonly string[];
 };
 
 export type Browser = {
-  // Refuses what another site's page sends. A browser names the page's origin with every POST; a program names none.
+  // Refuses requests from other sites' pages. Browsers send the page's origin with every POST; programs send none.
   checkOrigin(c: RequestPart): void;
   refreshCookie(c: RequestPart): string | undefined;
-  // The answer to a sign-in: the refresh token as a cookie no script can read, or for programs in the body.
+  // Responds to a sign-in with the refresh token: as a cookie that scripts cannot read, or in the body for programs.
   answer(c: ResponsePart, signedIn: SignedIn, wantsCookie: boolean): TokenAnswer;
   clearCookie(c: ResponsePart): void;
 };
@@ -41,11 +41,11 @@ export const originOf = (c: RequestPart): Origin => ({
   requestId: c.get('requestId'),
 });
 
-// Three locks, each enough alone: SameSite=Strict keeps the cookie at home, a JSON body needs a preflight that
-// other origins do not get, and a foreign Origin is refused.
+// Three defences, each sufficient alone: SameSite=Strict withholds the cookie from other sites' requests, a JSON body
+// needs a preflight that other origins do not pass, and a foreign Origin is refused.
 export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: BrowserRules): Browser {
   const origins = new Set([new URL(publicUrl).origin, ...allowedOrigins]);
-  // With this prefix a browser takes the cookie only over https.
+  // With this prefix, browsers accept the cookie only over https.
   const name = isHttps ? '__Secure-stak_refresh' : 'stak_refresh';
   const attributes = `Path=/v1/auth; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`;
   const setCookie = (c: ResponsePart, value: string, maxAgeS: number) =>
@@ -56,7 +56,7 @@ export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: Brows
       const origin = c.req.header('origin');
       if (origin === undefined || origins.has(origin)) return;
       const host = c.req.header('host');
-      // A server is reached by many names; the one it was called by is its own.
+      // A server may have many names; the one in the request is accepted as its own.
       if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
       throw accountsErrors.create('accounts.origin_refused', 'Requests from other sites are not allowed.');
     },

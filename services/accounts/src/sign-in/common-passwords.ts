@@ -1,6 +1,6 @@
-// Words that the first guesses are made of. Passwords are looked up without case, digits and signs at their ends, and
-// with the usual substitutes undone (`p4ssw0rd!99` is `password`), so each word stands for hundreds of passwords.
-// Of this repository's own making, from what every published list of the most used passwords begins with.
+// Words that common guesses consist of. Passwords are looked up without case, without digits and signs at their ends,
+// and with the usual substitutes undone (`p4ssw0rd!99` becomes `password`), so each word covers hundreds of passwords.
+// Compiled for this repository from the top of the published lists of common passwords.
 const words = `
 abcdefg access account admin administrator adminadmin alexander america amanda andrea andrew angel angels anthony apple
 april arsenal asdf asdfasdf asdfgh asdfghjkl ashley august austin autumn azerty baby babygirl backup badboy baseball basketball

@@ -14,7 +14,7 @@ const systems: readonly (readonly [string, RegExp])[] = [
   ['Linux', /Linux|X11/],
 ];
 
-// What somebody recognises their device by, from what its browser says of itself.
+// A short name by which people recognise their device, from its User-Agent.
 export function deviceName(userAgent: string | undefined): string {
   if (userAgent === undefined || userAgent === '') return 'an unknown device';
   const nameIn = (names: readonly (readonly [string, RegExp])[]) =>

@@ -10,8 +10,8 @@ import { deviceName } from './device-name.ts';
 type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };
 type Person = { userId: string; email: string; name: string; emailVerified?: boolean };
 
-// For the transaction that starts a session: the device is known from then on, and its owner is notified of a new one.
-// The first device on record causes no mail: it made the account, or was in use before devices were recorded.
+// For the transaction that starts a session: records the device and mails its owner about a new one. The first device
+// on record causes no mail: it created the account, or was in use before devices were recorded.
 export async function deviceSteps(
   { store, clock, outbox }: DevicesDeps,
   person: Person,
@@ -25,7 +25,7 @@ export async function deviceSteps(
   const isNew = items.length > 0 && !items.some(one => one.deviceId === deviceId);
   const details = {
     ...greeted(person),
-    // A browser calls itself what it likes.
+    // The User-Agent can be any text.
     device: person.emailVerified ? device : 'a new device',
     address: address ?? 'an unknown address',
     at: isoTime(nowMs),

@@ -1,13 +1,14 @@
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 
-// Whose password it is to be: it must not be made of what everybody knows of them.
+// The person who chooses a password, which must not be built from their name or address.
 export type Chooser = { email: string; name?: string };
 
-// `field` is where the password stands in the body, for the form that shows what is wrong with it.
+// `field` is the password's field in the body, so that a form can show the problem next to it.
 export type CheckPassword = (password: string, who: Chooser, field: string) => Promise<void>;
 
-// Asked when a password is chosen, never when one is tried: those of before keep working. The list is loaded late.
+// Runs when a password is chosen, never when one is tried: older passwords keep working. The list is loaded on first
+// use.
 export const checkPassword: CheckPassword = async (password, who, field) => {
   const { commonWords } = await import('./common-passwords.ts');
   const detail = weaknessOf(password, who, commonWords);
@@ -18,7 +19,7 @@ export const checkPassword: CheckPassword = async (password, who, field) => {
 
 const advice = 'Use three or four words that do not belong together.';
 
-// What is wrong with it, in a sentence that says what to do; undefined for one that is good enough.
+// What is wrong with the password, as a sentence that says what to do. Undefined if it is good enough.
 export function weaknessOf(
   password: string,
   { email, name = '' }: Chooser,
@@ -49,7 +50,7 @@ function withoutKnown(text: string, known: readonly string[]): string {
     .reduce((left, part) => left.replaceAll(part, ''), text);
 }
 
-// `abcabcabcabc`, `passwordpassword`, and what is left over at the end of one.
+// Matches `abcabcabcabc` and `passwordpassword`, also with an incomplete last repetition.
 function isRepeated(text: string): boolean {
   for (let unit = 1; unit <= text.length / 2; unit++)
     if (
@@ -77,7 +78,7 @@ const runs = [...rows, ...reversed].flatMap(row =>
 );
 const inRun: ReadonlySet<string> = new Set(runs);
 
-// Without characters that stand in a row of four or more.
+// Removes runs of four or more consecutive characters.
 function withoutRuns(text: string): string {
   const isInRun = new Array<boolean>(text.length).fill(false);
   for (let at = 0; at + 4 <= text.length; at++)
@@ -97,7 +98,7 @@ const substitutes: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-// One or two words of the list, whatever digits and signs stand around them or in place of their letters.
+// One or two listed words, with any digits and signs around them or in place of their letters.
 function isCommon(plain: string, common: ReadonlySet<string>): boolean {
   const core = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   const spelled = [...core].map(one => substitutes[one] ?? one).join('');

@@ -48,7 +48,7 @@ describe('passwords', () => {
     expect(await costlier.verify('secret words', stored)).toBe(true);
   });
 
-  it('cost what OWASP asks for unless told otherwise', async () => {
+  it('have OWASP’s recommended cost by default', async () => {
     const stored = await createPasswords().hash('secret words');
     expect(stored).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$/);
   });

@@ -6,7 +6,7 @@ export type PasswordCost = { logN: number; r: number; p: number };
 
 export type Passwords = {
   hash(password: string): Promise<string>;
-  // Takes as long when there is nothing to compare with, so the duration tells a caller nothing.
+  // Takes as long without a stored hash, so that the duration reveals nothing.
   verify(password: string, stored: string | undefined): Promise<boolean>;
   isOutdated(stored: string): boolean;
 };
@@ -47,7 +47,7 @@ export function createPasswords({ cost = defaultCost }: { cost?: PasswordCost } 
   };
 }
 
-// As the PHC string format spells it. A hash of another kind, or one too costly to be ours, matches nothing.
+// Parses the PHC string format. A hash of another kind, or one too costly to be ours, matches nothing.
 function parseStored(stored: string): Stored | undefined {
   const match = storedShape.exec(stored);
   if (!match) return undefined;
@@ -59,7 +59,7 @@ function parseStored(stored: string): Stored | undefined {
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 
-// The same letters can be typed as different code points; people cannot tell them apart.
+// The same text can be typed as different code points, which look the same.
 const scryptOf = (password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     scrypt(password.normalize('NFC'), salt, hashBytes, options, (error, derived) =>
@@ -67,7 +67,7 @@ const scryptOf = (password: string, salt: Buffer, options: ScryptOptions): Promi
     );
   });
 
-// A flood of sign-ins waits in line, and the line has an end.
+// A flood of sign-ins waits in a bounded queue.
 function createQueue(atOnce: number, mostWaiting: number) {
   let running = 0;
   const waiting: (() => void)[] = [];

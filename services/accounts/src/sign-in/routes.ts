@@ -242,7 +242,7 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
       const token = given ?? browser.refreshCookie(c);
       if (token === undefined)
         throw accountsErrors.create('accounts.refresh_refused', 'The refresh token is missing.');
-      // The new token goes back the way the old one came.
+      // Returns the new token the way the old one was sent.
       return c.json(browser.answer(c, await sessions.refresh(token, originOf(c)), given === undefined), 200);
     }),
     endpoint(routes.logOut, async c => {

@@ -32,13 +32,13 @@ export type SignInDeps = Base & {
   passkeys: PasskeyChecks;
 };
 
-// Who is doing something with their session, and from where.
+// A person acting with their session, and where from.
 export type Signed = Origin & { userId: string; sessionId: string };
 
 const wrongCredentials = () =>
   accountsErrors.create('accounts.credentials_wrong', 'The e-mail address or the password is wrong.');
 
-// Every way to fail looks the same and takes the same time: there is always a hash to compare with.
+// Every failure looks the same and takes the same time: there is always a hash to compare with.
 export async function logIn(
   deps: SignInDeps,
   { email, password, ...shown }: Shown & { email: string; password: string },
@@ -72,13 +72,13 @@ export async function logIn(
     .catch(error => {
       throw failedStep(error)?.step === 'the user' ? wrongCredentials() : explainFactor(error);
     });
-  deps.outbox.ring();
+  deps.outbox.wake();
   background.run('refund an attempt', () => attempt.refund());
   background.run('remember a place', () => throttle.remember(who));
   return started;
 }
 
-// With a passkey alone: it says whose it is, and shows that its owner is there.
+// Signs in with a passkey alone: it identifies its owner and verifies that they are present.
 export async function signInWithPasskey(
   deps: SignInDeps,
   answer: PasskeyAnswer,
@@ -99,7 +99,7 @@ export async function signInWithPasskey(
     .catch(error => {
       throw failedStep(error)?.step === 'the user' ? passkeyRefused(error) : explainFactor(error);
     });
-  deps.outbox.ring();
+  deps.outbox.wake();
   background.run('refund an attempt', () => attempt.refund());
   background.run('remember a place', () =>
     throttle.remember({ account: user.email, address: origin.address }),
@@ -107,8 +107,8 @@ export async function signInWithPasskey(
   return started;
 }
 
-// Part of the sign-in's transaction: a password that was changed while it was being checked opens nothing. A hash
-// of an older cost is replaced on the way.
+// Part of the sign-in's transaction: a password that was changed during the check opens no session. Also replaces a
+// hash of an older cost.
 async function stillThisPassword(
   { passwords, clock }: SignInDeps,
   { userId, passwordHash }: Profile,
@@ -121,8 +121,7 @@ async function stillThisPassword(
   return write.update(profile, { userId }, { set }, { if: unchanged });
 }
 
-// Someone with a session shows that they are its owner: by the password or, if there is none, by having signed in or
-// shown a passkey a moment ago.
+// Proves that the caller is the session's owner: by the password or, if there is none, by a recent sign-in or passkey.
 export async function proveOwner(
   deps: SignInDeps,
   { userId, sessionId, address }: Signed,
@@ -133,7 +132,7 @@ export async function proveOwner(
   if (!user) throw userNotFound();
   if (user.passwordHash === undefined) {
     const session = await sessions.read(userId, sessionId);
-    // An organisation's provider speaks for the people that it brought, and for nobody else.
+    // An organisation's provider speaks only for the people it brought.
     const isTheirs = session?.confinedTo === undefined || session.confinedTo === user.madeFor;
     const signedInMs = session && isTheirs ? Date.parse(session.createdAt) : 0;
     const shownMs = session && Math.max(signedInMs, session.provenAtMs ?? 0);
@@ -159,13 +158,14 @@ export async function changePassword(
   const proven = await proveOwner(deps, signed, currentPassword);
   await checkPassword(newPassword, proven, 'newPassword');
   const passwordHash = await passwords.hash(newPassword);
-  // Hashing takes long, and a thief who switches meanwhile changes the account: that must not keep its owner from this.
+  // Hashing takes long, and a thief who switches organisations meanwhile changes the account. That must not block its
+  // owner.
   await settle(async () => {
     const user = await readUser(users, userId);
     if (user.passwordHash !== proven.passwordHash) throw passwordChanged();
     await writePassword(deps, signed, user, passwordHash);
   });
-  outbox.ring();
+  outbox.wake();
   // A session opened with the old password during this change is in the table by now, and no more can follow.
   await sessions.endOthers(userId, sessionId);
 }

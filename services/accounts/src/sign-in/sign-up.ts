@@ -21,8 +21,8 @@ import type { SignInDeps } from './sign-in.ts';
 export type SignUpDeps = SignInDeps & { signsUpByMail: boolean };
 type NewPerson = { email: string; password: string; name: string };
 
-// At once, for servers that trust who reaches them: it tells that an address is taken, because it cannot sign in
-// otherwise. It takes as long as a free one, and an address may ask only so often.
+// Creates the account at once, for servers that trust those who can reach them. It reveals that an address is taken,
+// because that address cannot sign up, but takes as long as for a free one and is rate limited.
 export async function signUp(deps: SignUpDeps, input: NewPerson, origin: Origin): Promise<SignedIn> {
   const { passwords, throttle, ids, outbox } = deps;
   if (deps.signsUpByMail)
@@ -36,12 +36,12 @@ export async function signUp(deps: SignUpDeps, input: NewPerson, origin: Origin)
   const userId = ids.next('usr');
   const person = { userId, email, name, passwordHash: await passwords.hash(input.password) };
   const signedIn = await createPerson(deps, person, origin, verificationSteps(deps, person));
-  outbox.ring();
+  outbox.wake();
   return signedIn;
 }
 
-// By mail: what happens here is the same for every address and takes as long. Whether it has an account is looked up
-// later, by the worker that sends mail.
+// Sign-up by mail: does the same, and takes as long, for every address. The worker that sends mail looks up later
+// whether it has an account.
 export async function requestSignUp(deps: SignUpDeps, input: NewPerson, origin: Origin): Promise<void> {
   const { store, passwords, throttle, outbox } = deps;
   if (!outbox.isOpen)
@@ -61,10 +61,10 @@ export async function requestSignUp(deps: SignUpDeps, input: NewPerson, origin: 
     keptS: recovery.signUpS,
   };
   await store.transact(outbox.steps(request), { pattern: 'request a sign-up' });
-  outbox.ring();
+  outbox.wake();
 }
 
-// What the request comes to: a link with which to finish, or a word to the owner of the account that is there.
+// Resolves the request to a mail with a link to finish, or to a notice to the owner of an existing account.
 export async function resolveSignUp(
   deps: Pick<SignInDeps, 'users' | 'clock' | 'ids' | 'outbox'>,
   { to, details }: OutgoingMail,
@@ -86,7 +86,8 @@ export async function resolveSignUp(
   };
 }
 
-// They know the password besides: or the owner of a mailbox would make an account to which a stranger has the password.
+// The caller must also know the password: otherwise the owner of a mailbox would create an account whose password a
+// stranger knows.
 export async function finishSignUp(
   deps: SignUpDeps,
   { token: text, password }: { token: string; password: string },

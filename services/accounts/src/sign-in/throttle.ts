@@ -32,29 +32,30 @@ type MailTried = {
   email: string;
   address: string | undefined;
   purpose: string;
-  sender?: string; // who has it sent in their own name: each of them has a count of their own
+  sender?: string; // the account on whose behalf it is sent: each sender is counted separately
 };
 
 export type Throttle = {
-  // Someone tries a password. Counted before it is looked at, so that a hundred at once are a hundred.
+  // Counts an attempt at a password. Counted before the password is checked, so that concurrent attempts all count.
   tryPassword(who: Trier): Promise<Attempt>;
-  // Someone signed in. From there, strangers who guess at the account elsewhere do not keep them out.
+  // Records a successful sign-in. Failed guesses from elsewhere then do not lock the owner out at this address.
   remember(who: Trier): Promise<void>;
   trySignUp(address: string | undefined): Promise<Attempt>;
-  // Someone wants a mail to be sent, to an address that may be somebody else's. Counted for each purpose: or strangers who
-  // have invitations sent to an address would keep its owner from a new password.
+  // Counts a mail to an address that may be somebody else's. Counted by purpose: otherwise strangers could use
+  // invitations to block the owner's password reset.
   tryMail(to: MailTried): Promise<Attempt>;
-  // An account, or an admin of one of its tenants, invites somebody: backends do that for all from one address.
+  // Counts an invitation by an account or an admin of one of its tenants. Not counted by caller, because a backend
+  // sends all of them from one address.
   tryInvitation(to: { email: string; account: string }): Promise<Attempt>;
-  // Someone comes with the token of a mail.
+  // Counts an attempt at a token from a mail.
   tryToken(address: string | undefined): Promise<Attempt>;
-  // An app registers itself.
+  // Counts an app's registration.
   tryRegistration(address: string | undefined): Promise<Attempt>;
 };
 
 type Place = { what: keyof ThrottlePolicies; whom: string };
 
-// Counted in the table: several processes share the counts, and a restart forgets none.
+// Counts are in the table: processes share them, and they survive a restart.
 export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicies> }): Throttle {
   const { store, clock } = base;
   const policies = { ...throttlePolicies, ...base.policies };
@@ -68,7 +69,7 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
     for (const key of keys) {
       const { attempts, windowS } = policies[key.what];
       const endsAt = (key.window + 1) * windowS;
-      // A window late, so that a clock that is behind does not find its count gone.
+      // Expires a window later than needed, so that a process whose clock is behind still finds the count.
       const change = { add: { attempts: 1 }, set: { expiresAt: endsAt + windowS } };
       const counted = await store.update(attemptCount, key, change, {
         upsert: true,
@@ -111,7 +112,7 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
   };
 }
 
-// A sender's own count comes first: what it refuses does not use up what there is for all of them.
+// The sender's own count comes first: what it refuses does not use up the limit of all senders.
 const placesOf = (email: string, purpose: string, sender: string | undefined): Place[] =>
   sender === undefined
     ? [{ what: 'mailTo', whom: `${purpose} ${email}` }]

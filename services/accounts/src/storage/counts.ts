@@ -6,8 +6,8 @@ export type StorageUse = {
   bytes: number;
   items: number;
   services: { service: string; bytes: number; items: number }[];
-  isCounted: boolean; // false until every table was counted once: until then it is less than there is
-  isBehind: boolean; // a table is being counted again: what changes meanwhile is added when that is done
+  isCounted: boolean; // false until every table was counted once: until then the sum is too low
+  isBehind: boolean; // a table is being recounted: changes are added when that is done
 };
 
 export const nothingStored: StorageUse = {
@@ -24,7 +24,7 @@ export async function readStates(store: Store): Promise<TableState[]> {
   return states;
 }
 
-// What an account has, a second or two ago.
+// The storage of an account, as of a second or two ago.
 export async function readStorage(
   { store, clock }: { store: Store; clock: Clock },
   tables: readonly string[],
@@ -60,7 +60,7 @@ export async function eraseCounts(store: Store, account_id: string): Promise<voi
 
 export type AccountStorage = { accountId: string; bytes: number; items: number };
 
-// Every account that has something, the largest first. It reads all counts: for operators.
+// All accounts with storage, largest first. Reads all counts, so it is for operators.
 export async function listStorage({
   store,
   client,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as limits from './limits.ts';
 
-// Which keys were seen, in four bytes each: it may say yes wrongly, once in a million, and never no. (A Bloom filter; a
-// new one begins when one is full.)
+// Remembers keys in four bytes each. A Bloom filter: about one in a million answers is a false positive, and none a
+// false negative. When one filter is full, another one is added.
 export function createKeyFilter() {
   const filters: Uint32Array[] = [];
   let room = 0;

@@ -18,13 +18,13 @@ type LimitDeps = {
   readUse(accountId: string): Promise<StorageUse>;
   planOf(accountId: string): Promise<PlanName>;
   limitOf(plan: PlanName): number | null;
-  // Tells an account that its storage fills up. Sending the same notice twice in a month must be harmless.
+  // Notifies an account that its storage is filling up. Repeating a notice within a month must be harmless.
   notify?(notice: StorageNotice): Promise<void>;
 };
 
 export type StorageLimit = {
-  // Lets in a write of about so many bytes, or throws what the caller is answered. `isOwner` says whether the caller
-  // may know how much the account has.
+  // Admits a write of about `bytes`, or throws the problem for the caller. `isOwner`: the caller may see how much the
+  // account has stored.
   admit(accountId: string, bytes: number, isOwner?: boolean): Promise<void>;
   hasRoom(accountId: string, bytes: number): Promise<boolean>;
 };
@@ -34,15 +34,15 @@ type Entry = {
   plan: PlanName;
   limit: number | null;
   readAt: number;
-  isBehind: boolean; // the count does not move now
-  pending: { at: number; bytes: number }[]; // let in by this process, and perhaps not counted yet
-  told: number;
+  isBehind: boolean; // the count does not advance at the moment
+  pending: { at: number; bytes: number }[]; // admitted by this process, and perhaps not counted yet
+  notifiedPercent: number;
 };
 
 type Weighed = { entry: Entry; used: number; fits: boolean };
 
-// The count is seconds old. What this process let in meanwhile is added to it, so a burst is stopped where the limit
-// is, and not seconds later.
+// The count is seconds old. Writes admitted by this process are added to it, so that a burst is stopped at the limit
+// and not seconds later.
 export function createStorageLimit(deps: LimitDeps): StorageLimit {
   const { clock } = deps;
   const entries = createRecentMap<string, Promise<Entry>>(limits.accountsKept);
@@ -51,7 +51,7 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     const readAt = clock.now();
     const plan = await deps.planOf(accountId);
     const limit = deps.limitOf(plan);
-    const use = limit === null ? nothingStored : await deps.readUse(accountId); // nobody asks how much it is
+    const use = limit === null ? nothingStored : await deps.readUse(accountId); // nothing to compare with
     const used = use.isCounted ? use.bytes : 0;
     if (known) forgetCounted(known, used - known.used);
     const entry: Entry = {
@@ -61,9 +61,9 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
       readAt,
       isBehind: use.isBehind,
       pending: known?.pending ?? [],
-      told: known?.told ?? 0,
+      notifiedPercent: known?.notifiedPercent ?? 0,
     };
-    tell(accountId, entry);
+    notifyOfShare(accountId, entry);
     return entry;
   }
 
@@ -79,7 +79,7 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     if (!found) return refresh(accountId);
     const entry = await found;
     if (clock.now() - entry.readAt < mostMs) return entry;
-    // Of several that find it old, one reads it again.
+    // Of several callers that find it expired, one reads it again.
     return entries.get(accountId) === found ? refresh(accountId, entry) : lookUp(accountId, mostMs);
   }
 
@@ -92,24 +92,27 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
   function add(entry: Entry, bytes: number): void {
     const last = entry.pending.at(-1);
     const now = clock.now();
-    // While the count stands still nothing leaves the list, so it must not grow.
+    // While the count does not advance, no entry is removed, so the list must not grow.
     if (last && entry.isBehind)
       entry.pending[entry.pending.length - 1] = { at: now, bytes: last.bytes + bytes };
     else if (last && now - last.at < limits.pendingStepMs) last.bytes += bytes;
     else entry.pending.push({ at: now, bytes });
   }
 
-  function tell(accountId: string, entry: Entry): void {
+  function notifyOfShare(accountId: string, entry: Entry): void {
     if (entry.limit === null || !deps.notify) return;
     const share = (100 * entry.used) / entry.limit;
     const percent = limits.noticeShares.findLast(one => share >= one) ?? 0;
-    if (percent > entry.told) {
+    if (percent > entry.notifiedPercent) {
       const { used: usedBytes, limit: limitBytes, plan } = entry;
       deps.notify({ accountId, percent, usedBytes, limitBytes, plan }).catch(error => {
-        deps.log.warn({ err: error, account_id: accountId }, 'an account could not be told of its storage');
+        deps.log.warn(
+          { err: error, account_id: accountId },
+          'an account could not be notified of its storage',
+        );
       });
     }
-    entry.told = percent;
+    entry.notifiedPercent = percent;
   }
 
   const weigh = (entry: Entry, bytes: number): Weighed => {
@@ -134,7 +137,7 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
   };
 }
 
-// What the count has grown by is no longer to come.
+// Removes from the pending bytes what the count has grown by.
 function forgetCounted({ pending }: Entry, grownBytes: number): void {
   let left = grownBytes;
   while (left > 0 && pending[0]) {

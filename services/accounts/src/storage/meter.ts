@@ -11,8 +11,8 @@ export type MeterDeps = { store: Store; clock: Clock };
 
 const markStep = 'mark';
 
-// Follows a table's stream and adds to the counts what each page of it changed. The page's last sequence number is
-// written in the same transaction, so a page that comes again adds nothing.
+// Follows a table's stream and adds the changes of each page to the counts. The page's last sequence number is written
+// in the same transaction, so a repeated page adds nothing.
 export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summing<Kind>): Subscription {
   const { clock } = deps;
   const { table } = summing;
@@ -54,7 +54,7 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     entities: [],
     batchRecords: limits.pageRecords,
     gatherMs: limits.flushMs,
-    attempts: Number.MAX_SAFE_INTEGER, // a store that is away comes back
+    attempts: Number.MAX_SAFE_INTEGER, // an unavailable store comes back
     needsConsumer: true, // storage is counted by shard
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
@@ -95,7 +95,7 @@ function addSteps({ table, shard, generation }: Mark, sums: readonly AccountSum[
   });
 }
 
-// Waits until the table was counted once, and while it is counted again.
+// Waits until the table has been counted once, and during a recount.
 async function openMark(deps: MeterDeps, table: string, shard: string, signal: AbortSignal): Promise<Mark> {
   const { store, clock } = deps;
   for (;;) {
@@ -114,7 +114,7 @@ const isHeld = (state: TableState, found: Mark | undefined, nowMs: number): bool
   (state.holder_until ?? 0) > nowMs &&
   (found === undefined || found.held_by === state.holder);
 
-// A recount whose process was killed left it held.
+// A recount in a process that crashed has left it held.
 async function release({ store }: MeterDeps, found: Mark): Promise<Mark | undefined> {
   const { table, shard, held_by } = found;
   if (held_by === undefined) return found;

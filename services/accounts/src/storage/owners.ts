@@ -5,13 +5,13 @@ import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
 import { ownerAccount } from './table.ts';
 
-// Asks the service that knows, while what it is asked about exists.
+// Looks up the account of an owner in its service, while the owner exists.
 export type AccountOf<Kind extends string> = {
   readonly [K in Exclude<Kind, 'account'>]: (id: string) => Promise<string | undefined>;
 };
 
 export type Payers<Kind extends string> = {
-  // The account that an owner's items count for. Undefined if there is none, or it is deleted.
+  // The account that an owner's items count towards. Undefined if there is none or it was deleted.
   accountOf(owner: Owner<Kind>): Promise<string | undefined>;
 };
 
@@ -22,8 +22,8 @@ type PayersDeps<Kind extends string> = {
   exists(accountId: string): Promise<boolean>;
 };
 
-// An owner's account never changes, but the owner goes before the last of its items is counted down. So what was
-// learned is kept.
+// An owner's account never changes, but the owner may be deleted before the last of its items is subtracted. So the
+// account is stored.
 export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payers<Kind> {
   const { store, clock } = deps;
   const known = createRecentMap<string, { accountId: string | undefined; untilMs: number }>(
@@ -47,7 +47,7 @@ export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payer
     return accountId;
   }
 
-  // Counts of an account that is gone would stay for good.
+  // Counts of a deleted account would stay for ever.
   const isAlive = (accountId: string): Promise<boolean> =>
     alive.load(accountId, () => deps.exists(accountId));
 

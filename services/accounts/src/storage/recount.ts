@@ -38,9 +38,9 @@ export type RecountDeps = {
 type Hold = { table: string; holder: string; generation: number };
 
 export type Recounter = {
-  // Counts each table that was never counted, and those that somebody asked for. One process does it at a time.
+  // Counts each table that was never counted or whose recount was requested. One process does so at a time.
   countWhereNeeded(signal: AbortSignal): Promise<void>;
-  // Does so again and again. What a killed process began, another one begins anew.
+  // Repeats `countWhereNeeded`. A count that a crashed process began is started again by another one.
   worker: Worker;
 };
 
@@ -122,7 +122,7 @@ async function takeHold(
   return taken && { table, holder, generation: taken.tried };
 }
 
-// A process that cannot renew the hold stops: another one may have it by now.
+// A process that cannot renew the lease stops, because another one may have it by now.
 async function whileHeld(
   { store, clock }: RecountDeps,
   { table, holder }: Hold,
@@ -148,9 +148,9 @@ async function whileHeld(
   }
 }
 
-// The count as of the moment that all shards of the stream are held; from there the meter goes on. An item that
-// changed since then was as large as its first change says, and any other one as large as it is found. What was
-// removed before the scan came by is known from the stream alone.
+// Counts the table as of the moment when all shards of its stream are held; the meter continues from there. An item
+// that changed since then is counted at the size before its first change, any other one at the size found by the scan.
+// Items removed before the scan reached them are known from the stream alone.
 async function recountTable<Kind extends string>(
   deps: RecountDeps,
   summing: Summing<Kind>,
@@ -165,7 +165,7 @@ async function recountTable<Kind extends string>(
 
   const sums = createSums(summing.payers);
   const scanned = createKeyFilter();
-  const before = new Map<string, Owned<Kind> | undefined>(); // what changed before it was scanned, as it was
+  const before = new Map<string, Owned<Kind> | undefined>(); // their states before they changed, ahead of the scan
   const note = (change: UnknownChange) => {
     const key = keyText(table, change.keys);
     if (before.has(key) || scanned.has(key)) return;
@@ -175,7 +175,7 @@ async function recountTable<Kind extends string>(
     );
   };
   for await (const items of scanTable(deps, table, signal)) {
-    // Whatever made an item as it was found is in the stream by now.
+    // By then the stream contains every write that the scan has seen.
     if (!source.position) await clock.sleep(limits.settleMs, signal);
     await catchUp.read(note);
     await mapInBatches(items, limits.itemsPerBatch, item => {
@@ -194,7 +194,7 @@ async function recountTable<Kind extends string>(
 const keyText = ({ keys: { partition, sort } }: AnyTable, item: Attributes): string =>
   JSON.stringify([item[partition], sort === undefined ? null : item[sort]]);
 
-// From here on the meter counts nothing of this table. Answers how far it has counted each shard.
+// Stops the meter for this table. Returns how far it has counted each shard.
 async function holdMarks(
   { store, clock, source }: RecountDeps,
   { table, holder }: Hold,
@@ -236,7 +236,8 @@ async function* scanTable(
   }
 }
 
-// The sums first, which nobody reads yet; then, together, the places to go on from and that the sums are good.
+// Writes the sums first, which nobody reads yet. One transaction then sets the positions to continue from and marks the
+// sums as valid.
 async function publishCount(
   { store, clock }: RecountDeps,
   { table, holder, generation }: Hold,
@@ -257,7 +258,7 @@ async function publishCount(
     { set: { generation, counted_at: clock.now() }, remove: ['holder', 'holder_until'] },
     { if: { holder } },
   );
-  // More shards than a transaction takes are released one after the other; the table says last that it is counted.
+  // If a transaction cannot take all shards, they are released in several. The last one marks the table as counted.
   while (marks.length > limits.countsTogether) await store.transact(marks.splice(0, limits.countsTogether));
   await store.transact([...marks, ['table', done]], { pattern: 'publish a recount' });
 }

@@ -35,7 +35,7 @@ export type StorageDeps<Kind extends string> = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // which of those that count are gone; without it leases run out
+  owners?: Owners; // which counting processes have crashed; without it leases expire
   tables: readonly AnyTable[];
   services: readonly ServiceOwners<Kind>[];
   accountOf: AccountOf<Kind>;
@@ -47,16 +47,16 @@ export type StorageDeps<Kind extends string> = {
 export type Storage = StorageLimit & {
   read(accountId: string): Promise<StorageUse>;
   readAll(): Promise<StorageUse>;
-  list(): Promise<AccountStorage[]>; // for operators: it reads all counts
+  list(): Promise<AccountStorage[]>; // for operators: reads all counts
   requestRecount(): Promise<void>;
   erase(accountId: string): Promise<void>;
   limitOf(plan: PlanName): number | null;
-  countWhereNeeded(signal: AbortSignal): Promise<void>; // what the worker does, once
+  countWhereNeeded(signal: AbortSignal): Promise<void>; // one round of the worker
   subscriptions: readonly Subscription[];
   workers: readonly Worker[];
 };
 
-// Counts the bytes that belong to each account in every table, and keeps each within its plan.
+// Counts the bytes of each account in every table, and enforces the limit of its plan.
 export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Storage {
   const { store, clock, tables, services, planOf, limitOf } = deps;
   const findOwner = createOwners(
@@ -78,7 +78,7 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
   const recounter = createRecounter({ ...deps, owners: deps.owners ?? unknownOwners(deps.ids) }, summing);
   const names = tables.map(({ name }) => name);
   const read = (accountId: string) => readStorage(deps, names, accountId);
-  // All accounts have the same, in one partition: thousands of them must not read it each for itself.
+  // The states are the same for all accounts and in one partition, so thousands of accounts share one read.
   const states = createTimedCache<TableState[]>({ clock, most: 1, forMs: limits.statesMs });
   const loadStates = () => states.load('', () => readStates(store));
   return {

@@ -4,7 +4,7 @@ import type { Payers } from './owners.ts';
 export type Sum = { bytes: number; items: number };
 export type AccountSum = Sum & { accountId: string; service: string };
 
-// Everyone's bytes together, counted as if they were an account's.
+// The total of all accounts, stored like an account's.
 export const everyone = '*';
 
 export type Summing<Kind extends string> = {
@@ -14,7 +14,7 @@ export type Summing<Kind extends string> = {
   payers: Payers<Kind>;
 };
 
-// An item of somebody's.
+// An item that counts towards an owner.
 export type Owned<Kind extends string> = { owner: Owner<Kind>; service: string; bytes: number };
 
 export function ownedItem<Kind extends string>(
@@ -27,8 +27,7 @@ export function ownedItem<Kind extends string>(
   return found && { owner: found.owner, service: serviceOf(found.entity), bytes };
 }
 
-// Adds up by owner, then by the account that each owner belongs to: a page has few owners, and asking for an account
-// may take a read.
+// Sums by owner first and then by account: a page has few owners, and looking up an account may take a read.
 export function createSums<Kind extends string>(payers: Payers<Kind>) {
   const byOwner = new Map<string, { owner: Owner<Kind>; service: string } & Sum>();
   return {

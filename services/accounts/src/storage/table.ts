@@ -1,7 +1,7 @@
 import { defineKeys, defineQuery, defineTable, entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
 
-// It has no stream: counting what the counters write would never end.
+// Has no stream: counting the counters' own writes would never end.
 const storageKeys = defineKeys({
   name: 'stak-storage',
   description: 'How many bytes of the other tables belong to each account, and how far they are counted.',
@@ -10,7 +10,7 @@ const storageKeys = defineKeys({
 });
 
 const ms = z.int().describe('Unix timestamp (ms)');
-const seconds = z.int().describe('The second after which it is gone');
+const seconds = z.int().describe('The second at which it expires');
 
 export const count = entity(storageKeys, {
   name: 'count',
@@ -20,9 +20,11 @@ export const count = entity(storageKeys, {
     account_id: z.string(),
     table: z.string(),
     service: z.string(),
-    generation: z.int().describe('Counts of an older generation than the table has now are void'),
-    slot: z.string().describe('`scan`, or a number by the shard of the stream, so that shards rarely meet'),
-    bytes: z.int().describe('As DynamoDB measures items; of a slot it may be below zero'),
+    generation: z.int().describe('Counts of an older generation than the table’s are void'),
+    slot: z
+      .string()
+      .describe('`scan`, or a number derived from the stream’s shard, so that shards rarely conflict'),
+    bytes: z.int().describe('As DynamoDB measures items; negative in some slots'),
     items: z.int(),
   }),
   key: { partition: 'account#{account_id}', sort: '{table}#{service}#{generation:8}#{slot}' },
@@ -41,13 +43,13 @@ export const count = entity(storageKeys, {
 
 export const mark = entity(storageKeys, {
   name: 'mark',
-  description: 'How far a shard of a stream is counted. It moves in the transaction that adds to the counts.',
+  description: 'How far a shard of a stream is counted. Updated in the transaction that adds to the counts.',
   schema: z.object({
     table: z.string(),
     shard: z.string(),
     through: z.string().describe('The last sequence number; empty at the beginning'),
     generation: z.int(),
-    held_by: z.string().optional().describe('The recount that nothing may be counted beside'),
+    held_by: z.string().optional().describe('The recount that holds the shard: nothing else may count it'),
     expires_at: seconds,
   }),
   key: { partition: 'marks#{table}', sort: '{shard}' },
@@ -65,13 +67,13 @@ export type Mark = ItemOf<typeof mark>;
 
 export const tableState = entity(storageKeys, {
   name: 'table',
-  description: 'Which generation of counts is good, and who recounts.',
+  description: 'Which generation of counts is valid, and who recounts.',
   schema: z.object({
     table: z.string(),
     generation: z.int().describe('0: it was never counted'),
-    tried: z.int().describe('The newest generation that somebody began to count'),
+    tried: z.int().describe('The newest generation whose count was started'),
     counted_at: ms.optional(),
-    requested_at: ms.optional().describe('When an operator asked for a recount'),
+    requested_at: ms.optional().describe('When an operator requested a recount'),
     holder: z.string().optional(),
     holder_until: ms.optional(),
   }),
@@ -82,7 +84,7 @@ export type TableState = ItemOf<typeof tableState>;
 
 export const ownerAccount = entity(storageKeys, {
   name: 'account of an owner',
-  description: 'Outlives a tenant or a source, because what it had is still being removed when it is gone.',
+  description: 'Outlives its tenant or source, whose items are still being removed after it is deleted.',
   schema: z.object({ kind: z.string(), id: z.string(), account_id: z.string(), expires_at: seconds }),
   key: { partition: 'owner#{kind}#{id:text}', sort: 'account' },
   examples: [{ kind: 'tenant', id: 'acme', account_id: 'usr_1', expires_at: 1 }],

@@ -28,8 +28,8 @@ import {
 import type { Usage } from '../usage.ts';
 import { lockSteps } from './locks.ts';
 
-// What another service does for an account that goes: a bounded piece of work a call, until it says 'done'.
-// Calling again after a crash does no harm.
+// Erases a service's data of a deleted account: a bounded piece of work per call, until it returns 'done'. Safe to
+// repeat after a crash.
 export type AccountEraser = {
   name: string;
   eraseAccount?(accountId: string): Promise<'done' | 'more'>;
@@ -44,7 +44,7 @@ export type DeletionDeps = SignInDeps & {
 
 export type Deletions = {
   request(signed: Signed, password: string | undefined): Promise<void>;
-  // Finishes what was requested, here or in a process that is gone.
+  // Finishes all requested deletions, including those of crashed processes.
   finishAll(): Promise<void>;
   worker: Worker;
 };
@@ -65,7 +65,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
       if (failedStep(error) === undefined) throw error;
       throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
     };
-    // More than a transaction has room for. Should one fail, the next attempt goes on from there.
+    // More than fit in one transaction. If one fails, the next attempt continues from there.
     const isTooMany = leaving.leaves.length > limits.leftAtOnce;
     if (isTooMany)
       for (const leave of leaving.leaves)
@@ -88,7 +88,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
       ...(isTooMany ? [] : leaving.leaves.flatMap(leave => Object.entries(leave))),
     ];
     await store.transact(steps, { pattern: 'delete account' }).catch(explain);
-    // From here on nothing new can be made for it. What it has to get in with goes now, the rest in a while.
+    // From here on nothing new can be created for it. Its credentials end now, the rest after a grace period.
     await endCredentials(deps, userId, keepsAccount);
     for (const accountId of leaving.left) await endApiKeys(deps.apiKeys, accountId, userId);
   };
@@ -97,7 +97,7 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     for await (const { userId, requestedAt, keepsAccount = false } of store.all(accountDeletions, {}))
       try {
         await endCredentials(deps, userId, keepsAccount);
-        // A request that was let in before, here or in another process, may still make something.
+        // A request that was admitted earlier, here or in another process, may still create something.
         if (clock.now() - Date.parse(requestedAt) < limits.deletionGraceMs) continue;
         await (keepsAccount ? finishPerson(deps, userId) : finish(deps, userId));
       } catch (error) {
@@ -129,7 +129,7 @@ async function endCredentials(
   await endApiKeys(apiKeys, userId, keepsAccount ? userId : undefined);
 }
 
-// The person's account belongs to others by now: it stays, and nobody signs in with it any more.
+// Others use the person's account as an organisation: it stays, but nobody can sign in with it.
 function handOver(
   user: Profile,
   updatedAt: string,
@@ -158,7 +158,7 @@ function handOver(
   ];
 }
 
-// What was the person's and not the organisation's.
+// Deletes what belonged to the person and not to the organisation.
 async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log } = deps;
   await leaveTheRest(deps, userId);
@@ -168,10 +168,10 @@ async function finishPerson(deps: DeletionDeps, userId: string): Promise<void> {
   log.info({ userId }, 'deleted a person and kept their organisation');
 }
 
-// Every step may be repeated. The profile goes last: as long as it is there, there is somebody to go on for.
+// Every step can be repeated. The profile is deleted last: while it exists, the deletion is resumed.
 async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   const { store, log, usage, users } = deps;
-  await store.delete(lakeTexts, { accountId: userId }); // first: the lake keeps no more of them
+  await store.delete(lakeTexts, { accountId: userId }); // first: stops the lake from storing more of them
   for (const eraser of deps.erasers()) await eraseWith(eraser, userId);
   await leaveTheRest(deps, userId);
   await eraseTrail(deps, userId);

@@ -5,12 +5,12 @@ import type { Base, Origin } from '../deps.ts';
 import { lakeTexts } from '../table.ts';
 
 type LakeTexts = {
-  // Since when an account has texts in the lake; undefined if it has none.
+  // Since when an account has texts in the lake; undefined if it does not.
   read(accountId: string): Promise<number | undefined>;
   set(by: AccountPrincipal, isOn: boolean, origin: Origin): Promise<void>;
 };
 
-// Whether an account's texts are in the lake. Who changed it stands in the audit trail; repeating it changes nothing.
+// Whether an account's texts are in the lake. The audit trail records who changed it. Safe to repeat.
 export function createLakeTexts({ store, clock, audit }: Base & { audit: Audit }): LakeTexts {
   return {
     read: async accountId => (await store.get(lakeTexts, { accountId }, { consistent: true }))?.sinceMs,

@@ -2,7 +2,7 @@ import { failedStep, is, or, type Store, type WriteStep, write } from '@stak/tab
 import { accountsErrors } from '../errors.ts';
 import { emailLock, githubLock, googleLock, stripeLock } from '../table.ts';
 
-// What belongs to one user only. Each has its lock item, written and removed with the user's own item.
+// Values that belong to one user only. Each has a lock item, written and deleted together with the user's item.
 export const uniques = ['email', 'githubId', 'googleId', 'stripeCustomerId'] as const;
 export type Unique = (typeof uniques)[number];
 
@@ -13,7 +13,7 @@ type Lock = {
 };
 
 const absent = { ifAbsent: true };
-// One that is already gone is as good as freed; somebody else's is not ours to free.
+// A lock that is already gone counts as freed; another user's lock must stay.
 const ownedBy = (userId: string) => ({ if: or({ userId }, { userId: is.absent }) });
 
 export const locks: Readonly<Record<Unique, Lock>> = {
@@ -56,7 +56,7 @@ export function lockSteps(userId: string, before: Values, after: Values): [strin
   return steps;
 }
 
-// A lock that somebody else has, as an error for the caller; anything else as it is.
+// Turns another user's lock into an error for the caller; returns any other error unchanged.
 export function explainLock(error: unknown): unknown {
   const step = failedStep(error)?.step;
   if (step === 'take email')

@@ -12,17 +12,17 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { apiKey, apiKeyHash, type Profile, profile } from '../table.ts';
 import type { Users } from './users.ts';
 
-// What those who run the server do for an account, with nothing but its store: recovery without mail, and the end of
-// abuse. Each deed stands in the account's audit trail, by `operator`.
+// What operators do for an account with access to the store alone: recovery without mail, and stopping abuse. The
+// account's audit trail records each action, by `operator`.
 export type Operators = {
   find(idOrEmail: string): Promise<Profile>;
   setPlan(userId: string, plan: PlanName): Promise<void>;
   verify(userId: string): Promise<void>;
   // A token with which its owner chooses a new password, for an hour.
   issueReset(userId: string): Promise<string>;
-  // For somebody who has lost their phone and the recovery codes: the app, passkeys and codes go.
+  // For a person who lost their phone and recovery codes: removes the app, all passkeys and codes.
   removeFactor(userId: string): Promise<void>;
-  // Nobody signs in, and keys are refused, until it is enabled again. What it has stays.
+  // Blocks sign-in and API keys until the account is enabled again. Its data stays.
   disable(userId: string): Promise<void>;
   enable(userId: string): Promise<void>;
 };
@@ -38,7 +38,7 @@ export function createOperators(deps: OperatorsDeps): Operators {
     audit: audit.step(userId, { action, via: 'operator', detail }),
   });
 
-  // Keys are recognised without a look at the account, so each of them has to know.
+  // Keys are checked without reading the account, so each key stores the state itself.
   const markKeys = async (userId: string, isDisabled: boolean): Promise<void> => {
     const change = isDisabled ? { set: { isDisabled } } : { remove: ['isDisabled'] as ['isDisabled'] };
     for (const { keyId, keyHash } of await apiKeys.listByUser(userId))
@@ -97,7 +97,7 @@ export function createOperators(deps: OperatorsDeps): Operators {
   };
 }
 
-// Deleted meanwhile, which is as good.
+// Deleted meanwhile, which is fine.
 function ignoreGone(error: unknown): void {
   if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
 }

@@ -190,7 +190,7 @@ export type UserRoutesDeps = SignInDeps & {
   countTenants(accountId: string): Promise<{ used: number | null; limit: number | null }>;
 };
 
-// As entries have it, so that they can be compared.
+// In the format of the entries, so that they can be compared.
 const spell = (moment: string | undefined): string | undefined =>
   moment === undefined ? undefined : isoTime(Date.parse(moment));
 
@@ -202,7 +202,7 @@ export function createUserRoutes(deps: UserRoutesDeps) {
     eventsPerMinute: shownLimit(plans[name].eventsPerMinute),
     seats: shownLimit(plans[name].seats),
   }));
-  // The person, and what the organisation that they work in has.
+  // The person, and what belongs to the organisation they work in.
   const showMe = async (user: User, accountId: string) => {
     const account = accountId === user.userId ? user : await readUser(accountId);
     return describeUser(user, account, planOf(account, defaultPlan));
@@ -310,7 +310,7 @@ function showCaller(principal: PrincipalOf<'user'>) {
   };
 }
 
-// Read as fast as it is taken: a trail of a year is never in memory.
+// Streamed with back pressure: a trail of a year is never in memory.
 function linesOf(entries: AsyncGenerator<AuditEntry>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({

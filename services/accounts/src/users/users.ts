@@ -7,7 +7,7 @@ import { type Profile, profile } from '../table.ts';
 import type { Usage } from '../usage.ts';
 import { explainLock, lockSteps, locks, type Unique, uniques } from './locks.ts';
 
-// A user as the document has it: with the usage of the month, which is counted in items of its own.
+// A user as specified: with the month's usage, which is counted in separate items.
 export type User = Profile & { usageThisMonth: number; usagePeriodStart: string };
 
 export type NewUser = {
@@ -25,12 +25,12 @@ export type NewUser = {
 
 type Editable = Omit<Profile, 'userId' | 'createdAt' | 'updatedAt' | 'version' | 'deletingAt'>;
 type Required = 'email' | 'name' | 'plan';
-// Null takes an attribute away.
+// Null removes an attribute.
 export type UserChange = { [A in keyof Editable]?: Editable[A] | (A extends Required ? never : null) };
 
 type UpdateOptions = {
   ifVersion?: number;
-  // Written in the same transaction: an audit entry, the mark of an event that was applied.
+  // Written in the same transaction: an audit entry, the mark of an applied event.
   also?: Readonly<Record<string, WriteStep>>;
 };
 
@@ -38,7 +38,7 @@ export type Users = {
   create(input: NewUser, also?: Readonly<Record<string, WriteStep>>, userId?: string): Promise<User>;
   getById(userId: string): Promise<User | null>;
   getByEmail(email: string): Promise<User | null>;
-  // By whatever belongs to one user only.
+  // By any value that belongs to one user only.
   getByUnique(unique: Unique, value: string): Promise<User | null>;
   update(userId: string, change: UserChange, options?: UpdateOptions): Promise<User>;
   incrementUsage(userId: string, count?: number): Promise<void>;
@@ -52,9 +52,9 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
 
   const findProfile = async (unique: Unique, value: string): Promise<Profile | undefined> => {
     const userId = await locks[unique].owner(store, value);
-    // Whether somebody has it must not show in how long it takes, so there are always two reads.
+    // Always two reads, so that the duration does not reveal whether the value is taken.
     const found = await readProfile(userId ?? 'nobody');
-    // Between them the value may have moved to another user.
+    // The value may have moved to another user between the two reads.
     return found?.[unique] === value ? found : undefined;
   };
 
@@ -128,7 +128,7 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
   };
 }
 
-// Those have an address that we made, which no mail reaches.
+// These have an address of our own making, which receives no mail.
 const isOurs = ({ isOrganisation, madeFor }: NewUser): boolean =>
   isOrganisation === true || madeFor !== undefined;
 
@@ -144,7 +144,7 @@ function clausesOf(change: UserChange): { set: Partial<Editable>; remove: (keyof
 const removedUniques = (removed: readonly string[]) =>
   Object.fromEntries(uniques.filter(one => removed.includes(one)).map(one => [one, undefined]));
 
-// Locks are moved from what was read: it has to be so still.
+// Locks are moved based on the values that were read, which must be unchanged.
 function unchangedUniques(current: Profile, change: UserChange) {
   const touched = uniques.filter(unique => change[unique] !== undefined);
   return Object.fromEntries(touched.map(unique => [unique, current[unique] ?? is.absent]));

@@ -42,7 +42,7 @@ export async function readPortal(deps: Deps, entered: EnteredTenant) {
   return { portal: portalOf(entered, ways), provider };
 }
 
-async function openMailDoor(deps: Deps, tenant_id: string) {
+async function readMailPortal(deps: Deps, tenant_id: string) {
   const entered = await readOpenTenant(deps, tenant_id);
   const ways = { mail: deps.portal.mail !== undefined, provider: false };
   if (!entered || !portalOf(entered, ways).sign_in) throw noTenant();
@@ -54,7 +54,7 @@ export async function requestSignIn(
   tenant_id: string,
   { email: given, address }: { email: string; address: string | undefined },
 ): Promise<{ attempt: string; expires_at: string }> {
-  const { entered } = await openMailDoor(deps, tenant_id);
+  const { entered } = await readMailPortal(deps, tenant_id);
   const mail = deps.portal.mail!;
   const email = given.toLowerCase();
   await mail.tryMail({ email, address, account: entered.account_id });
@@ -67,7 +67,7 @@ export async function requestSignIn(
     keptS: limits.signInTtlS,
   });
   await deps.store.transact(steps, { pattern: 'request a sign-in' });
-  mail.ring();
+  mail.wake();
   const expires_at = timestampOf(deps.clock.now() + limits.signInTtlS * 1000);
   return { attempt: `${sign_in_id}.${secret}`, expires_at };
 }
@@ -121,7 +121,7 @@ export async function finishSignIn(
   proof: Proof,
   userAgent: string | undefined,
 ): Promise<SignedIn> {
-  const { entered } = await openMailDoor(deps, tenant_id);
+  const { entered } = await readMailPortal(deps, tenant_id);
   if (entered.status === 'suspended') throw refused();
   const [, sign_in_id = '', secret = ''] =
     secretShape.exec('token' in proof ? proof.token : proof.attempt) ?? [];

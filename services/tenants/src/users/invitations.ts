@@ -63,7 +63,7 @@ export async function createInvitation(
     const keptS = body.ttl_days * (dayMs / 1000);
     const mailed = mail.steps({ kind: 'tenant.invited', to: body.email, details, token, keptS });
     await store.transact({ 'the invitation': write.put(invitation, item), ...mailed }, { pattern: 'invite' });
-    mail.ring();
+    mail.wake();
   }
   return { ...show(item), token };
 }
