@@ -30,12 +30,15 @@ export const conversation = entity(conversationsKeys, {
     messages: z.string().describe('JSON: [{"role", "content"}]'),
     updated_at: z.string(),
     ttl: z.number().int(),
-    epoch: z.number().int().optional().describe('of the turns in the log that count'),
+    epoch: z.number().int().optional().describe('of the valid turns in the log'),
     last_seq: z.number().int().optional().describe('the number of the last turn'),
     digest: z.string().optional().describe('of `messages`, as we wrote them'),
     title: z.string().optional(),
-    is_named: z.boolean().optional().describe('the title is no part of what was said'),
-    user_id: z.string().optional().describe('whose it is'),
+    is_named: z
+      .boolean()
+      .optional()
+      .describe('the title was chosen, and is not taken from the first message'),
+    user_id: z.string().optional().describe('its owner'),
     channel: z.string().optional(),
     created_at: z.string().optional(),
     version: z.number().int(),
@@ -65,32 +68,32 @@ export const conversation = entity(conversationsKeys, {
 
 export const state = entity(conversationsKeys, {
   name: 'state of a conversation',
-  description: 'Who may write the next turn, what waits for it, and when a worker has to look.',
+  description: 'Who may write the next turn, which messages wait for it, and when a worker must handle it.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
     user_id: z.string().optional(),
-    title: z.string().optional().describe('if somebody chose it: another program writes the item without'),
+    title: z.string().optional().describe('if it was chosen: another program writes the item without it'),
     channel: z.string().optional(),
     created_at: z.string().optional(),
-    epoch: z.number().int().describe('goes up when the conversation is cleared; never used twice'),
+    epoch: z.number().int().describe('increases when the conversation is cleared; never used twice'),
     last_seq: z.number().int(),
     fence: z.string().optional().describe('the lease: only its holder commits'),
     leased_until: z.number().optional().describe('millisecond'),
     waiting: z.set(z.string()).optional().describe('ids of messages without an answer'),
     waiting_count: z.number().int(),
     attempts: z.number().int().optional().describe('turns that failed in a row'),
-    paused: z.string().optional().describe('the turn that waits for an approval, or has begun to act'),
-    paused_until: z.number().int().optional().describe('millisecond after which it goes on'),
+    paused: z.string().optional().describe('the turn that waits for an approval, or has started to act'),
+    paused_until: z.number().int().optional().describe('millisecond at which it continues'),
     reply: z.string().optional().describe("JSON: an answer on its way to a channel's API"),
     is_deleted: z.boolean().optional(),
-    noted_seq: z.number().int().optional().describe('turns up to this one are remembered, or about to be'),
+    noted_seq: z.number().int().optional().describe('turns up to this one are summarised, or about to be'),
     quiet_at: z.number().int().optional().describe('millisecond after which the turns since are summarised'),
-    forgets: z.string().optional().describe('the user whose memory of the conversation goes with it'),
-    recalled_by: z.string().optional().describe('the user whose vectors of earlier epochs are to be removed'),
-    has_stale: z.boolean().optional().describe('turns of earlier epochs are still to be removed'),
+    forgets: z.string().optional().describe('the user whose memory of the conversation is deleted with it'),
+    recalled_by: z.string().optional().describe('the user whose vectors of earlier epochs must be removed'),
+    has_stale: z.boolean().optional().describe('turns of earlier epochs must still be removed'),
     due_lane: z.string().optional(),
-    due_at: z.number().int().optional().describe('millisecond after which a worker looks'),
+    due_at: z.number().int().optional().describe('millisecond at which a worker handles it'),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'STATE' },
   indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
@@ -100,7 +103,7 @@ export const counted = ['skills', 'MCP servers'] as const;
 export const creation = entity(conversationsKeys, {
   name: 'creation',
   description:
-    'The last time that a tenant got one of a limited number. Of two at the same time, one has to count again.',
+    'The last creation of something whose number per tenant is limited. Of two concurrent ones, one must count again.',
   schema: z.object({
     tenant_id: z.string(),
     of: z.enum(counted),
@@ -114,14 +117,14 @@ export const creation = entity(conversationsKeys, {
 export const dueShardCount = entity(conversationsKeys, {
   name: 'number of due shards',
   description:
-    'How many partitions the index of what is due has, once that is more than it had at first. It only rises.',
+    'The number of partitions of the index of due work, once it exceeds the initial number. It only increases.',
   schema: z.object({ shards: z.number().int() }),
   key: { partition: 'DUE#SHARDS', sort: 'NUMBER' },
 });
 
 export const turn = entity(conversationsKeys, {
   name: 'turn',
-  description: 'The log, which is the truth: what was asked and answered, in order of its numbers.',
+  description: 'The log, the source of truth: messages and answers, numbered in order.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
@@ -146,7 +149,8 @@ export const turn = entity(conversationsKeys, {
 
 export const message = entity(conversationsKeys, {
   name: 'message',
-  description: 'What came in: waiting with its content, then a receipt that makes a repetition harmless.',
+  description:
+    'An incoming message: first with its content until it is answered, then a receipt that makes a repetition harmless.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
@@ -157,7 +161,7 @@ export const message = entity(conversationsKeys, {
     accepted_at: z.number(),
     user_id: z.string().optional(),
     channel: z.string(),
-    reply_to: z.string().optional().describe('JSON: where a channel wants the answer'),
+    reply_to: z.string().optional().describe('JSON: the channel’s address for the answer'),
     granted: z.string().optional().describe("what the sender's token may do"),
     reserved_on: z.string().optional().describe('the day whose quota it counts against'),
     epoch: z.number().int().optional(),

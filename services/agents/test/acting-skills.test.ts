@@ -74,33 +74,30 @@ async function open(
     other.tenants.get('acme')!.settings = settings;
     return other;
   };
-  // What the model was told that came of its call.
+  // The result of its call that the model received.
   const result = () => JSON.stringify(server.asked.at(-1).messages.at(-1));
   return { ...made, fixture, server, another, result };
 }
 
 const ann = (fixture: Fixture) =>
   fixture.call('POST', '/v1/tenants/acme/conversations', { send: { conversation_id: 'c', user_id: 'ann' } });
-const tell = { title: 'Tea', body: 'Buy some.' };
+const message = { title: 'Tea', body: 'Buy some.' };
 const owner = { tenant_id: 'acme', account_id: 'usr_acme' };
 
 describe('a message to an inbox', () => {
   it('is for the user who asks, with a key of its turn', async () => {
-    const { fixture, sent } = await open(tell);
+    const { fixture, sent } = await open(message);
     await ann(fixture);
     expect((await say(fixture, 'c', 'Remind me of tea', { as: 'acme~ann' })).status).toBe(200);
     expect([...sent]).toEqual([
-      [
-        expect.stringMatching(/^turn_\w+\.a1$/),
-        { whose: { ...owner, user_id: 'ann' }, to: 'ann', message: tell },
-      ],
+      [expect.stringMatching(/^turn_\w+\.a1$/), { whose: { ...owner, user_id: 'ann' }, to: 'ann', message }],
     ]);
   });
 
   it.each(['never', 'user'])(
     'is sent for each call of a model that gives all of them the same id (approval: %s)',
     async approval => {
-      const inputs = ['Tea', 'Milk', 'Sugar'].map(title => ({ ...tell, title }));
+      const inputs = ['Tea', 'Milk', 'Sugar'].map(title => ({ ...message, title }));
       const { fixture, sent, sends, server } = await open(inputs, { approval });
       await ann(fixture);
       await say(fixture, 'c', 'Tell me what to buy', { as: 'acme~ann' });
@@ -113,14 +110,14 @@ describe('a message to an inbox', () => {
       }
       expect([...sent.values()]).toMatchObject(inputs.map(message => ({ message })));
       expect(sends).toHaveLength(3);
-      type Told = { role: string; tool_call_id?: string };
-      const ids = server.asked.at(-1).messages.flatMap((one: Told) => one.tool_call_id ?? []);
+      type Message = { role: string; tool_call_id?: string };
+      const ids = server.asked.at(-1).messages.flatMap((one: Message) => one.tool_call_id ?? []);
       expect(new Set(ids).size).toBe(3);
     },
   );
 
-  it('is for nobody else, whatever the model was talked into', async () => {
-    const { fixture, sent, result } = await open({ ...tell, to: 'bob' });
+  it('is for no other user, whatever the model was talked into', async () => {
+    const { fixture, sent, result } = await open({ ...message, to: 'bob' });
     await ann(fixture);
     await say(fixture, 'c', 'Tell Bob', { as: 'acme~ann' });
     expect(result()).toContain('a user can send messages to themselves only');
@@ -128,31 +125,31 @@ describe('a message to an inbox', () => {
   });
 
   it('is for whom the host says, in its own conversation', async () => {
-    const named = await open({ ...tell, to: 'bob' });
+    const named = await open({ ...message, to: 'bob' });
     await say(named.fixture, 'c', 'Tell Bob', { as: 'acme' });
     expect([...named.sent.values()]).toEqual([
-      { whose: { ...owner, user_id: undefined }, to: 'bob', message: tell },
+      { whose: { ...owner, user_id: undefined }, to: 'bob', message },
     ]);
-    const unnamed = await open(tell);
+    const unnamed = await open(message);
     await say(unnamed.fixture, 'c', 'Tell somebody', { as: 'acme' });
     expect(unnamed.result()).toContain('say whom the message is for');
     expect(unnamed.sent.size).toBe(0);
   });
 
   it('needs the scope of the inbox on the token of the user', async () => {
-    const { fixture, sent, result } = await open(tell);
+    const { fixture, sent, result } = await open(message);
     await ann(fixture);
     await say(fixture, 'c', 'Remind me', { as: 'acme~ann~agents.chat+inbox.read' });
     expect(result()).toContain('does not hold the scope inbox:write');
     expect(sent.size).toBe(0);
-    const granted = await open(tell);
+    const granted = await open(message);
     await ann(granted.fixture);
     await say(granted.fixture, 'c', 'Remind me', { as: 'acme~ann~agents.chat+inbox.write' });
     expect(granted.sent.size).toBe(1);
   });
 
   it('waits for the user’s approval unless the tenant says otherwise', async () => {
-    const { fixture, sent } = await open(tell, { approval: 'user' });
+    const { fixture, sent } = await open(message, { approval: 'user' });
     await ann(fixture);
     const asked = await say(fixture, 'c', 'Remind me', { as: 'acme~ann' });
     expect(asked).toMatchObject({ status: 202, body: { approvals: [{ name: 'send_inbox_message' }] } });
@@ -169,8 +166,8 @@ describe('a message to an inbox', () => {
     { title: 'a'.repeat(201), body: 'b' },
     { title: 't', body: 'b'.repeat(4_001) },
     { title: 't' },
-    { ...tell, tenant_id: 'globex' },
-    { ...tell, to: '' },
+    { ...message, tenant_id: 'globex' },
+    { ...message, to: '' },
   ])('is refused if it does not fit: %#', async input => {
     const { fixture, sent, result } = await open(input);
     await say(fixture, 'c', 'Tell', { as: 'acme' });
@@ -178,9 +175,9 @@ describe('a message to an inbox', () => {
     expect(sent.size).toBe(0);
   });
 
-  it('that is tried again, because nobody heard what came of it, is sent once', async () => {
-    const other = { ...tell, title: 'Milk' };
-    const { fixture, sent, sends, server, silent } = await open([tell, tell, tell, other, tell]);
+  it('that is retried because its result was lost is sent once', async () => {
+    const other = { ...message, title: 'Milk' };
+    const { fixture, sent, sends, server, silent } = await open([message, message, message, other, message]);
     await ann(fixture);
     silent.times = 2;
     let answer: Awaited<ReturnType<typeof say>> | undefined;
@@ -190,9 +187,9 @@ describe('a message to an inbox', () => {
     await until(() => sends.length === 1);
     await advanceUntil(fixture, () => answer !== undefined);
     expect(answer!.status).toBe(200);
-    type Told = { role: string; content: string };
-    const told = server.asked.at(-1).messages.filter(({ role }: Told) => role === 'tool');
-    expect(told[0].content).toContain(
+    type Message = { role: string; content: string };
+    const results = server.asked.at(-1).messages.filter(({ role }: Message) => role === 'tool');
+    expect(results[0].content).toContain(
       'it took longer than 10000 ms, and it is not known whether it was done',
     );
     expect(sends[1]).toBe(sends[0]);
@@ -202,11 +199,11 @@ describe('a message to an inbox', () => {
   });
 
   // Each operation of the store fails in turn, or is made and its answer gets lost. The turn goes on elsewhere, or the
-  // sender is told that there is no answer.
+  // sender gets an error.
   it.each(['before', 'after'] as const)('is sent once, if the store fails %s any operation', async when => {
     const sendsOf: number[] = [];
     for (let after = 4; after < 20; after++) {
-      const { fixture, sent, sends, another } = await open(tell);
+      const { fixture, sent, sends, another } = await open(message);
       await ann(fixture);
       const faults = createFaults(fixture.target.client);
       const victim = another({ client: faults.client });
@@ -231,7 +228,7 @@ describe('a message to an inbox', () => {
 describe('a question to the lake', () => {
   const lake = { name: 'query_lake' };
 
-  it('is asked as the user, and not waited for', async () => {
+  it('is called as the user, without waiting', async () => {
     const { fixture, queries, result } = await open({ sql: 'select 1' }, lake);
     await ann(fixture);
     expect((await say(fixture, 'c', 'How many?', { as: 'acme~ann~agents.chat+lake.read' })).status).toBe(200);
@@ -239,7 +236,7 @@ describe('a question to the lake', () => {
     expect(result()).toContain('columns');
   });
 
-  it('is asked as the account in a conversation of the host', async () => {
+  it('is called as the account in a conversation of the host', async () => {
     const { fixture, queries } = await open({ sql: 'select 1' }, lake);
     await say(fixture, 'c', 'How many?', { as: 'acme' });
     expect(queries).toEqual([{ whose: { ...owner, user_id: undefined }, sql: 'select 1' }]);

@@ -79,10 +79,10 @@ describe('Slack', () => {
       value: `${conversation_id} ${approval_id}`,
     };
   };
-  const told = () => providers.sent.filter(({ path }) => path.endsWith('chat.postEphemeral'));
+  const privateReplies = () => providers.sent.filter(({ path }) => path.endsWith('chat.postEphemeral'));
   const blocksOf = (sent: { body: Record<string, unknown> }) => sent.body.blocks as { type: string }[];
 
-  it('shows buttons; the one that is pressed decides, once, and they go', async () => {
+  it('shows buttons; the pressed one decides, once, and they are removed', async () => {
     const { conversation_id, value } = await ask();
     expect(providers.sent).toHaveLength(1);
     expect(providers.sent[0]!.body).toMatchObject({
@@ -113,17 +113,17 @@ describe('Slack', () => {
       { type: 'context', elements: [{ text: 'Approved.' }] },
     ]);
     expect(replies()).toHaveLength(1);
-    expect(told()).toEqual([]);
+    expect(privateReplies()).toEqual([]);
 
     await press({ value, action: 'refuse' });
     await work();
-    expect(told().map(({ body }) => body)).toEqual([
+    expect(privateReplies().map(({ body }) => body)).toEqual([
       { channel: 'D1', user: 'U1', text: 'This approval is already approved.' },
     ]);
     expect(replies()).toHaveLength(1);
   });
 
-  it('shows buttons, also if a request of the host comes to the question', async () => {
+  it('shows buttons, also if a request of the host leads to the question', async () => {
     const event = slackMessage('usage', '1.0');
     await deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event));
     const { body } = await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=ann');
@@ -134,12 +134,12 @@ describe('Slack', () => {
     expect(blocksOf(providers.sent[0]!).at(-1)).toMatchObject({ type: 'actions' });
   });
 
-  it('lets nobody decide who may not, and says so to them alone', async () => {
+  it('refuses people who may not decide, and replies to them alone', async () => {
     const { conversation_id, value } = await ask();
     await press({ value, user: 'U2' });
     await press({ value, user: 'U9' }); // an admin, but it is Ann's to decide
     await press({ value, user: 'U7' });
-    expect(told().map(({ body }) => [body.user, body.text])).toEqual([
+    expect(privateReplies().map(({ body }) => [body.user, body.text])).toEqual([
       ['U2', 'You cannot decide this, or it has already been decided.'],
       ['U9', 'You cannot decide this, or it has already been decided.'],
       ['U7', expect.stringContaining('I do not know you yet')],
@@ -151,7 +151,7 @@ describe('Slack', () => {
     fixture.tenants.get('acme')!.status = 'suspended';
     await press({ value });
     expect(
-      told()
+      privateReplies()
         .slice(3)
         .map(({ body }) => body.text),
     ).toEqual(['This assistant does not answer here.', 'This assistant is not available at the moment.']);
@@ -200,10 +200,10 @@ describe('Slack', () => {
     expect(['approved', 'refused']).toContain(status);
     await work();
     expect(replies()).toHaveLength(status === 'approved' ? 1 : 0);
-    expect(told()).toHaveLength(3);
+    expect(privateReplies()).toHaveLength(3);
   });
 
-  it('says what was decided elsewhere, and that nobody decided in time', async () => {
+  it('shows what was decided elsewhere, and that the time expired', async () => {
     const { conversation_id, approval_id } = await ask();
     const path = `/v1/tenants/acme/conversations/${conversation_id}/approvals/${approval_id}`;
     await fixture.call('POST', path, { as: 'acme~ann', send: { approved: false, reason: 'not today' } });
@@ -216,10 +216,10 @@ describe('Slack', () => {
     const update = providers.sent.findLast(({ path: to }) => to.endsWith('chat.update'))!;
     expect(blocksOf(update).at(-1)).toMatchObject({ elements: [{ text: 'It was not decided in time.' }] });
     await press(late);
-    expect(told().at(-1)!.body.text).toBe('This approval is already expired.');
+    expect(privateReplies().at(-1)!.body.text).toBe('This approval is already expired.');
   });
 
-  it('goes on at once, also if somebody decides while the turns before are noted', async () => {
+  it('continues at once, also after a decision while earlier turns are being noted', async () => {
     const talk = slackMessage('What is the weather?', '1.0');
     await deliver(fixture, 'slack', 'T1', talk, signSlack(fixture, talk));
     await work();
@@ -253,12 +253,12 @@ describe('Slack', () => {
     fixture.tenants.get('acme')!.settings.skill_approvals = { usage: 'admin' };
     const { conversation_id, value } = await ask();
     await press({ value });
-    expect(told()[0]!.body.text).toBe('An admin of the tenant has to decide this.');
+    expect(privateReplies()[0]!.body.text).toBe('An admin of the tenant has to decide this.');
     await press({ value, user: 'U9' });
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'approved', decided_by: 'user:boss' });
   });
 
-  it('goes on without a message that cannot be updated', async () => {
+  it('continues without a message that cannot be updated', async () => {
     const { value } = await ask();
     await press({ value });
     providers.refusals.push({ status: 500, body: {} });
@@ -266,7 +266,7 @@ describe('Slack', () => {
     expect(replies()).toHaveLength(1);
   });
 
-  it('asks again if it was not reachable, and not if the conversation is gone', async () => {
+  it('asks again if the channel was unreachable, but not if the conversation was deleted', async () => {
     providers.refusals.push({ status: 503, body: {} });
     const { conversation_id } = await ask();
     expect(providers.sent).toEqual([]);
@@ -365,7 +365,7 @@ describe('Teams', () => {
     expect(await statusOf(data.conversation_id)).toMatchObject({ status: 'refused', decided_by: 'user:ann' });
   });
 
-  it('takes nothing that is not signed for this bot, nor from somebody who may not decide', async () => {
+  it('refuses what is not signed for this bot, and people who may not decide', async () => {
     const data = { ...(await ask()), approved: true };
     expect((await deliver(fixture, 'teams', 'app-1', pressed(data), {})).status).toBe(401);
     expect((await send(pressed(data), 'app-2')).status).toBe(401);

@@ -90,9 +90,9 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
     const { body } = await say(fixture, 'c', 'What are tea and rice?');
     expect(body).toMatchObject({ reply: { content: 'Both.' }, skills: ['lookup'] });
     expect(lookups.toSorted()).toEqual(['rice', 'tea']);
-    const told = JSON.stringify(wire.messages(server.asked[1]!.body));
-    expect(told).toContain('the meaning of tea');
-    expect(told).toContain('the meaning of rice');
+    const sent = JSON.stringify(wire.messages(server.asked[1]!.body));
+    expect(sent).toContain('the meaning of tea');
+    expect(sent).toContain('the meaning of rice');
   });
 
   it('refuses, and that is the answer', async () => {
@@ -109,7 +109,7 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
       '529 when it is overloaded',
       { status: 529, body: '{"type":"error","error":{"type":"overloaded_error"}}' },
     ],
-  ])('answers %s, and is asked again', async (_name, busy) => {
+  ])('responds %s, and is retried', async (_name, busy) => {
     const { server, fixture } = await open(wire, [busy, wire.text('Now.')]);
     const startMs = fixture.clock.now();
     expect((await sayAndWait(fixture, server, 'What now?')).body.reply.content).toBe('Now.');
@@ -189,7 +189,7 @@ describe('what the operator decides', () => {
     expect((await ask(99)).status).toBe(200); // what was reserved and not spent is given back
   });
 
-  it('a bound also for models whose price nobody knows', async () => {
+  it('a bound also for models of unknown price', async () => {
     const capped = { spendPerDayUsd: async () => 0.1 };
     const { server, fixture } = await open(anthropic, [anthropic.text('Yes.')], {}, capped);
     expect((await say(fixture, 'c', 'What is this?')).status).toBe(429);
@@ -223,7 +223,7 @@ describe('models', () => {
     ]);
   });
 
-  it('are tried with instructions before anybody saves them', async () => {
+  it('are tested with instructions before they are saved', async () => {
     const { server, fixture } = await open(anthropic, [anthropic.text('Ahoy.')]);
     const { provider, model } = anthropic;
     const send = { provider, model, instructions: 'Answer like a sailor.', message: 'Good morning' };
@@ -248,7 +248,7 @@ describe('models', () => {
     });
   });
 
-  it('that fail a test tell nothing of the key and the address that the operator has given', async () => {
+  it('reveal neither the operator’s key nor its address when a test fails', async () => {
     const message = 'Invalid header Authorization: Bearer sk-operator at http://10.1.2.3:8443/v1';
     const echoes = {
       status: 401,
@@ -313,7 +313,7 @@ describe('models', () => {
     return fixture.agents.checkSettings('acme', base, { ...base, ...after });
   };
 
-  it('that nobody has are refused when they are chosen, with what there is', async () => {
+  it('that do not exist are refused with a list of those that do', async () => {
     const fixture = await openModels();
     const choose = (provider: string, model: string) =>
       refused(fixture, { ai_provider: provider, ai_model: model });

@@ -52,10 +52,10 @@ async function open(hasEmbeddings = true) {
   return { fixture, asked, served, modelsWith };
 }
 
-const tell = (fixture: Fixture, text: string, id = 'c', user_id = 'ann') =>
+const sayAs = (fixture: Fixture, text: string, id = 'c', user_id = 'ann') =>
   say(fixture, id, text, { user_id });
 const search = async (fixture: Fixture, query: string, user_id = 'ann'): Promise<string> =>
-  (await tell(fixture, `search my history for ${query}`, `search-${user_id}`, user_id)).body.reply.content;
+  (await sayAs(fixture, `search my history for ${query}`, `search-${user_id}`, user_id)).body.reply.content;
 const fallQuiet = async (fixture: Fixture) => {
   await fixture.clock.advance(11 * 60_000);
   await settle(fixture);
@@ -64,11 +64,11 @@ const vectors = async ({ target }: Fixture) =>
   (await everyItem(target)).filter(({ pk }) => String(pk).startsWith('VECTORS#'));
 
 describe('a search', () => {
-  it('finds by meaning what the caller said, and nothing of anybody else', async () => {
+  it('finds by meaning what the caller said, and nothing of other users', async () => {
     const { fixture } = await open();
-    await tell(fixture, 'My puppy is called Rex', 'c1');
-    await tell(fixture, 'What is the weather?', 'c2');
-    await tell(fixture, 'Bob has a puppy as well', 'c3', 'bob');
+    await sayAs(fixture, 'My puppy is called Rex', 'c1');
+    await sayAs(fixture, 'What is the weather?', 'c2');
+    await sayAs(fixture, 'Bob has a puppy as well', 'c3', 'bob');
     await fallQuiet(fixture);
     expect((await search(fixture, 'dog')).split('\n')[0]).toContain('My puppy is called Rex');
     expect(await search(fixture, 'dog')).not.toContain('Bob');
@@ -79,16 +79,16 @@ describe('a search', () => {
 
   it('ranks by words where there is no embedding model, rare words before common ones', async () => {
     const { fixture, asked } = await open(false);
-    await tell(fixture, 'the plan for the week', 'c1');
-    await tell(fixture, 'the ferry to Oslo', 'c2');
-    await tell(fixture, 'remember that I like the ferry', 'c3');
+    await sayAs(fixture, 'the plan for the week', 'c1');
+    await sayAs(fixture, 'the ferry to Oslo', 'c2');
+    await sayAs(fixture, 'remember that I like the ferry', 'c3');
     const lines = (await search(fixture, 'the Oslo ferry')).split('\n');
     expect(lines[0]).toContain('the ferry to Oslo');
     expect(lines.some(line => line.includes('fact: I like the ferry'))).toBe(true);
     expect(asked).toEqual([]);
   });
 
-  it('looks back so far, however much was said', async () => {
+  it('searches a bounded history', async () => {
     const { fixture } = await open(false);
     const upload = async (id: string, first: string) => {
       await fixture.clock.advance(1_000);
@@ -103,15 +103,15 @@ describe('a search', () => {
     };
     await upload('c1', 'the ferry to Oslo');
     await upload('c2', 'the ferry to Bergen');
-    await tell(fixture, 'the ferry to Bodø', 'c3');
+    await sayAs(fixture, 'the ferry to Bodø', 'c3');
     const found = await search(fixture, 'ferry');
     expect(found).toContain('Bodø');
     expect(found).not.toContain('Oslo');
   });
 
-  it('goes by words when the embedding model is down or the money is spent', async () => {
+  it('searches by words when the embedding model is down or the budget is spent', async () => {
     const { fixture, served } = await open();
-    await tell(fixture, 'My puppy is called Rex');
+    await sayAs(fixture, 'My puppy is called Rex');
     await fallQuiet(fixture);
     served.isDown = true;
     expect(await search(fixture, 'puppy')).toContain('My puppy is called Rex');
@@ -124,7 +124,7 @@ describe('a search', () => {
   it('logs nothing of what was said when the embedding model fails', async () => {
     const { fixture, served } = await open();
     served.isDown = true;
-    await tell(fixture, 'My secret is a blue door');
+    await sayAs(fixture, 'My secret is a blue door');
     await fallQuiet(fixture);
     await search(fixture, 'green keys');
     const lines = fixture.lines.join();
@@ -135,7 +135,7 @@ describe('a search', () => {
 
   it('compares vectors of one model only', async () => {
     const { fixture, modelsWith } = await open();
-    await tell(fixture, 'My puppy is called Rex');
+    await sayAs(fixture, 'My puppy is called Rex');
     await fallQuiet(fixture);
     const other = openProcess(fixture.target, { clock: fixture.clock, models: modelsWith('another') });
     Object.assign(other.tenants.get('acme')!, fixture.tenants.get('acme'));
@@ -144,7 +144,7 @@ describe('a search', () => {
 
   it('finds what was said last, however much was said before', async () => {
     const { fixture } = await open();
-    await tell(fixture, 'What is the weather?', 'a'); // before the others, by its key
+    await sayAs(fixture, 'What is the weather?', 'a'); // before the others, by its key
     await fallQuiet(fixture);
     const [old] = await vectors(fixture);
     const Item = (i: number) => ({
@@ -156,15 +156,15 @@ describe('a search', () => {
       const puts = Array.from({ length: 25 }, (_, i) => ({ PutRequest: { Item: Item(from + i) } }));
       await fixture.target.client.batchWrite({ RequestItems: { conversations: puts } });
     }
-    await tell(fixture, 'My puppy is called Rex', 'b');
+    await sayAs(fixture, 'My puppy is called Rex', 'b');
     await fallQuiet(fixture);
     expect((await search(fixture, 'dog')).split('\n')[0]).toContain('My puppy is called Rex');
   });
 
   it('leaves no vector of what was deleted, forgotten or declined', async () => {
     const { fixture } = await open();
-    await tell(fixture, 'My puppy is called Rex', 'c1');
-    await tell(fixture, 'I drink tea', 'c2');
+    await sayAs(fixture, 'My puppy is called Rex', 'c1');
+    await sayAs(fixture, 'I drink tea', 'c2');
     await fallQuiet(fixture);
     expect(await vectors(fixture)).toHaveLength(2);
     await fixture.call('DELETE', conversationPath('c1'));

@@ -61,7 +61,7 @@ async function open(summaries: Summary[], config: ModelsConfig = {}, isModelTher
 }
 
 const path = '/v1/tenants/acme/users/ann/memory';
-const tell = (fixture: Fixture, text: string, id = 'c') => say(fixture, id, text, { user_id: 'ann' });
+const sayAs = (fixture: Fixture, text: string, id = 'c') => say(fixture, id, text, { user_id: 'ann' });
 const fallQuiet = async (fixture: Fixture) => {
   await fixture.clock.advance(11 * 60_000);
   await settle(fixture);
@@ -79,8 +79,8 @@ describe('a conversation that falls quiet', () => {
         ],
       },
     ]);
-    await tell(fixture, 'I plan a trip');
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I plan a trip');
+    await sayAs(fixture, 'I live in Oslo');
     await settle(fixture);
     expect(await memories()).toEqual([]);
     await fallQuiet(fixture);
@@ -111,9 +111,9 @@ describe('a conversation that falls quiet', () => {
         ],
       },
     ]);
-    await tell(fixture, 'I live in Oslo', 'c1');
+    await sayAs(fixture, 'I live in Oslo', 'c1');
     await fallQuiet(fixture);
-    await tell(fixture, 'I moved to Bergen', 'c2');
+    await sayAs(fixture, 'I moved to Bergen', 'c2');
     await fallQuiet(fixture);
     expect(given[1].known_facts).toEqual([{ id: 'f1', fact: 'Lives in Oslo.' }]);
     expect(await memories()).toMatchObject([
@@ -126,10 +126,10 @@ describe('a conversation that falls quiet', () => {
   it('is summarised before it leaves the window, and the next answer knows the summary', async () => {
     const { fixture, stub, settings, given } = await open([{ summary: 'It began with tea.' }]);
     settings.max_conversation_history = 4;
-    for (const text of ['tea', 'milk', 'sugar']) await tell(fixture, `Let us talk of ${text}`);
+    for (const text of ['tea', 'milk', 'sugar']) await sayAs(fixture, `Let us talk of ${text}`);
     await settle(fixture);
     expect(given).toHaveLength(1);
-    await tell(fixture, 'And now?');
+    await sayAs(fixture, 'And now?');
     expect(stub.asked.at(-1).messages[0].content).toContain(
       'Earlier in this conversation: It began with tea.',
     );
@@ -139,10 +139,10 @@ describe('a conversation that falls quiet', () => {
     const { fixture, settings, given } = await open([{ summary: 'It began with tea.' }]);
     settings.max_context_tokens = 1_000;
     const long = (text: string) => `Let us talk of ${text}. ${'x'.repeat(1_600)}`;
-    for (const text of ['tea', 'milk']) await tell(fixture, long(text));
+    for (const text of ['tea', 'milk']) await sayAs(fixture, long(text));
     await settle(fixture);
     expect(given).toHaveLength(0);
-    await tell(fixture, long('sugar'));
+    await sayAs(fixture, long('sugar'));
     await settle(fixture);
     expect(given).toHaveLength(1);
   });
@@ -157,7 +157,7 @@ describe('a conversation that falls quiet', () => {
       );
       settings.max_context_tokens = 200_000;
       const turns = Array.from({ length: 40 }, (_, i) => i + 1);
-      for (const turn of turns) await tell(fixture, `What about ${turn}? ${'x'.repeat(1_900)}`);
+      for (const turn of turns) await sayAs(fixture, `What about ${turn}? ${'x'.repeat(1_900)}`);
       await fallQuiet(fixture);
       const [{ summary }] = await memories();
       if (!isThere) expect(summary).toContain('What about 40?');
@@ -171,19 +171,19 @@ describe('a conversation that falls quiet', () => {
     },
   );
 
-  it('is not summarised for somebody who declined, also not while a model thinks about it', async () => {
+  it('is not summarised for a user who opted out, even during the model’s call', async () => {
     const { fixture, given, memories, about, onSummary } = await open([
       { summary: 'Oslo.', about: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
     const decline = (is_declined: boolean) =>
       fixture.call('PATCH', `${path}-settings`, { send: { is_declined } });
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     onSummary(async () => void (await decline(true)));
     await fallQuiet(fixture);
     await fallQuiet(fixture);
     expect(given).toHaveLength(1);
     expect([await memories(), await about()]).toEqual([[], null]);
-    await tell(fixture, 'I really live in Oslo');
+    await sayAs(fixture, 'I really live in Oslo');
     await fallQuiet(fixture);
     expect(given).toHaveLength(1);
     await decline(false); // what was said before stays unremembered
@@ -191,11 +191,11 @@ describe('a conversation that falls quiet', () => {
     expect(given).toHaveLength(1);
   });
 
-  it('is not summarised where the tenant wants that only on request, nor for greetings', async () => {
+  it('is not summarised if the tenant allows that only on request, nor for greetings', async () => {
     const { fixture, given, settings } = await open([{ summary: 'x' }]);
-    await tell(fixture, 'Hello!', 'greeting');
+    await sayAs(fixture, 'Hello!', 'greeting');
     settings.memory = 'on_request';
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     await fallQuiet(fixture);
     expect(given).toHaveLength(0);
   });
@@ -205,19 +205,19 @@ describe('a conversation that falls quiet', () => {
     const write = (memory_summary: string | null) =>
       fixture.call('PATCH', `${path}-settings`, { send: { memory_summary } });
     await write('Call me Ann.');
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     await fallQuiet(fixture);
     expect(await about()).toBe('Call me Ann.');
     await write(null);
-    await tell(fixture, 'Still in Oslo');
+    await sayAs(fixture, 'Still in Oslo');
     await fallQuiet(fixture);
     expect(await about()).toBe('Lives in Oslo.');
   });
 
   it('has the words of its user as a summary where no model is, or no money for one', async () => {
     const { fixture, memories, about } = await open([], {}, false);
-    await tell(fixture, 'Where is Oslo?');
-    await tell(fixture, 'And where is Bergen?');
+    await sayAs(fixture, 'Where is Oslo?');
+    await sayAs(fixture, 'And where is Bergen?');
     await fallQuiet(fixture);
     const summary = 'Said: Where is Oslo?\nSaid: And where is Bergen?';
     expect(await memories()).toMatchObject([{ summary, key_facts: [] }]);
@@ -225,7 +225,7 @@ describe('a conversation that falls quiet', () => {
 
     const prices = { stub: { input: 1000, output: 1000 } };
     const poor = await open([{ summary: 'never asked' }], { prices });
-    await tell(poor.fixture, 'Where is Oslo?');
+    await sayAs(poor.fixture, 'Where is Oslo?');
     poor.settings.spend_per_day_usd = 0.000001;
     await fallQuiet(poor.fixture);
     expect(poor.given).toHaveLength(0);
@@ -255,7 +255,7 @@ describe('a conversation that falls quiet', () => {
       },
     });
     Object.assign(dying.tenants.get('acme')!, fixture.tenants.get('acme'));
-    await tell(dying, 'I live in Oslo');
+    await sayAs(dying, 'I live in Oslo');
     await fixture.clock.advance(11 * 60_000);
     for (let round = 0; round < 3; round++) await dying.agents.runDue().catch(() => {});
     expect([isDead, await memories()]).toEqual([true, []]);
@@ -271,13 +271,13 @@ describe('a conversation that falls quiet', () => {
 describe('what was learnt', () => {
   const learnt = { summary: 'Ann lives in Oslo. She likes tea.', about: 'Lives in Oslo.' };
 
-  it('goes with the conversation that somebody deletes; what they asked to be remembered stays', async () => {
+  it('is deleted with the conversation; what the user asked to remember stays', async () => {
     const { fixture, memories, about } = await open([
       { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     await fallQuiet(fixture);
-    await tell(fixture, 'Remember that I like tea');
+    await sayAs(fixture, 'Remember that I like tea');
     await fixture.call('DELETE', conversationPath('c'));
     await settle(fixture);
     expect(await memories()).toMatchObject([{ summary: null, key_facts: [{ fact: 'I like tea', seq: 2 }] }]);
@@ -285,14 +285,14 @@ describe('what was learnt', () => {
     expect(await isKept(fixture, 'Oslo')).toBe(false);
   });
 
-  it('goes also if the conversation begins anew before anybody has tidied up', async () => {
+  it('is deleted also if the conversation restarts before the cleanup', async () => {
     const { fixture, memories, about } = await open([
       { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     await fallQuiet(fixture);
     await fixture.call('DELETE', conversationPath('c'));
-    await tell(fixture, 'hello');
+    await sayAs(fixture, 'hello');
     await settle(fixture);
     expect([await memories(), await about()]).toEqual([[], null]);
     expect(await isKept(fixture, 'Oslo')).toBe(false);
@@ -300,10 +300,10 @@ describe('what was learnt', () => {
 
   it('is forgotten in summaries, too', async () => {
     const { fixture, memories, about } = await open([learnt]);
-    await tell(fixture, 'I live in Oslo and like tea');
+    await sayAs(fixture, 'I live in Oslo and like tea');
     await fallQuiet(fixture);
     expect(await about()).toBe('Lives in Oslo.');
-    await tell(fixture, 'forget Oslo');
+    await sayAs(fixture, 'forget Oslo');
     expect(await memories()).toMatchObject([{ summary: 'She likes tea.' }]);
     expect(await about()).toBe('She likes tea.');
     await fixture.call('DELETE', `${path}/c`);
@@ -315,14 +315,14 @@ describe('what was learnt', () => {
   it('takes the place of what was learnt before, and of nothing that the user wrote', async () => {
     const learn = (fact: string, turn: number) => ({ summary: fact, facts: [{ fact, turn }] });
     const { fixture, memories } = await open([learn('Lives in Oslo.', 1), learn('Likes tea.', 2)]);
-    await tell(fixture, 'I live in Oslo');
+    await sayAs(fixture, 'I live in Oslo');
     await fallQuiet(fixture);
     const written = Array.from({ length: 49 }, (_, i) => ({ fact: `Wrote ${i}.` }));
     const [{ key_facts }] = await memories();
     const known = key_facts.map(({ fact_id, fact }: Fact) => ({ fact_id, fact }));
     const send = { key_facts: [...written, ...known] };
     expect((await fixture.call('PATCH', `${path}/c`, { send })).status).toBe(200);
-    await tell(fixture, 'I like tea');
+    await sayAs(fixture, 'I like tea');
     await fallQuiet(fixture);
     const facts = (await memories())[0].key_facts.map(({ fact }: Fact) => fact);
     expect(facts).toEqual([...written.map(({ fact }) => fact), 'Likes tea.']);
@@ -334,19 +334,19 @@ describe('what was learnt', () => {
       Array.from({ length: 10 }, (_, i) => ({ fact: `Learnt ${i} in turn ${turn}.`, turn }));
     const { fixture, memories } = await open(turns.map(turn => ({ summary: 'x', facts: learnIn(turn) })));
     for (const turn of turns) {
-      await tell(fixture, `I say something for the ${turn}. time`);
+      await sayAs(fixture, `I say something for the ${turn}. time`);
       await fallQuiet(fixture);
     }
     expect((await memories())[0].key_facts).toHaveLength(50);
-    expect((await tell(fixture, 'remember that I like tea')).body.reply.content).toContain('I like tea');
+    expect((await sayAs(fixture, 'remember that I like tea')).body.reply.content).toContain('I like tea');
     const known = (await memories())[0].key_facts.map(({ fact }: Fact) => fact);
     expect([known.length, known[0], known.at(-1)]).toEqual([50, 'Learnt 1 in turn 1.', 'I like tea']);
   });
 
-  it('is known once, however often somebody asks for it', async () => {
+  it('is stored once, however often the user asks for it', async () => {
     const { fixture, memories } = await open([], {}, false);
-    await tell(fixture, 'remember that I like tea', 'c1');
-    await tell(fixture, 'remember that I like TEA!', 'c2');
+    await sayAs(fixture, 'remember that I like tea', 'c1');
+    await sayAs(fixture, 'remember that I like TEA!', 'c2');
     expect(await memories()).toMatchObject([{ session_id: 'c1', key_facts: [{ fact: 'I like tea' }] }]);
   });
 });

@@ -14,8 +14,7 @@ type Shown = Omit<ReplyAddress, 'tenant_id'> & { as: Record<string, string>; sta
 const statusesOf = (approvals: readonly ApprovalItem[]): string =>
   approvals.map(({ status }) => status).join(' ');
 
-// Shows the question of a paused turn with its buttons. A turn that has continued in the meantime asks nothing any
-// more.
+// Shows the question of a paused turn with its buttons. Does nothing if the turn has continued in the meantime.
 export async function askInChannel(
   service: Service,
   key: ConversationKey,

@@ -33,7 +33,7 @@ export async function findApproval(
   const item = await service.store.get(approval, key, { consistent: true, pattern: 'read an approval' });
   if (!item) throw noApproval();
   const isSeen = caller.kind === 'account' || isOwn(caller, item) || (await mayDecide(service, caller, item));
-  if (!isSeen) throw noApproval(); // as if it were not there
+  if (!isSeen) throw noApproval(); // as if it did not exist
   return item;
 }
 

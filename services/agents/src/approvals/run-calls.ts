@@ -44,9 +44,9 @@ export async function runCalls(service: Service, running: Running): Promise<Prog
       result = await run(service, running, skill!, call);
     }
     const { name, tool_call_id } = call;
-    const told = result.is_error ? { error: errorOf(result) } : { output: result.output };
+    const shown = result.is_error ? { error: errorOf(result) } : { output: result.output };
     await update(i, { result });
-    emit({ event: 'skill_result', data: { name, tool_call_id, ...told } });
+    emit({ event: 'skill_result', data: { name, tool_call_id, ...shown } });
   }
   return progress;
 }

@@ -4,12 +4,12 @@ import { conversationsKeys } from '../table.ts';
 
 export const pausedTurn = entity(conversationsKeys, {
   name: 'paused turn',
-  description: 'A turn as far as it has come: what the model said, and the calls that wait or have begun.',
+  description: 'The progress of a turn: what the model said, and the calls that wait or have started.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
     turn_id: z.string(),
-    message_ids: z.array(z.string()).describe('what it answers'),
+    message_ids: z.array(z.string()).describe('the messages it answers'),
     routing: z.enum(['rule', 'model']),
     messages: z.string().describe('JSON, since the question'),
     calls: z.string().describe('JSON: the calls of skills, each with its result once it has one'),
@@ -20,10 +20,7 @@ export const pausedTurn = entity(conversationsKeys, {
     output_tokens: z.number().int(),
     cost_micros: z.number().int(),
     created_at: z.string(),
-    shown: z
-      .string()
-      .optional()
-      .describe('JSON: the message of a channel that has the buttons, and what it says'),
+    shown: z.string().optional().describe('JSON: the channel’s message with the buttons, and what it shows'),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'PAUSED' },
 });
@@ -32,15 +29,15 @@ export const approvalStatuses = ['waiting', 'approved', 'refused', 'expired', 'c
 
 export const approval = entity(conversationsKeys, {
   name: 'approval',
-  description: 'A call of a skill that somebody has to agree to, then a receipt of what was decided.',
+  description: 'A call of a skill that needs an approval, then a receipt of the decision.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
     approval_id: z.string(),
     turn_id: z.string(),
-    message_id: z.string().describe('the first of those that the turn answers'),
+    message_id: z.string().describe('the first message that the turn answers'),
     epoch: z.number().int(),
-    user_id: z.string().optional().describe('whose conversation it is'),
+    user_id: z.string().optional().describe('the user of the conversation'),
     tool_call_id: z.string(),
     name: z.string().describe('of the skill'),
     input: z.string().describe('JSON: the arguments'),

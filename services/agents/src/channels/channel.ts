@@ -27,7 +27,7 @@ export type ChannelPress = {
   conversation_id: string;
   approval_id: string;
   approved: boolean;
-  tellTo?: Record<string, string>; // where to show them, and only them, why it had no effect
+  privateTo?: Record<string, string>; // where to show the person alone why it had no effect
 };
 
 // The calls of a turn that need or needed an approval. Pending ones have buttons.
@@ -71,12 +71,12 @@ export type ChannelKind = {
     question: Question,
     shownAs?: Record<string, string>,
   ): Promise<Outcome & { shownAs?: Record<string, string> }>;
-  // To a person who pressed a button that is not theirs, or too late.
-  tell?(
+  // Sends a text to a person alone who pressed a button too late, or that is not theirs.
+  sendPrivately?(
     service: Service,
     channelId: string,
     secrets: Secrets,
-    tellTo: Record<string, string>,
+    privateTo: Record<string, string>,
     text: string,
   ): Promise<Outcome>;
   // The body of the response to a press, if the provider shows it to that person only.

@@ -45,22 +45,23 @@ export async function takeMessage(
   };
   const to = { tenant_id: owner, type, channel_id, to: said.replyTo };
   const entered = await enter(service, address, owner);
-  if (typeof entered === 'string') return tell(service, nobody, said.identity, to, entered);
+  if (typeof entered === 'string') return notifySender(service, nobody, said.identity, to, entered);
   const settings = readAgentSettings(entered.settings);
-  if (!settings.enabled_channels.includes(type)) return tell(service, nobody, said.identity, to, 'disabled');
+  if (!settings.enabled_channels.includes(type))
+    return notifySender(service, nobody, said.identity, to, 'disabled');
   const user_id = await service.findChannelUser(owner, type, said.identity);
-  if (user_id === undefined) return tell(service, nobody, said.identity, to, 'unknown');
+  if (user_id === undefined) return notifySender(service, nobody, said.identity, to, 'unknown');
 
   const conversation = conversationFor(user_id); // an identity that is linked to another user starts a new conversation
   const message_id = `msg_${hash(type, channel_id, said.id)}`;
   if (await service.store.get(messageItem, { ...conversation, message_id }, { consistent: true })) return;
   if (!(await service.hasRoom(entered.account_id, Buffer.byteLength(said.text) + limits.answerBytes)))
-    return tell(service, nobody, said.identity, to, 'full');
+    return notifySender(service, nobody, said.identity, to, 'full');
   let reserved_on: string;
   try {
     reserved_on = await reserveMessage(service, { tenant_id: owner, user_id }, settings);
   } catch (error) {
-    if (agentErrors.includes(error)) return tell(service, nobody, said.identity, to, 'quota');
+    if (agentErrors.includes(error)) return notifySender(service, nobody, said.identity, to, 'quota');
     throw error;
   }
   const content = cutText(cleanText(said.text), limits.contentChars);
@@ -92,10 +93,17 @@ export async function takePress(
   press: ChannelPress,
 ): Promise<string> {
   const decided = await decidePress(service, owner, address, press);
-  if (!decided.isDone && press.tellTo) {
+  if (!decided.isDone && press.privateTo) {
     const opened = await openSecrets(service, address);
     const channel = service.channels[address.type];
-    if (opened) await channel.tell?.(service, address.channel_id, opened.secrets, press.tellTo, decided.text);
+    if (opened)
+      await channel.sendPrivately?.(
+        service,
+        address.channel_id,
+        opened.secrets,
+        press.privateTo,
+        decided.text,
+      );
   }
   return decided.text;
 }
@@ -171,7 +179,7 @@ const notices: Readonly<Record<string, string>> = {
 };
 
 // Sends a notice now and then, not for every message. A channel that no longer belongs to this tenant gets none.
-async function tell(
+async function notifySender(
   service: Service,
   conversation: { tenant_id: string; conversation_id: string },
   identity: string,
@@ -182,7 +190,7 @@ async function tell(
   if (text === undefined) return;
   const nowMs = service.clock.now();
   const days = reason === 'quota' || reason === 'full' ? 1 : limits.noticeDays;
-  const told = {
+  const sent = {
     tenant_id: conversation.tenant_id,
     type: to.type,
     identity,
@@ -193,7 +201,7 @@ async function tell(
   try {
     await service.store.transact(
       {
-        'told once': write.put(notice, told, { ifAbsent: true }),
+        'the notice': write.put(notice, sent, { ifAbsent: true }),
         'the reply': write.update(
           state,
           conversation,
@@ -203,7 +211,7 @@ async function tell(
           { upsert: true, if: { fence: is.absent, reply: is.absent } },
         ),
       },
-      { pattern: 'tell once' },
+      { pattern: 'notify a sender once' },
     );
     service.notifier.notify();
   } catch (error) {

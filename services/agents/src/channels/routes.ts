@@ -131,9 +131,9 @@ export function createChannelRoutes(service: Service) {
         const owner = c.get('principal').subject;
         const address = { type, channel_id: id };
         for (const one of messages) await takeMessage(service, owner, address, one);
-        const told: string[] = [];
-        for (const one of presses) told.push(await takePress(service, owner, address, one));
-        const answer = told[0] === undefined ? undefined : channel.answerPress?.(delivery, told[0]);
+        const texts: string[] = [];
+        for (const one of presses) texts.push(await takePress(service, owner, address, one));
+        const answer = texts[0] === undefined ? undefined : channel.answerPress?.(delivery, texts[0]);
         return c.json(challenge === undefined ? (answer ?? {}) : { challenge }, 200);
       },
       // Without secrets, nothing is verified.

@@ -48,8 +48,8 @@ export const slack = (address: string): ChannelKind => ({
     return as.channel === '' || as.ts === '' ? outcome : { ...outcome, shownAs: as };
   },
 
-  async tell(service, _, { bot_token }, tellTo, text) {
-    const message = { ...tellTo, text: escapeText(text) };
+  async sendPrivately(service, _, { bot_token }, privateTo, text) {
+    const message = { ...privateTo, text: escapeText(text) };
     return judge(await callSlack(service, address, 'chat.postEphemeral', bot_token, message), isFine);
   },
 });
@@ -105,8 +105,8 @@ function readPresses(channelId: string, body: Uint8Array): ChannelPress[] {
     const [conversation_id = '', approval_id = ''] = asText(value).split(' ');
     if (identity === '' || approval_id === '' || (action_id !== 'approve' && action_id !== 'refuse'))
       return [];
-    const tellTo = channel === '' ? undefined : { channel, user: identity };
-    return [{ identity, conversation_id, approval_id, approved: action_id === 'approve', tellTo }];
+    const privateTo = channel === '' ? undefined : { channel, user: identity };
+    return [{ identity, conversation_id, approval_id, approved: action_id === 'approve', privateTo }];
   });
 }
 

@@ -4,7 +4,7 @@ import { conversationsKeys } from '../table.ts';
 
 export const channelSecrets = entity(conversationsKeys, {
   name: 'channel secrets',
-  description: 'What proves a channel to us and us to the channel.',
+  description: 'The credentials that authenticate a channel to us and us to the channel.',
   schema: z.object({
     type: z.string(),
     channel_id: z.string(),
@@ -17,7 +17,7 @@ export const channelSecrets = entity(conversationsKeys, {
 
 export const tenantChannel = entity(conversationsKeys, {
   name: 'channel of a tenant',
-  description: 'Finds what a tenant has secrets for.',
+  description: 'Lists the channels for which a tenant has secrets.',
   schema: z.object({
     tenant_id: z.string(),
     type: z.string(),
@@ -29,7 +29,7 @@ export const tenantChannel = entity(conversationsKeys, {
 
 export const notice = entity(conversationsKeys, {
   name: 'notice',
-  description: 'A sender who was told why they get no answer, and is not told again.',
+  description: 'A sender who was notified why they get no answer, and is not notified again.',
   schema: z.object({
     tenant_id: z.string(),
     type: z.string(),

@@ -4,7 +4,7 @@ import { conversationsKeys } from '../table.ts';
 
 export const mcpServer = entity(conversationsKeys, {
   name: 'MCP server',
-  description: 'A server whose tools a tenant uses as skills, with the list of them as it was last read.',
+  description: 'A server whose tools a tenant uses as skills, with its last known list of tools.',
   schema: z.object({
     tenant_id: z.string(),
     name: z.string(),
@@ -14,7 +14,7 @@ export const mcpServer = entity(conversationsKeys, {
     tools: z.string().describe('JSON'),
     skipped: z.string().describe('JSON: tools that cannot be used, and why'),
     tools_at: z.string().describe('when the list was last read'),
-    error: z.string().optional().describe('why it could not be read since'),
+    error: z.string().optional().describe('why later reads failed'),
     created_at: z.string(),
     updated_at: z.string(),
     version: z.number().int(),

@@ -11,7 +11,7 @@ export const keyFact = z.object({
   created_at: z.string(),
   source: z.string().describe('`user` asked for it, `edited` through the API, `conversation` by a model'),
   seq: z.number().int().optional().describe('the turn it was said in'),
-  supersedes: z.string().optional().describe('the fact that it took the place of'),
+  supersedes: z.string().optional().describe('the fact that it replaced'),
 });
 
 export const memory = entity(tenantsKeys, {
@@ -48,8 +48,7 @@ export const choicesOfTenant = defineQuery('memory choices of a tenant', {
 // In the table of conversations.
 export const memoryJob = entity(conversationsKeys, {
   name: 'memory job',
-  description:
-    'Turns of a conversation that are to be summarised. It goes in the transaction that remembers them.',
+  description: 'Turns of a conversation to summarise. Deleted in the transaction that stores the summary.',
   schema: z.object({
     tenant_id: z.string(),
     conversation_id: z.string(),
@@ -58,10 +57,10 @@ export const memoryJob = entity(conversationsKeys, {
     from_seq: z.number().int(),
     to_seq: z.number().int(),
     attempts: z.number().int(),
-    fence: z.string().optional().describe('the lease: only its holder remembers'),
+    fence: z.string().optional().describe('the lease: only its holder stores a summary'),
     leased_until: z.number().optional().describe('millisecond'),
     due_lane: z.string(),
-    due_at: z.number().int().describe('millisecond after which a worker looks'),
+    due_at: z.number().int().describe('millisecond at which a worker handles it'),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'MEMORYJOB' },
   indexes: { due: { partition: 'DUEMEMORY#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
@@ -71,7 +70,7 @@ export const memoryJob = entity(conversationsKeys, {
 const vector = {
   tenant_id: z.string(),
   user_id: z.string(),
-  model: z.string().describe('that made it; those of another one are not compared'),
+  model: z.string().describe('the model that made it; vectors of different models are not compared'),
   vector: z
     .custom<Uint8Array>(value => value instanceof Uint8Array)
     .describe('a signed byte for each dimension'),

@@ -31,9 +31,9 @@ export async function embedTexts(
     ).catch(error => {
       throw withoutPrompt(error);
     });
-    const told =
+    const reported =
       Number.isInteger(usage.tokens) && usage.tokens > 0 ? usage.tokens : tokensOf(values.join(''));
-    budget.spend(name, Math.min(told, limits.tokensTold), 0);
+    budget.spend(name, Math.min(reported, limits.tokensReported), 0);
     vectors.push(...embeddings.map(toBytes));
   }
   return vectors;

@@ -23,19 +23,19 @@ export type Question = {
   models: Models;
   settings: AgentSettings;
   prompt: Prompt;
-  shorten(): Prompt | undefined; // the same with less of what was said before, if there is any
+  shorten(): Prompt | undefined; // the same with less history, if there is any
   skills: readonly Skill[];
-  pauses(skill: Skill): boolean; // its calls are written down before they are made, and not made here
+  pauses(skill: Skill): boolean; // its calls are stored before they are made, and not made here
   used: readonly string[]; // skills, earlier in this turn
   stepsLeft: number;
   scope: SkillScope;
   budget: Budget;
-  isEnabled(name: string): Promise<boolean>; // asked again when a skill is called
+  isEnabled(name: string): Promise<boolean>; // checked again when a skill is called
   emit(event: LiveEvent): void;
 };
 export type ModelAnswer = Answer & { name: ModelName; skills: string[] };
 
-// Which models may answer, in order: the tenant's, or the default where the server does not have that, then the
+// The models that may answer, in order: the tenant's (or the default, if the server does not have it), then the
 // tenant's fallback and the operator's.
 export async function findModels({ models, settings }: Pick<Question, 'models' | 'settings'>) {
   const { ai_provider: provider, ai_model, ai_fallback } = settings;
@@ -48,7 +48,7 @@ export async function findModels({ models, settings }: Pick<Question, 'models' |
   return found.flatMap(({ name, model: one }) => (one ? [{ name, model: one }] : []));
 }
 
-// Asks one model after the other. Undefined if none is configured.
+// Tries the models in order. Undefined if none is configured.
 export async function askModel(service: Service, question: Question): Promise<ModelAnswer | undefined> {
   const { clock, log } = service;
   const { scope, budget, emit } = question;
@@ -97,7 +97,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
   );
 }
 
-// Each provider says it in words of its own.
+// Each provider has its own wording.
 const tooLong =
   /context[ _-]?(?:length|window)|(?:prompt|input|request)[\w ]* (?:is )?too (?:long|large)|maximum context|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens/i;
 
@@ -108,12 +108,12 @@ function isTooLong(error: unknown): boolean {
   return isRefused && tooLong.test(`${String(message)} ${String(responseBody ?? '')}`);
 }
 
-// How long until the same model is worth another try; undefined if it is not.
+// How long to wait before trying the same model again; undefined if that is useless.
 async function retryDelay(error: unknown, nowMs: number): Promise<number | undefined> {
   const { APICallError, InvalidResponseDataError } = await import('ai');
   const isBroken =
     error instanceof TruncatedStream ||
-    error instanceof TypeError || // the connection broke off
+    error instanceof TypeError || // the connection was lost
     InvalidResponseDataError.isInstance(error);
   if (isBroken || isOverload(error)) return limits.modelRetryMs;
   if (!APICallError.isInstance(error) || !error.isRetryable) return undefined;
@@ -123,7 +123,7 @@ async function retryDelay(error: unknown, nowMs: number): Promise<number | undef
   return delayMs > limits.modelRetryMostMs ? undefined : delayMs;
 }
 
-// Told in the middle of a stream, where there is no status any more.
+// Reported within a stream, where there is no status any more.
 function isOverload(error: unknown): boolean {
   const { type, code } = Object(error) as { type?: unknown; code?: unknown };
   return [type, code].some(
@@ -131,7 +131,7 @@ function isOverload(error: unknown): boolean {
   );
 }
 
-// Of a provider's error, what says nothing about us or our keys.
+// The part of a provider's error that reveals nothing about us or our keys.
 export function describeFailure(error: unknown): string {
   const status = (error as { statusCode?: unknown }).statusCode;
   if (isTooLong(error)) return 'the message is too long for it.';
@@ -155,14 +155,14 @@ async function toolsOf(service: Service, question: Question, used: string[]): Pr
     emit({ event: 'skill', data: { name: skill.name, tool_call_id, input } });
     const outcome = await executeSkill(service.clock, skill, input, scope);
     const output = outcome.ok ? (outcome.result.data ?? null) : { error: outcome.reason };
-    const told = outcome.ok ? { output } : { error: outcome.reason };
-    emit({ event: 'skill_result', data: { name: skill.name, tool_call_id, ...told } });
+    const result = outcome.ok ? { output } : { error: outcome.reason };
+    emit({ event: 'skill_result', data: { name: skill.name, tool_call_id, ...result } });
     return output;
   };
   const toolOf = (skill: Skill) => {
     const { description } = skill;
     const inputSchema = skill.jsonSchema ? jsonSchema(skill.jsonSchema) : skill.parameters;
-    if (question.pauses(skill)) return tool({ description, inputSchema }); // the model's part ends with the call
+    if (question.pauses(skill)) return tool({ description, inputSchema }); // the model's step ends with the call
     return tool({
       description,
       inputSchema,

@@ -6,21 +6,21 @@ import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '..
 import type { ModelName, Models, Price } from './models.ts';
 
 export type Budget = {
-  // Before each step: what it may cost at most, or a refusal.
+  // Reserves the maximum cost of a step before it starts, or refuses it.
   reserve(name: ModelName, inputBytes: number, outputTokens: number): Promise<void>;
-  // What a step has used.
+  // Records what a step has used.
   spend(name: ModelName, inputTokens: number, outputTokens: number): void;
-  // Gives back what was reserved and not used.
+  // Returns what was reserved but not used.
   settle(): Promise<void>;
   readonly used: { input_tokens: number; output_tokens: number; cost_micros: number };
 };
 
 export type Caps = {
-  tenantUsd: number | undefined; // what the tenant allows itself a day
-  accountUsd: number | undefined; // what the operator allows the account a day
+  tenantUsd: number | undefined; // the tenant's own limit per day
+  accountUsd: number | undefined; // the operator's limit for the account per day
 };
 
-// For what is asked on behalf of a user of a tenant, within what the tenant and the operator allow.
+// A budget for requests on behalf of a tenant's user, within the limits of the tenant and the operator.
 export async function openBudget(
   service: Service,
   { tenant_id, account_id, settings }: Entered,
@@ -34,7 +34,7 @@ export async function openBudget(
 
 export function createBudget(
   service: Service,
-  payer: Partial<Payer> & { account_id: string }, // without a tenant it is the account's own question
+  payer: Partial<Payer> & { account_id: string }, // without a tenant, the account pays itself
   caps: Caps,
   { priceOf, limitPriceOf }: Pick<Models, 'priceOf' | 'limitPriceOf'>,
 ): Budget {

@@ -13,7 +13,7 @@ export type Attempt = {
   model: LanguageModel;
   prompt: Prompt;
   tools: ToolSet;
-  stepsLeft: number; // without any, it has to answer and calls nothing more
+  stepsLeft: number; // at zero, the model must answer without further calls
   toolBytes: number;
   budget: Budget;
   signal: AbortSignal;
@@ -28,7 +28,7 @@ export type Answer = {
   calls: ModelCall[]; // of tools that are not run here
 };
 
-// In our own words, so that it can be logged and told.
+// In our own words, so that it can be logged and shown.
 export class ModelFault extends Error {
   override readonly name: string = 'ModelFault';
 }
@@ -42,22 +42,22 @@ export class TruncatedStream extends ModelFault {
   override readonly name = 'TruncatedStream';
 }
 
-// What may be logged of a failed request. Providers' messages quote what was said, and the SDK's errors carry the whole
-// request and its answer, so only what has no room for a sentence is kept.
+// What may be logged of a failed request. Providers' messages quote conversations, and the SDK's errors contain the
+// whole request and response, so only fields too short for a sentence are kept.
 export function withoutPrompt(error: unknown): Error {
   if (error instanceof ModelFault) return error;
   const { name, statusCode, type, code, cause, lastError } = Object(error) as Record<string, unknown>;
   if (lastError !== undefined) return withoutPrompt(lastError); // of the SDK's own retries
   const status = typeof statusCode === 'number' ? statusCode : undefined;
-  const told = status === undefined ? 'the provider could not be used' : `the provider answered ${status}`;
+  const text = status === undefined ? 'the provider could not be used' : `the provider answered ${status}`;
   const codes = [name, type, code, Object(cause).code].filter(one => isCode(one));
-  return new ModelFault(codes.length === 0 ? told : `${told} (${codes.join(', ')})`);
+  return new ModelFault(codes.length === 0 ? text : `${text} (${codes.join(', ')})`);
 }
 
 const isCode = (text: unknown): boolean => typeof text === 'string' && /^[A-Za-z]\w{0,40}$/.test(text);
 
-// One try with one model: steps of text and calls of skills, until it has nothing more to call. Rejects with whatever
-// went wrong; what was used by then is in the budget.
+// One attempt with one model: steps of text and calls of skills, until there is nothing more to call. Rejects if
+// anything fails; what was used by then is in the budget.
 export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   const { name, prompt, budget } = attempt;
   const promptBytes = Buffer.byteLength(prompt.system) + jsonBytes(prompt.messages);
@@ -71,26 +71,27 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
     if (watch.signal.aborted) throw watch.reason();
     if (said.isCut) {
       watch.abort();
-      spending.spendUntold();
+      spending.spendUnreported();
     }
     const messages = said.isCut ? [] : (await result.response).messages;
     return toAnswer(attempt, said, messages as LooseMessage[], spending.hasRunOut());
   } catch (error) {
-    spending.spendUntold();
+    spending.spendUnreported();
     throw watch.signal.aborted ? watch.reason() : error;
   } finally {
     watch.stop();
   }
 }
 
-// What the steps of an attempt cost.
+// Counts what the steps of an attempt cost.
 function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
   let hasBegun = false;
   let writtenBytes = 0;
   let stepBytes = inputBytes;
   let hasRunOut = false;
   return {
-    // What has arrived: an answer, thoughts, or arguments of a call. Before any of them, the input is read.
+    // Records output: an answer, reasoning, or arguments of a call. Any output means that the provider has read the
+    // input.
     noteOutput(text = ''): void {
       hasBegun = true;
       writtenBytes += Buffer.byteLength(text);
@@ -108,14 +109,14 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
     finishStep(inputTokens: number | undefined, outputTokens: number | undefined): void {
       budget.spend(
         name,
-        told(inputTokens) ?? estimate(stepBytes),
-        told(outputTokens) ?? estimate(writtenBytes),
+        plausible(inputTokens) ?? estimate(stepBytes),
+        plausible(outputTokens) ?? estimate(writtenBytes),
       );
       hasBegun = false;
       writtenBytes = 0;
     },
-    // The provider charges for what it has read and written, whether or not it told us how much.
-    spendUntold(): void {
+    // The provider charges for what it has read and written, even if it reported no usage.
+    spendUnreported(): void {
       if (hasBegun) budget.spend(name, estimate(stepBytes), estimate(writtenBytes));
     },
     hasRunOut: () => hasRunOut,
@@ -138,14 +139,14 @@ async function startStream(
     tools,
     ...(stepsLeft <= 0 && { toolChoice: 'none' as const }),
     maxOutputTokens: prompt.maxOutputTokens,
-    includeRawChunks: true, // the SDK leaves out what OpenAI says when it refuses
-    maxRetries: 0, // our own, which know the next model and our clock
+    includeRawChunks: true, // the SDK leaves out OpenAI's text of a refusal
+    maxRetries: 0, // our own retries know the next model and our clock
     abortSignal: signal,
     stopWhen: [
       stepCountIs(Math.max(1, stepsLeft)),
       ({ steps }) => spending.isOver(steps.at(-1)?.response.messages),
     ],
-    onError: () => {}, // it comes with the stream
+    onError: () => {}, // the error also comes with the stream
   });
 }
 
@@ -207,7 +208,7 @@ function toAnswer(
   };
 }
 
-// A refusal is an answer: asking again, or somebody else, until one does not refuse is not ours to do.
+// A refusal is an answer: we do not retry, or try other models, until one complies.
 const sayRefused = 'The model declined to answer this.';
 
 // In OpenAI's two protocols.
@@ -221,20 +222,20 @@ function refusalOf(chunk: unknown): string {
   return typeof text === 'string' ? text : '';
 }
 
-// Instead of an answer: nothing was read.
+// Sent instead of an answer: the provider has read nothing.
 const isError = (chunk: unknown): boolean => {
   const { type, error } = Object(chunk) as { type?: unknown; error?: unknown };
   return type === 'error' || Boolean(error);
 };
 
-const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own words
+const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own format
 const estimate = (bytes: number): number => Math.ceil(bytes / 4);
-// Some providers tell nothing, and some tell nonsense.
-const told = (tokens: number | undefined): number | undefined =>
-  Number.isInteger(tokens) && tokens! > 0 && tokens! <= limits.tokensTold ? tokens : undefined;
+// Some providers report no usage, and some report nonsense.
+const plausible = (tokens: number | undefined): number | undefined =>
+  Number.isInteger(tokens) && tokens! > 0 && tokens! <= limits.tokensReported ? tokens : undefined;
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
-// Ends an attempt that takes too long, or that has gone silent.
+// Ends an attempt that takes too long or has stopped producing output.
 function createWatch({ clock, signal }: Attempt) {
   const over = new AbortController();
   const late = new AbortController();
@@ -252,7 +253,7 @@ function createWatch({ clock, signal }: Attempt) {
       await rest(leftMs);
     }
   };
-  watchSilence().catch(() => {}); // it was over before that
+  watchSilence().catch(() => {}); // the attempt ended first
   const joined = AbortSignal.any([signal, late.signal]);
   return {
     signal: joined,
@@ -267,7 +268,7 @@ function createWatch({ clock, signal }: Attempt) {
 
 type LooseMessage = { role: string; content: string | readonly { type: string; [field: string]: unknown }[] };
 
-// What the log keeps of a model's message: no reasoning, no files, nothing of one provider only.
+// What the log keeps of a model's message: no reasoning, no files, nothing specific to one provider.
 function readMessage({ role, content }: LooseMessage): Message[] {
   if (typeof content === 'string') return role === 'assistant' ? [{ role, content: cleanText(content) }] : [];
   const parts = content.flatMap((part): Part[] => {
@@ -285,14 +286,14 @@ function readMessage({ role, content }: LooseMessage): Message[] {
 const partsOf = (messages: readonly Message[]): Part[] =>
   messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
 
-// Each call has an id of its own, also where a provider counts them anew with every step, or leaves them empty: what is
-// done for a call is done once for its id.
+// Gives each call a unique id. Some providers number calls anew in every step, or leave ids empty, but a call is
+// executed once per id.
 function withOwnIds(messages: readonly Message[], before: readonly Message[]): Message[] {
   const taken = new Set(
     partsOf(before).flatMap(part => (part.type === 'tool-call' ? [part.toolCallId] : [])),
   );
   const counts = new Map<string, number>();
-  const open = new Map<string, string[]>(); // ids of calls without a result, by what the model calls them
+  const open = new Map<string, string[]>(); // ids of calls without a result, by the model's own id
   const newId = (said: string): string => {
     const name = said || 'call';
     let id = name;
@@ -332,6 +333,6 @@ function openCalls(messages: readonly Message[]): ModelCall[] {
   );
 }
 
-// Arguments that were no JSON come as the text they were; providers take an object and nothing else.
+// Arguments that were invalid JSON arrive as text, but providers accept only an object.
 const asObject = (input: unknown): unknown =>
   typeof input === 'object' && input !== null ? input : { malformed: String(input).slice(0, 1000) };

@@ -2,7 +2,7 @@ import { inSpan, isTracing, type TracedSpan } from '@stak/kit';
 import type { LanguageModel, LanguageModelMiddleware } from 'ai';
 import type { ModelName } from './models.ts';
 
-// Requests to models as spans by OpenTelemetry's conventions for generative AI, without anything that was said.
+// Requests to models as spans by OpenTelemetry's conventions for generative AI, without any content.
 // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 
 export const inModelSpan = <T>(
@@ -15,14 +15,14 @@ export const inModelSpan = <T>(
     'gen_ai.provider.name': providerNames[provider] ?? provider,
     'gen_ai.request.model': model,
   };
-  // Providers' errors quote requests, and the SDK's quote answers.
+  // Providers' errors quote requests, and the SDK's quote responses.
   return inSpan(`${operation} ${model}`, { kind: 'client', attributes, quietErrors: true }, work);
 };
 
-// Where the conventions have a name of their own.
+// Providers for which the conventions have a different name.
 const providerNames: Record<string, string> = { bedrock: 'aws.bedrock', google: 'gcp.gemini' };
 
-/** The model, with a span for each request that a process which records traces makes to it. */
+/** Returns the model with a span for each request, in a process that records traces. */
 export async function traceModel(model: LanguageModel, name: ModelName): Promise<LanguageModel> {
   if (!isTracing()) return model;
   const { wrapLanguageModel } = await import('ai');
@@ -37,7 +37,7 @@ type Wrapped = Parameters<typeof import('ai').wrapLanguageModel>[0]['model'];
 type Streamed = Awaited<ReturnType<Wrapped['doStream']>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-// The span is over with the stream: at its end, at its error, or when nobody reads it any more.
+// The span ends with the stream: at its end, on an error, or when its reader cancels.
 const streamInSpan = (
   name: ModelName,
   doStream: () => PromiseLike<Streamed>,

@@ -3,7 +3,7 @@ import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 import { createProviders, type Provider, type ProvidersConfig } from './providers.ts';
 
-// Dollars for a million tokens, which is millionths of a dollar for one.
+// Dollars per million tokens, or millionths of a dollar per token.
 export type Price = { input: number; output: number };
 export type ModelName = { provider: string; model: string };
 
@@ -11,14 +11,14 @@ export type Models = {
   // Undefined for a provider that is not configured, and for a model that the operator does not allow.
   find(name: ModelName): Promise<LanguageModel | undefined>;
   priceOf(name: ModelName): Price | undefined;
-  // What the operator's limits count for a model. More than it costs, where nobody said what it costs.
+  // The price that the operator's limits assume for a model. If its price is unknown, higher than it can be.
   limitPriceOf?(name: ModelName): Price;
-  // What texts are compared by, if the operator has chosen one.
+  // The model that compares texts by meaning, if the operator has chosen one.
   readonly embedding?: { name: ModelName; find(): Promise<EmbeddingModel> };
   readonly default?: ModelName; // for tenants that chose none
   readonly fallback?: ModelName; // for every tenant, after its own choices
-  readonly maxTokens?: number; // of one answer, whatever the tenant says
-  readonly providers?: readonly string[]; // those that are configured
+  readonly maxTokens?: number; // of one answer; overrides the tenant's setting
+  readonly providers?: readonly string[]; // the configured ones
   // Why there is no default, and where to set one.
   readonly missing?: string;
   list?(): Promise<ModelName[]>;
@@ -31,24 +31,24 @@ export type ModelsConfig = ProvidersConfig & {
   default?: ModelName;
   fallback?: ModelName;
   embedding?: ModelName; // compares texts by meaning
-  allowed?: readonly string[]; // `provider/model`, with `*` for any; all, if there are none
+  allowed?: readonly string[]; // `provider/model`, with `*` as a wildcard; all models if empty
   maxTokens?: number;
-  // Where the operator sets providers and the default, for those who find none.
+  // Where the operator sets providers and the default, for the error if there are none.
   setup?: { provider: string; model: string };
 };
 
 export const modelText = ({ provider, model }: ModelName): string => `${provider}/${model}`;
 
-// A tenant that chose nothing has this in both settings.
+// The value of both settings for a tenant that has not chosen a model.
 export const operatorsChoice = 'default';
 
-// The dearest that any provider lists. A server of one's own costs nothing, unless it is given a price.
+// The highest price of any provider. Self-hosted servers cost nothing, unless they are given a price.
 const unknownPrice: Price = { input: 15, output: 75 };
 const noPrice: Price = { input: 0, output: 0 };
 
 export function createModels(config: ModelsConfig, clock: Pick<Clock, 'now'> = { now: Date.now }): Models {
   const { prices = {}, fallback, allowed = [], maxTokens } = config;
-  const priced = new Map(Object.entries(prices)); // a tenant names its model as it likes
+  const priced = new Map(Object.entries(prices)); // a Map, because tenants may choose any name for a model
   const providers = createProviders(config);
   const isAllowed = (name: ModelName) =>
     allowed.length === 0 || allowed.some(pattern => matches(pattern, modelText(name)));
@@ -118,7 +118,7 @@ const listed = (names: readonly string[]): string => {
   return some.join(', ') + (names.length > some.length ? ` and ${names.length - some.length} more` : '');
 };
 
-// Providers list dated versions, and take the name without the date, or with `latest` for it.
+// Providers list dated versions, and accept the name without the date or with `latest` instead.
 const isSame = (known: string, asked: string): boolean => {
   const name = asked.replace(/-latest$/, '');
   return (
@@ -162,7 +162,7 @@ function describeMissing(
   return undefined;
 }
 
-// Lists change rarely. One that could not be read is asked for again soon.
+// Lists change rarely. If reading one fails, it is retried soon.
 function cachedList(provider: Provider, clock: Pick<Clock, 'now'>): () => Promise<string[] | undefined> {
   let untilMs = 0;
   let list: Promise<string[] | undefined> | undefined;

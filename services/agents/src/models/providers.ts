@@ -1,26 +1,26 @@
 import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 
-// Who serves models. The SDKs take a second and 40 MB to load, so nothing is loaded before a model is asked.
+// Providers of models. The SDKs take a second and 40 MB to load, so each is loaded on first use.
 
 export type ProvidersConfig = {
-  // Credentials are found as the AWS SDK finds them: environment, profile, container or instance role. Those given
-  // here are for tests.
+  // Credentials are found as the AWS SDK finds them: environment, profile, container or instance role. Those given here
+  // are for tests.
   bedrock?: { region: string; accessKeyId?: string; secretAccessKey?: string; baseURL?: string };
   anthropic?: { apiKey: string; baseURL?: string };
   openai?: { apiKey: string; baseURL?: string };
   google?: { apiKey: string; baseURL?: string };
-  // Ollama, vLLM, LM Studio and others that speak OpenAI's protocol.
+  // Ollama, vLLM, LM Studio and others that implement OpenAI's protocol.
   openaiCompatible?: { baseURL: string; apiKey?: string };
 };
 
 export type Provider = {
   find(model: string): Promise<LanguageModel>;
-  findEmbedding?(model: string): Promise<EmbeddingModel>; // missing: it serves none
-  readonly defaultModel?: string; // used if this provider is the only one, and nothing else is said
-  // The ids it serves; undefined if it cannot be asked.
+  findEmbedding?(model: string): Promise<EmbeddingModel>; // undefined if it has no embedding models
+  readonly defaultModel?: string; // used if this provider is the only one and no model is configured
+  // The ids of its models; undefined if it cannot be reached.
   list(): Promise<string[] | undefined>;
-  isKnown?(model: string): boolean; // where there is no list to look into
+  isKnown?(model: string): boolean; // if there is no list to check
 };
 
 export type ProviderName = 'anthropic' | 'bedrock' | 'google' | 'openai' | 'openai-compatible';
@@ -93,12 +93,12 @@ const compatibleProvider = (options: NonNullable<ProvidersConfig['openaiCompatib
   list: () => listIds(`${options.baseURL}/models`, options.apiKey ? bearer(options.apiKey) : {}),
 });
 
-// What InvokeModel takes: a model, an inference profile with the geography before it, or an ARN.
+// What InvokeModel accepts: a model, an inference profile prefixed with its geography, or an ARN.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
 const bedrockId = /^(?:arn:aws[\w-]*:bedrock:.+|(?:[a-z]{2,6}(?:-gov)?\.)?[a-z0-9-]+\.[a-z0-9][\w.:-]+)$/;
 const claudeId = /^claude-[a-z0-9-]+-\d{8}$/;
 
-// Claude is served through inference profiles only, and Anthropic's own ids have another form there.
+// Claude is available through inference profiles only, which use another form of Anthropic's ids.
 function bedrockModelId(model: string, region: string): string {
   if (!claudeId.test(model)) return model;
   const [geography] = /^(?:us|eu)(?=-(?!gov))/.exec(region) ?? ['global'];
@@ -126,7 +126,7 @@ function bedrockProvider(options: NonNullable<ProvidersConfig['bedrock']>): Prov
 
 const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` });
 
-// `{"data": [{"id"}]}`, as OpenAI and Anthropic answer, or `{"models": [{"name": "models/…"}]}`, as Google does.
+// `{"data": [{"id"}]}` from OpenAI and Anthropic, or `{"models": [{"name": "models/…"}]}` from Google.
 async function listIds(url: string, headers: Record<string, string>): Promise<string[] | undefined> {
   try {
     const response = await boundedFetch(url, { headers, signal: AbortSignal.timeout(limits.modelListMs) });
@@ -143,7 +143,7 @@ async function listIds(url: string, headers: Record<string, string>): Promise<st
   }
 }
 
-// Nothing else ends a response that goes on for ever: the SDK keeps what it has read.
+// Nothing else ends an endless response: the SDK buffers everything it reads.
 const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (!response.body) return response;

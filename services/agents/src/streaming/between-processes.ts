@@ -2,9 +2,9 @@ import type { Peers } from '@stak/kit';
 import * as limits from '../limits.ts';
 import type { Live, LiveEvent } from './live-answers.ts';
 
-// Events of answers go from the process that makes them to those where somebody follows them, and to no other. A
-// process says what it follows; the one that makes the answer sends it all events so far, and then each as it comes.
-// What gets lost on the way ends the copy: the follower then gets the whole answer from the table.
+// Sends the events of answers from the process that makes them to the processes where clients follow them. A process
+// announces what it follows; the process that makes the answer sends it all events so far, and then each new one. If a
+// message is lost, the copy ends, and the follower reads the whole answer from the table.
 
 type Message =
   | { kind: 'follow' | 'unfollow'; keys: readonly string[] }
@@ -20,20 +20,20 @@ type Message =
 
 export type AnswerSharingDeps = {
   peers: Peers;
-  find(key: string): Live | undefined; // made here
+  find(key: string): Live | undefined; // answers made here
   mirror(id: string, isResumed: boolean, onEnd: () => void): Live;
-  ring(key: string): void; // those who listen here
+  notify(key: string): void; // wakes listeners in this process
 };
 
 const topic = 'agents answers';
 
-export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharingDeps) {
-  const followed = new Map<string, number>(); // here, by how many
+export function createAnswerSharing({ peers, find, mirror, notify }: AnswerSharingDeps) {
+  const followed = new Map<string, number>(); // in this process: key, number of followers
   const copies = new Map<string, { live: Live; from: string }>();
-  const followers = new Map<string, Map<string, { live?: string; sent: number }>>(); // elsewhere: key, process
+  const followers = new Map<string, Map<string, { live?: string; sent: number }>>(); // in other processes: key, process
   const send = (message: Message, to?: string) => peers.send(topic, message, to);
 
-  // What that process has not got yet.
+  // Sends the events that the process does not have yet.
   function share(key: string, live: Live, to: string, state: { live?: string; sent: number }): void {
     if (state.live !== live.id) Object.assign(state, { live: live.id, sent: 0 });
     do {
@@ -70,10 +70,10 @@ export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharing
     if (copy?.id !== id) {
       if (at !== 0) return;
       copy?.end();
-      const begun = mirror(id, isResumed, () => ring(key));
+      const begun = mirror(id, isResumed, () => notify(key));
       copies.set(key, { live: begun, from });
       copy = begun;
-      ring(key);
+      notify(key);
     }
     if (at === copy.events.length) for (const event of events) copy.push(event);
     if (isOver || at + events.length !== copy.events.length) copy.end();
@@ -96,7 +96,7 @@ export function createAnswerSharing({ peers, find, mirror, ring }: AnswerSharing
   return {
     find(key: string): Live | undefined {
       const copy = copies.get(key)?.live;
-      // One that is over has nothing new for those who come now; what came of it is in the table.
+      // A copy that has ended without a reply has nothing for new followers: the result is in the table.
       return copy && (!copy.isOver || copy.events.at(-1)?.event === 'reply') ? copy : undefined;
     },
     follow(key: string): () => void {

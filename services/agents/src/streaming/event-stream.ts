@@ -12,8 +12,9 @@ import type { Live, LiveEvent } from './live-answers.ts';
 
 type Address = ConversationKey & { message_id: string };
 
-// The events of one answer, as they happen, in this process or in another one that shares the store; a client that
-// was away gets what it missed. Where processes cannot reach each other, the whole answer comes when it is there.
+// Streams the events of one answer as they happen, in this process or in another one that shares the store. A client
+// that reconnects gets the events it missed. If processes cannot reach each other, the answer is sent whole when it is
+// done.
 export const followAnswer =
   (service: Service, address: Address, outcome?: Promise<TurnItem | undefined>) =>
   async (afterId: string | undefined, sink: EventSink): Promise<void> => {
@@ -25,14 +26,14 @@ export const followAnswer =
       while (!sink.signal.aborted) {
         const live = service.hub.find(address);
         if (live && (await writer.follow(live)) === 'replied') return;
-        // The turn may begin later, behind another one, or be begun again after it failed: then it is followed.
+        // The turn may start later, after another one, or start again after a failure.
         answer ??= awaitAnswer(service, address);
         const begun = listening.wait(limits.busyWaitMs, sink.signal).then(() => 'begun' as const);
         const found = await Promise.race([answer, begun]);
         if (found === 'begun') continue;
         if (found) return writer.reply(showReply(found, address.message_id));
-        answer = undefined; // it takes longer than anybody waits at a time
-        if (await tellPaused(service, address, writer))
+        answer = undefined; // not answered within the wait; try again
+        if (await reportPause(service, address, writer))
           await listening.wait(limits.pausedPollMs, sink.signal);
       }
     } catch (error) {
@@ -45,9 +46,9 @@ export const followAnswer =
     }
   };
 
-// Whether the turn waits for an approval. A reader that has not seen it pause gets what happened until then, and each
-// approval once.
-async function tellPaused(
+// Returns whether the turn waits for an approval. Sends what happened before the pause to a client that has not seen
+// it, and each approval once.
+async function reportPause(
   service: Service,
   address: Address,
   writer: ReturnType<typeof createWriter>,
@@ -59,31 +60,31 @@ async function tellPaused(
   const approvals = await readApprovals(service, address, progress);
   const isOurs = progress.message_ids.includes(address.message_id);
   const events = replayEvents(progress, approvals);
-  writer.pause(progress, isOurs ? events : events.slice(-1)); // behind another turn: why it waits
+  writer.pause(progress, isOurs ? events : events.slice(-1)); // behind another turn: only why it waits
   return true;
 }
 
-// Numbers what it sends, from 0 or after what the client has. The events of a turn are numbered from 1.
+// Numbers its events, from 0 or after the client's last one. The events of a turn are numbered from 1.
 function createWriter(sink: EventSink, message_id: string, afterId: string | undefined) {
   let next = afterId === undefined ? 0 : Number(/^\d{1,9}$/.exec(afterId)?.[0] ?? 0) + 1;
-  // A turn that goes on after a pause begins with what happened before, in other pieces than the client may have.
-  const isLater = (live: Live) => live.isResumed && (afterId !== undefined || toldOf !== undefined);
+  // A turn that resumes after a pause repeats earlier events, perhaps split differently from what the client has.
+  const isLater = (live: Live) => live.isResumed && (afterId !== undefined || sentApprovals !== undefined);
   let followed: { live: Live; from: number } | undefined;
   const send = (event: string, data: unknown) => sink.send({ id: String(next++), event, data });
-  let toldOf: string | undefined; // the approvals that a turn waits for
+  let sentApprovals: string | undefined; // the approvals that were sent
   const reply = (data: unknown) => send('reply', { ...(data as object), message_id });
   return {
     send,
     reply,
     pause({ calls }: Progress, events: readonly LiveEvent[]) {
       const waitsFor = idsOf(calls);
-      if (toldOf === waitsFor) return;
-      toldOf = waitsFor;
+      if (sentApprovals === waitsFor) return;
+      sentApprovals = waitsFor;
       for (const { event, data } of events) send(event, data);
     },
     async follow(live: Live): Promise<'replied' | 'over'> {
       const isAnother = followed ? followed.live !== live : isLater(live);
-      if (isAnother) send('restart', {}); // what came of the last one does not count, or comes again
+      if (isAnother) send('restart', {}); // earlier events are void, or are repeated
       if (followed?.live !== live) followed = { live, from: isAnother ? next : 1 };
       while (!sink.signal.aborted) {
         for (let i = next - followed.from; i < live.events.length; i = next - followed.from) {
@@ -93,7 +94,7 @@ function createWriter(sink: EventSink, message_id: string, afterId: string | und
             return 'replied';
           }
           if (event === 'waiting')
-            toldOf = idsOf((data as { approvals: { approval_id: string }[] }).approvals);
+            sentApprovals = idsOf((data as { approvals: { approval_id: string }[] }).approvals);
           send(event, data);
           await sink.ready();
         }

@@ -6,29 +6,29 @@ import { createAnswerSharing } from './between-processes.ts';
 export type LiveEvent = Required<Pick<ServerEvent, 'event' | 'data'>>;
 type Address = { tenant_id: string; conversation_id: string; message_id: string };
 
-// The events of an answer that is being made, kept while it is: a client that comes back gets those it missed.
+// The events of an answer in progress, kept so that a client that reconnects gets those it missed.
 export type Live = {
   readonly id: string;
-  readonly isResumed: boolean; // it begins with what happened before it was paused
+  readonly isResumed: boolean; // starts with what happened before the pause
   readonly events: readonly LiveEvent[];
   readonly isOver: boolean;
   push(event: LiveEvent): void;
   end(): void;
-  // Until there is more, or it is over.
+  // Resolves when there are more events, or it is over.
   next(mostMs: number, signal: AbortSignal): Promise<void>;
 };
 
 export type Hub = {
-  // One answer may be to several messages.
+  // One answer may be for several messages.
   open(addresses: readonly Address[], options?: { isResumed?: boolean }): Live;
   // Made here, or in another process and followed from here.
   find(address: Address): Live | undefined;
-  // Somebody waits for the outcome of a message, or follows its events, whichever process brings them about.
+  // Waits for the outcome of a message, or follows its events, in whichever process they happen.
   listen(address: Address, options?: { isFollowing?: boolean }): Listening;
   settle(address: Address): void;
   settleAll(): void;
   listeners(): number;
-  readonly wanted: Notifier; // rung when somebody begins to listen
+  readonly wanted: Notifier; // notified when a client begins to listen
 };
 
 type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; close(): void };
@@ -41,12 +41,12 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   const listeners = new Map<string, Set<Notifier>>();
   const wanted = createNotifier(clock);
 
-  const ring = (key: string) => {
+  const notify = (key: string) => {
     for (const notifier of listeners.get(key) ?? []) notifier.notify();
   };
-  const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, ring });
+  const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, notify });
 
-  // An answer that another process makes.
+  // A copy of an answer that another process makes.
   function mirror(id: string, isResumed: boolean, onEnd: () => void): Live {
     return createLive(clock, id, { isResumed, onEnd });
   }
@@ -60,12 +60,12 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
         onEnd() {
           for (const key of keys) if (lives.get(key) === live) lives.delete(key);
           sharing?.push(keys, live);
-          for (const key of keys) ring(key);
+          for (const key of keys) notify(key);
         },
       });
       for (const key of keys) {
         lives.set(key, live);
-        ring(key);
+        notify(key);
       }
       sharing?.push(keys, live);
       return live;
@@ -87,9 +87,9 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
         },
       };
     },
-    settle: address => ring(textOf(address)),
+    settle: address => notify(textOf(address)),
     settleAll() {
-      for (const key of listeners.keys()) ring(key);
+      for (const key of listeners.keys()) notify(key);
     },
     listeners: () => listeners.size,
     wanted,
@@ -102,7 +102,7 @@ function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: Live
   const events: LiveEvent[] = [];
   const notifiers = new Set<Notifier>();
   let isOver = false;
-  const ring = () => {
+  const notifyAll = () => {
     for (const notifier of notifiers) notifier.notify();
   };
   return {
@@ -116,13 +116,13 @@ function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: Live
       if (isOver || events.length >= limits.eventsKept) return;
       events.push(event);
       onPush?.();
-      ring();
+      notifyAll();
     },
     end() {
       if (isOver) return;
       isOver = true;
       onEnd();
-      ring();
+      notifyAll();
     },
     async next(mostMs, signal) {
       const seen = events.length;

@@ -2,7 +2,7 @@ import type { EventSink } from '@stak/http';
 import type { showApproval } from '../approvals/views.ts';
 import type { showReply } from '../conversations/views.ts';
 
-// The stream protocol of the AI SDK's UI messages, for `useChat`: what our own events say, as its chunks.
+// The stream protocol of the AI SDK's UI messages, for `useChat`: converts our events to its chunks.
 // https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
 
 type Reply = ReturnType<typeof showReply>;
@@ -11,11 +11,11 @@ type Event = { event?: string; data: unknown };
 
 export const uiStreamHeader = ['x-vercel-ai-ui-message-stream', 'v1'] as const;
 
-// The client has the message up to where somebody had to agree to something: what comes from there on goes into it.
+// The client has the message up to an approval. What follows is appended to it.
 export type Continued = { messageId: string };
 
-// A sink for followAnswer that writes chunks to the client's. The stream ends where the turn waits for an approval:
-// clients send it as a request of its own.
+// A sink for followAnswer that writes chunks to the client's sink. The stream ends if the turn waits for an approval,
+// because clients send that as a separate request.
 export function uiSink(sink: EventSink, continued?: Continued): EventSink {
   const over = new AbortController();
   const translate = createTranslator(
@@ -31,9 +31,9 @@ function createTranslator(
   stop: () => void,
   continued: Continued | undefined,
 ): (event: Event) => void {
-  let isKnown = continued !== undefined; // what comes first, the client has
+  let isKnown = continued !== undefined; // skip what the client already has
   let isStep = false;
-  const calls = new Set<string>(); // that the client knows of
+  const calls = new Set<string>(); // known to the client
   const denied = new Set<string>();
   let parts = 0; // of text
   let openText: string | undefined;
@@ -99,7 +99,7 @@ function createTranslator(
     } else if (event === 'skill') {
       closeText();
       const { tool_call_id: toolCallId, name: toolName, input } = fields;
-      if (toolCallId === undefined) return; // of a process of the version before
+      if (toolCallId === undefined) return; // from a process of the previous version
       calls.add(String(toolCallId));
       if (isKnown) return;
       openStep();
@@ -110,7 +110,7 @@ function createTranslator(
       if (error === undefined) send({ type: 'tool-output-available', toolCallId, output, dynamic: true });
       else send({ type: 'tool-output-error', toolCallId, errorText: String(error), dynamic: true });
     } else if (event === 'restart') {
-      // The protocol takes nothing back: what came before this part is void.
+      // The protocol cannot retract anything, so this part marks everything before it as void.
       if (isKnown) return;
       closeText();
       hasText = false;

@@ -17,23 +17,24 @@ import {
 export type Incoming = Omit<MessageItem, 'status' | 'accepted_at' | 'epoch' | 'seq' | 'reason' | 'ttl'>;
 
 export type Accepted =
-  | { kind: 'held'; held: Held } // and it is up to us to answer
+  | { kind: 'held'; held: Held } // and this process must answer it
   | { kind: 'queued' } // the holder of the lease, or a worker, answers it with the other waiting messages
   | { kind: 'busy' }
   | { kind: 'repeated' }
   | { kind: 'absent' }; // there is no such conversation, or not for this user
 
 export type AcceptMode = {
-  asUser?: string; // the conversation has to be this user's
+  asUser?: string; // the conversation must belong to this user
   whenBusy: 'queue' | 'refuse';
-  waitsMs?: number; // for more of a burst, instead of being answered now
+  waitsMs?: number; // waits for more messages of a burst instead of being answered now
 };
 
 const isThere: Condition<StateItem> = or({ is_deleted: is.absent }, { is_deleted: false });
 const isOpen: Condition<StateItem> = { paused: is.absent }; // no turn waits for an approval
 const hasRoom: Condition<StateItem> = { waiting_count: is.below(limits.waitingMessages) };
 
-// From here on the message is not lost: it waits in the table until a turn answers it. The same message twice is one.
+// Once accepted, a message is not lost: it waits in the table until a turn answers it. Accepting it twice has no
+// further effect.
 export async function acceptMessage(
   service: Service,
   incoming: Incoming,
@@ -45,15 +46,15 @@ export async function acceptMessage(
   const taken = await put(service, incoming, mode, isOurs, lease);
   if (taken.kind === 'done') {
     const known = await readState(service, incoming);
-    if (known?.fence !== lease.fence) return { kind: 'queued' }; // cleared already: the message says so
+    if (known?.fence !== lease.fence) return { kind: 'queued' }; // already cleared: the message's outcome says so
     return { kind: 'held', held: { key: keyOf(incoming), fence: lease.fence, state: known } };
   }
   if (taken.kind !== 'leased') return taken;
   return mode.whenBusy === 'refuse' ? { kind: 'busy' } : queue(service, incoming, mode, 0);
 }
 
-// Behind a turn that is being made or waits for an approval, or until a burst is over. The holder of a lease looks
-// again when it commits.
+// Queues the message behind a turn that is in progress or waits for an approval, or until a burst is over. The holder
+// of a lease looks again when it commits.
 async function queue(
   service: Service,
   incoming: Incoming,
@@ -68,7 +69,7 @@ async function queue(
       fence: known?.fence === undefined ? is.absent : known.fence,
       paused: known?.paused === undefined ? is.absent : known.paused,
     };
-    const isBehind = known?.paused !== undefined && !isHeld; // due when that turn is, and no earlier
+    const isBehind = known?.paused !== undefined && !isHeld; // due together with that turn
     const due = isBehind ? {} : dueAt(service, incoming, dueMs);
     const outcome = await put(service, incoming, mode, asSeen, due);
     if (outcome.kind === 'leased') continue;

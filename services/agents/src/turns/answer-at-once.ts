@@ -30,16 +30,16 @@ import { replyAtOnce } from './reply.ts';
 export type AtOnce = {
   incoming: Incoming;
   tenant: Entered;
-  head: Head | undefined; // if it was read already
-  asUser: string | undefined; // the conversation has to be this user's, and there has to be one
-  draft: Draft; // of a conversation that is new
+  head: Head | undefined; // if already read
+  asUser: string | undefined; // the conversation must exist and belong to this user
+  draft: Draft; // of a new conversation
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
 };
 
-// A greeting, or a question that nobody can answer, needs no lease: it is accepted and answered by one write of turn,
-// state and documented item, on the condition that nobody works on the conversation or changed it. A new conversation
-// begins with the same write. Undefined if that is not so, or if there is more to be done: then the message is accepted
-// first and answered under a lease.
+// A greeting, or a question that no model or skill can answer, needs no lease. It is accepted and answered by one write
+// of turn, state and documented item, on the condition that no one works on the conversation or has changed it. A new
+// conversation is created in the same write. Returns undefined if the condition fails or if there is more to do: then
+// the message is accepted first and answered under a lease.
 export async function answerAtOnce(
   service: Service,
   { incoming, ...given }: AtOnce,
@@ -84,8 +84,8 @@ export async function answerAtOnce(
     ...receipt,
   ];
   try {
-    // Past the last number until the state counts it. One that a crash left there makes way under a lease; without a
-    // state nobody would find it, so the first one is written together with that.
+    // The turn is invisible until the state counts it. If a crash leaves it uncounted, a turn under a lease replaces
+    // it. A new conversation has no state to find it by, so its first turn is written in the same transaction.
     await service.store.writeInOrder(isNew ? [[...first, ...steps]] : [first, steps], {
       pattern: 'answer at once',
     });
@@ -107,7 +107,7 @@ function beginConversation(key: ConversationKey, draft: Draft, nowMs: number) {
   return { head, state };
 }
 
-// When a worker looks next is written only if it has to look sooner: the index costs as much as the item.
+// Sets the next time for a worker only if it is earlier, because writing the index costs as much as writing the item.
 function countTurn(
   service: Service,
   known: StateItem,

@@ -37,20 +37,20 @@ export type Commit = {
   mostTokens?: number; // in the window of a model
   answered?: readonly MessageItem[];
   reply?: string; // for a channel
-  remembers?: boolean; // what is said here may be summarised
-  paused?: Progress; // the turn was written down before, and is over now
-  replaces?: boolean; // whatever was there: these turns begin anew
+  remembers?: boolean; // the turns may be summarised
+  paused?: Progress; // the turn was stored earlier, and is finished now
+  replaces?: boolean; // these turns replace the whole conversation
   keepsLease?: boolean;
 };
 
-// The documented item changed while a turn was made: what it is now has to be looked at first.
+// The documented item changed during the turn, and must be read again first.
 export class HeadMoved extends Error {
   override readonly name = 'HeadMoved';
 }
 
 // Writes turns, the documented item and the receipts together, on the condition that the lease is still held and the
-// conversation was not cleared. More turns than a transaction takes lie past the last number until the last of them
-// makes all visible.
+// conversation was not cleared. If the turns do not fit in one transaction, the earlier ones stay invisible until the
+// last transaction counts them all.
 export async function commitTurns(service: Service, held: Held, commit: Commit): Promise<TurnItem[]> {
   const nowMs = service.clock.now();
   const epoch = commit.replaces ? nextEpoch(held.state.epoch, nowMs) : held.state.epoch;
@@ -89,14 +89,14 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     }
     if (!commit.keepsLease) {
       held.isReleased = true;
-      if (next.due_at <= nowMs) service.notifier.notify(); // more came meanwhile, or is to be removed
+      if (next.due_at <= nowMs) service.notifier.notify(); // more has arrived meanwhile, or must be removed
     }
     return items;
   }
   throw cleared();
 }
 
-// No epoch is used twice, also not by a conversation that was deleted and begun again under the same id.
+// Never uses an epoch twice, even if a conversation is deleted and created again with the same id.
 export const nextEpoch = (epoch: number, nowMs: number): number =>
   Math.max(epoch + 1, Math.floor(nowMs / 1000));
 
@@ -118,7 +118,7 @@ function chunkTurns(items: readonly TurnItem[]): TurnItem[][] {
   return chunks;
 }
 
-// Whether it was written. A message that arrived meanwhile is not a reason to give up; a lost lease is.
+// Returns whether it was written. A message that arrived meanwhile is not a reason to give up; a lost lease is.
 async function transact({ store }: Service, held: Held, steps: readonly NamedStep[]): Promise<boolean> {
   try {
     await store.transact(steps, { pattern: 'commit a turn' });
@@ -163,7 +163,7 @@ function nextState(
 // Greetings and commands are not worth remembering.
 const isMemorable = ({ routing, rule }: NewTurn): boolean => routing !== 'rule' || rule === 'no_model';
 
-// What is memorable is summarised when nobody has added to it for a while, or when it leaves the window.
+// Memorable turns are summarised when the conversation has been quiet for a while, or when they leave the window.
 type Noting = Pick<Commit, 'turns' | 'mostMessages' | 'mostTokens' | 'remembers' | 'replaces'> &
   Partial<Pick<Commit, 'tail'>>;
 
@@ -224,7 +224,7 @@ const plainTail = ({ tail, replaces }: Commit): PlainMessage[][] => (replaces ? 
 
 type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
   before: readonly PlainMessage[][];
-  isNew?: boolean; // it was not read, but made
+  isNew?: boolean; // newly made, not read
 };
 
 export function putHead(
@@ -248,7 +248,7 @@ export function putHead(
     ttl: ttlAfter(nowMs, limits.ttlDays),
   };
   if (isNew) return write.put(conversation, next, { ifAbsent: true });
-  // Another program sets `updated_at` and counts no version: either tells that it was here.
+  // Another program sets `updated_at` without counting a version, so either one shows that it wrote.
   const asRead = { updated_at: head.updated_at };
   return head.version === undefined
     ? write.put(conversation, { ...next, version: 1 }, { if: { ...asRead, version: is.absent } })

@@ -2,7 +2,7 @@ import { conflict, done, retryConflicts, tableErrors } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 
-// For changes that are decided on what was read. Undefined from an attempt means that another writer came first.
+// Retries a change that depends on what was read. An attempt returns undefined if another writer came first.
 export const retryOnConflict = <T>(
   { clock, random }: Pick<Service, 'clock' | 'random'>,
   attempt: () => Promise<T | undefined>,

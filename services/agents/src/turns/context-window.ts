@@ -2,7 +2,8 @@ import type { Message, Part } from '../conversations/message-format.ts';
 
 export type WindowLimits = { messages: number; tokens: number };
 
-// No tokenizer is everybody's. Four bytes a token is what English has; other scripts have more bytes and more tokens.
+// An estimate that needs no model's tokenizer: English has four bytes per token; other scripts have more bytes and more
+// tokens.
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
 const tokensOfMessage = ({ content }: Message): number =>
@@ -38,7 +39,7 @@ const idsOf = (messages: readonly Message[], type: 'tool-call' | 'tool-result'):
     ),
   );
 
-// A call without its result, or a result without its call, makes every provider refuse the whole conversation.
+// Providers refuse the whole conversation if a call has no result, or a result has no call.
 export function dropOrphans(messages: readonly Message[]): Message[] {
   const [calls, results] = [idsOf(messages, 'tool-call'), idsOf(messages, 'tool-result')];
   const isWhole = (part: Part): boolean => {

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { dueShardCount } from '../table.ts';
 import type { ConversationKey } from './lease.ts';
 
-// The shards of what is due, turns and summaries alike.
+// The shards of due work, for turns and summaries alike.
 export const createConversationShards = ({
   store,
   clock,

@@ -6,8 +6,8 @@ import { dueStates, state } from '../table.ts';
 export type ConversationKey = { tenant_id: string; conversation_id: string };
 export type StateItem = ItemOf<typeof state>;
 
-// Its holder writes the next turn. The fence is an id that was never used before, so a holder that was asleep
-// while others wrote, cleared or deleted finds that it holds nothing.
+// The holder writes the next turn. The fence is a new id for each lease, so a holder that was suspended while others
+// wrote, cleared or deleted notices that its lease is lost.
 export type Held = { key: ConversationKey; fence: string; state: StateItem; isReleased?: boolean };
 
 export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKey): ConversationKey => ({
@@ -15,7 +15,7 @@ export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKe
   conversation_id,
 });
 
-// When a worker has to look at the conversation. Every write of the state says so again.
+// When a worker must look at the conversation. Set by every write of the state.
 export const dueAt = (
   { dueShards }: Service,
   key: ConversationKey,
@@ -37,7 +37,7 @@ export const isLeased = ({ fence, leased_until }: StateItem, nowMs: number): boo
 export const readState = ({ store }: Pick<Service, 'store'>, key: ConversationKey) =>
   store.get(state, keyOfConversation(key), { consistent: true, pattern: 'read the state' });
 
-// Undefined if somebody else holds it, or there is nothing to hold.
+// Undefined if the lease is held by another, or there is nothing to lease.
 async function acquire(service: Service, key: ConversationKey): Promise<Held | undefined> {
   const lease = leaseOf(service, key);
   try {
@@ -54,7 +54,7 @@ async function acquire(service: Service, key: ConversationKey): Promise<Held | u
   }
 }
 
-// Keeps the lease while the work lasts, and calls it off when the lease is lost.
+// Renews the lease during the work, and aborts the work if the lease is lost.
 export async function whileHeld<T>(
   service: Service,
   held: Held,
@@ -70,7 +70,7 @@ export async function whileHeld<T>(
       await service.store.update(state, held.key, change, options);
     } catch (error) {
       if (isRefused(error)) lost.abort(error);
-      else service.log.warn({ err: error }, 'a lease was not renewed'); // the next renewal may be in time
+      else service.log.warn({ err: error }, 'a lease was not renewed'); // the next renewal may succeed in time
     }
   };
   const renewing = (async () => {
@@ -78,19 +78,19 @@ export async function whileHeld<T>(
       await service.clock.sleep(limits.renewMs, over.signal);
       await renew();
     }
-  })().catch(() => {}); // the work was over before that
+  })().catch(() => {}); // the work ended first
   try {
     return await work(lost.signal);
   } finally {
-    over.abort('over'); // a reason of its own, because the usual one is made with a stack trace
+    over.abort('over'); // a plain reason, because the default one captures a stack trace
     await renewing;
   }
 }
 
 type Work = Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until' | 'quiet_at'>;
 
-// When a worker has to look at a conversation that nobody holds: now if there is work, otherwise when it has
-// been quiet for a while or may have expired. What waits behind a paused turn waits as long as that.
+// When a worker must look at a conversation without a lease: now if there is work, otherwise when it has been quiet for
+// a while or may have expired. Messages behind a paused turn wait until that is due.
 export function dueWhenFree(
   { waiting_count, reply, has_stale, paused, paused_until = 0, quiet_at = Infinity }: Work,
   nowMs: number,
@@ -101,11 +101,11 @@ export function dueWhenFree(
   return waiting_count > 0 ? nowMs : Math.max(nowMs, Math.min(quiet_at, idleMs));
 }
 
-// A turn that waits for an approval: nobody works on it, and nothing behind it is answered.
+// A turn that waits for an approval: no worker runs it, and nothing behind it is answered.
 export const isPaused = ({ paused, paused_until = 0 }: StateItem, nowMs: number): boolean =>
   paused !== undefined && paused_until > nowMs;
 
-// Somebody may decide while the lease is held, and relies on its holder to see it.
+// A decision may come while the lease is held, and relies on its holder to notice.
 export const pauseAsSeen = ({ paused_until }: StateItem) => ({
   paused_until: paused_until === undefined ? is.absent : paused_until,
 });
@@ -118,8 +118,8 @@ type Released = {
   paused_until?: number;
 };
 
-// Gives the lease back and says when to look again. That depends on the state as it is then: messages that arrive
-// while the lease is held rely on its holder. A lease that was lost in the meantime is not ours to release.
+// Releases the lease and sets when to look again, based on the current state: messages that arrive while the lease is
+// held rely on its holder. A lease that was lost meanwhile is left alone.
 export async function release(
   service: Service,
   held: Held,
@@ -157,7 +157,7 @@ export async function release(
       const current = await readState(service, held.key);
       if (current?.fence !== held.fence) held.isReleased = true;
       else {
-        // Decided meanwhile: then that is when it goes on.
+        // Decided meanwhile: the turn continues at that time.
         if (current.paused_until !== held.state.paused_until) set.paused_until = undefined;
         held.state = current;
       }
@@ -165,8 +165,8 @@ export async function release(
   }
 }
 
-// Takes the lease, works, and gives the lease back however that ends. Work that has given it back itself is done.
-// False if somebody else holds the lease.
+// Takes the lease, works, and releases the lease whatever the result, unless the work has released it. Returns false if
+// the lease is held by another.
 export async function withLease(
   service: Service,
   key: ConversationKey,
@@ -183,15 +183,15 @@ export async function withLease(
   try {
     await work(held);
   } catch (error) {
-    await giveBack(limits.turnRetryMs).catch(() => {}); // at once it would fail again
+    await giveBack(limits.turnRetryMs).catch(() => {}); // an immediate retry would fail again
     throw error;
   }
   await giveBack(0);
   return true;
 }
 
-// Makes due now what a dead process had leased, instead of when its leases end. The index does not say who holds what,
-// so every conversation that becomes due within a lease is looked at.
+// Makes conversations leased by a dead process due now instead of when their leases end. The index does not contain the
+// holders, so it reads every conversation that becomes due within the time of a lease.
 export async function releaseGone(service: Service): Promise<void> {
   const nowMs = service.clock.now();
   const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.leaseMs } };
@@ -200,7 +200,7 @@ export async function releaseGone(service: Service): Promise<void> {
       const fence = (await readState(service, key))?.fence;
       if (fence === undefined || !(await service.owners.isGone(fence))) continue;
       const change = { set: dueAt(service, key, nowMs), remove: ['fence', 'leased_until'] as const };
-      // On the condition that the dead one still has it: other processes are doing the same.
+      // On the condition that the dead process still holds it: other processes do the same.
       await service.store
         .update(state, keyOfConversation(key), change, { if: { fence }, pattern: 'take over a lease' })
         .catch(error => {

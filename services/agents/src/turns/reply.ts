@@ -19,20 +19,20 @@ import { matchRule, type RuleMatch, sayFailed, sayHello, sayHelp, sayNoModel, sa
 
 export type Asked = {
   tenant: Entered;
-  refresh(): Promise<Entered>; // the tenant as it is when a skill is called
+  refresh(): Promise<Entered>; // reads the tenant again when a skill is called
   said: readonly string[]; // a burst has several
   message_ids: readonly string[];
   tail: readonly TurnItem[];
   skills: readonly Skill[]; // enabled
   scope: SkillScope;
-  progress?: Progress; // of a turn that was written down before: every call of it has its result
-  isLast?: boolean; // what it has done by now is told, also if no model does it
+  progress?: Progress; // of a stored turn: all of its calls have results
+  isLast?: boolean; // report what was done, even if no model can
   emit(event: LiveEvent): void;
 };
 export type Made = Pick<NewTurn, 'routing' | 'rule' | 'skills' | 'model'> &
   Pick<NewTurn, 'input_tokens' | 'output_tokens' | 'cost_micros'> & { messages: Message[] };
 
-// What has to be written down, and perhaps agreed to, before the turn goes on.
+// Calls that must be stored, and perhaps approved, before the turn continues.
 export type Unfinished = { progress: Progress };
 
 // Rules first, because they cost nothing; then a model with the tenant's skills as its tools.
@@ -53,7 +53,7 @@ async function beginReply(service: Service, asked: Asked): Promise<Made | Unfini
   );
 }
 
-// After its calls were made. If no model is there to say what came of them, we do, at the last attempt.
+// Continues after the calls were made. If no model can describe their results, the last attempt lists them itself.
 async function continueReply(service: Service, asked: Asked, progress: Progress): Promise<Made | Unfinished> {
   const { routing, skills, model, input_tokens, output_tokens, cost_micros, calls } = progress;
   const text = sayResults(calls);
@@ -69,7 +69,7 @@ async function continueReply(service: Service, asked: Asked, progress: Progress)
   return { routing, skills, model, input_tokens, output_tokens, cost_micros, messages };
 }
 
-// What a rule says without running anything, or that no model is there to say more. Undefined if it takes more.
+// Answers by a rule that runs nothing, or says that there is no model. Undefined if the message needs more.
 export async function replyAtOnce(
   service: Service,
   tenant: Entered,
@@ -118,7 +118,7 @@ const isPausing = (asked: Asked, skill: Skill): boolean =>
 type SoFar = Pick<Progress, 'routing' | 'messages'> &
   Partial<Pick<Progress, 'model' | 'input_tokens' | 'output_tokens' | 'cost_micros' | 'skills'>>;
 
-// The calls that the turn has come to, with who has to agree to each.
+// The calls of the turn so far, with who must approve each.
 function unfinished(
   { ids, clock }: Service,
   asked: Asked,
@@ -219,7 +219,7 @@ function whyNoModel({ models }: Service, { settings }: Entered): string {
     : missing;
 }
 
-// What a skill brought is worth keeping for the next turn, unless it is too much for one item.
+// Keeps the results of skills for the next turn, unless they are too large for one item.
 function boundMessages(messages: Message[], text: string): Message[] {
   const isWhole = messages.length > 0 && Buffer.byteLength(JSON.stringify(messages)) <= limits.turnBytes / 2;
   return isWhole ? messages : [{ role: 'assistant', content: cutBytes(text, limits.replyBytes) }];

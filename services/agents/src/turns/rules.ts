@@ -1,6 +1,6 @@
 import type { Skill } from '../skills/skill.ts';
 
-// What can be answered without a model: greetings, and skills that a message asks for by their triggers.
+// What can be answered without a model: greetings, and skills whose triggers match the message.
 export type RuleMatch =
   | { rule: 'greeting' }
   | { rule: 'help' }
@@ -13,7 +13,7 @@ const thanks =
   /^(?:thanks|thank you|thx|cheers|great, thanks|ok thanks|many thanks)(?: (?:so|very) much| a lot)?$/;
 const help = /^(?:help|what can you do|what do you do|commands|\?)$/;
 
-// Punctuation and case say nothing here; long texts are never a greeting, and too long for patterns.
+// Matching ignores punctuation and case. Longer texts are no greeting, and too long for patterns.
 const ruleChars = 500;
 const plain = (text: string): string =>
   text
@@ -72,7 +72,7 @@ const listOf = (skills: readonly Skill[]): string =>
 export const sayHello = (skills: readonly Skill[]): string => `Hello. ${listOf(skills)}`;
 export const sayHelp = (skills: readonly Skill[]): string => listOf(skills);
 export const sayWelcome = 'You are welcome.';
-// Said instead of an answer that nobody could give: never a text that pretends to be one.
+// The notice instead of an answer if there is no model. It must not read like an answer.
 export const sayNoModel = (missing: string, skills: readonly Skill[]): string =>
   `No model is configured, so I cannot answer this. ${missing}\n\n${listOf(skills)}`;
 export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

@@ -22,11 +22,11 @@ export type TurnRun = {
   held: Held;
   waiting: readonly MessageItem[];
   tenant: Entered;
-  paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it goes on
-  isLast?: boolean; // there is no other attempt
+  paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it resumes
+  isLast?: boolean; // no further attempt follows
 };
 
-// A turn belongs to the user of its conversation, also when a worker runs it: the worker enters as that user.
+// A turn belongs to the user of its conversation, even if a worker runs it: the worker acts as that user.
 export const turnPrincipal = (tenantId: string, userId: string | undefined): Principal => ({
   kind: 'endUser',
   tenantId,
@@ -34,8 +34,8 @@ export const turnPrincipal = (tenantId: string, userId: string | undefined): Pri
   scope: 'write',
 });
 
-// Answers everything that waits, under the lease, and commits once. Undefined if somebody has to agree to something
-// first: then the lease is given back. Rejects if there is no answer; what waits is then still there.
+// Answers all waiting messages under the lease, and commits once. Returns undefined, with the lease released, if an
+// approval is needed first. Rejects if there is no answer; the messages then still wait.
 export async function runTurn(service: Service, run: TurnRun): Promise<TurnItem | undefined> {
   const { held, waiting, paused } = run;
   const live = service.hub.open(waiting, { isResumed: paused !== undefined });
@@ -147,7 +147,7 @@ function scopeOf({ held, waiting, tenant, paused }: TurnRun, signal: AbortSignal
   };
 }
 
-// Of a burst that came with several tokens, what each of them holds.
+// For a burst with several tokens, the scopes that all of them have.
 function grantedTo(waiting: readonly MessageItem[]): string | undefined {
   const [first, ...rest] = waiting.flatMap(one =>
     one.granted === undefined ? [] : [one.granted.split(' ')],
@@ -155,7 +155,7 @@ function grantedTo(waiting: readonly MessageItem[]): string | undefined {
   return first?.filter(name => rest.every(other => other.includes(name))).join(' ');
 }
 
-// Most turns have two messages; a few more are read, and what does not fit is left out.
+// Most turns have two messages. Reads a few more turns than needed; what does not fit is left out.
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
 function newTurn(waiting: readonly MessageItem[], made: Made): NewTurn {

@@ -23,21 +23,21 @@ export type Sending = {
   tenant: Entered;
   conversation_id: string;
   content: string;
-  user_id: string | undefined; // of a conversation that is new
+  user_id: string | undefined; // of a new conversation
   key: string | undefined; // the caller's Idempotency-Key
-  isFollowed?: boolean; // the caller wants the events of the answer, not only the answer
+  isFollowed?: boolean; // the caller wants the answer's events, not only the answer
 };
 export type Sent = {
   message_id: string;
   isRepeated: boolean;
-  // Settled when the answer is there. Undefined after a while without one: the message goes on waiting.
+  // Resolves with the answer, or with undefined if it takes too long: the message keeps waiting.
   outcome: Promise<TurnItem | undefined>;
 };
 
 const dashboard = 'dashboard';
 
-// Accepts a message and answers it, here if nobody else is at it. The caller may go away: the turn goes on, and the
-// message knows what became of it.
+// Accepts a message and answers it, in this process unless another one is already working on it. If the caller
+// disconnects, the turn continues and the result is stored with the message.
 export async function sendMessage(service: Service, sending: Sending): Promise<Sent> {
   const { caller, tenant, conversation_id, content, key } = sending;
   const settings = readAgentSettings(tenant.settings);
@@ -84,7 +84,7 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
 const callerOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
 
-// Who is counted: the conversation's user. For a new one, the user it will belong to.
+// The user whose quota counts: the conversation's. For a new one, the user it will belong to.
 function payerOf({ caller, user_id }: Sending, head: Head | undefined): string | undefined {
   if (caller.kind === 'endUser') return caller.userId;
   return head ? head.user_id : user_id;
@@ -105,7 +105,7 @@ async function acceptOrCreate(
         retryAfterS: limits.busyRetryS,
       });
     if (accepted.kind !== 'absent') return accepted;
-    // Hosts name conversations as they like. End users cannot create one by its id: they could find out which ids
+    // Hosts choose the ids of conversations. End users cannot create one by id, because they could find out which ids
     // are taken.
     if (caller.kind === 'endUser') throw noConversation();
     const head = await readHead(service, incoming);
@@ -119,7 +119,7 @@ const ifNotExisting = (error: unknown) => {
   if (!agentErrors.includes(error) || error.code !== 'agents.conversation_exists') throw error;
 };
 
-// What has waited longer comes first, and a turn takes only so much: then ours is answered by the next one.
+// Older messages are answered first, and a turn takes only so many: ours may be answered by the next one.
 async function answerNow(
   service: Service,
   held: Held,
@@ -129,7 +129,7 @@ async function answerNow(
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) throw cleared();
   if (held.state.reply !== undefined && replyAddress(waiting)) {
-    // An answer is still on its way to the channel, and the state has room for one: ours comes after it.
+    // An earlier answer is still being sent to the channel, and the state has room for one. Ours follows it.
     const { attempts } = held.state;
     await release(service, held, () => service.clock.now(), { attempts });
     return awaitAnswer(service, address);
@@ -140,8 +140,8 @@ async function answerNow(
     const turn = await runTurn(service, { held, waiting, tenant });
     if (isAnswered) return turn;
   } catch (error) {
-    // Only its sender hears that it failed. A worker tries again what waited before, and a turn that may have done
-    // something by now.
+    // Only the sender gets the error. A worker retries messages that waited before, and a turn that may already have
+    // acted.
     const retryMs = service.clock.now() + limits.turnRetryMs;
     if (held.state.paused !== undefined || !isAnswered)
       await release(service, held, () => retryMs, { attempts: 1 });
@@ -173,7 +173,7 @@ async function repeat(service: Service, before: MessageItem, fingerprint: string
 
 type Address = ConversationKey & { message_id: string };
 
-// For a message that somebody else answers. Undefined if that takes longer than a caller waits.
+// For a message that is answered elsewhere. Undefined if that takes longer than a caller waits.
 export async function awaitAnswer(
   service: Service,
   { tenant_id, conversation_id, message_id }: Address,
@@ -186,7 +186,7 @@ export async function awaitAnswer(
       const found = await readAnswer(service, address);
       if (found) return found;
       const known = await readState(service, address);
-      if (known && isPaused(known, service.clock.now())) return undefined; // for as long as somebody thinks it over
+      if (known && isPaused(known, service.clock.now())) return undefined; // a decision may take hours
       const leftMs = untilMs - service.clock.now();
       if (leftMs <= 0) return undefined;
       await listening.wait(Math.min(limits.answerPollMs, leftMs), never);
@@ -198,7 +198,8 @@ export async function awaitAnswer(
 
 const never = new AbortController().signal;
 
-// What was answered at once has a receipt only if its sender may repeat it. Somebody who asks asks soon.
+// Messages answered at once have a receipt only if the sender may repeat them. Others are searched among the newest
+// turns, because callers ask soon.
 async function findTurn(service: Service, address: Address): Promise<TurnItem | undefined> {
   const known = await readState(service, address);
   if (!known || known.is_deleted) return undefined;
@@ -222,7 +223,7 @@ async function readAnswer(service: Service, address: Address): Promise<TurnItem 
       { known: ref(state, key), answer: ref(turn, { ...key, epoch, seq }) },
       { pattern: 'read an answer' },
     );
-    if (answer && known?.epoch === epoch) return answer; // of a cleared conversation it is not shown any more
+    if (answer && known?.epoch === epoch) return answer; // answers of a cleared conversation are hidden
   }
   const reason = found.reason ?? 'cleared';
   throw agentErrors.create('agents.message_dropped', 'The answer to this message is no longer available.', {

@@ -25,9 +25,9 @@ import {
 import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
 import { reasonOf } from './send-message.ts';
 
-// Does what no request waits for: answers what came by a channel or was left behind by a process that died, sends
-// answers to channels, removes what was cleared, deleted or has expired. Told to stop, it starts nothing more; what it
-// cannot finish is due again when its lease ends, or as soon as this process is known to be gone.
+// Background work of conversations: answers messages that came by a channel or were left by a crashed process, sends
+// answers to channels, and removes what was cleared, deleted or has expired. When stopped, it starts nothing new;
+// unfinished work is due again when its lease ends, or as soon as this process is known to be gone.
 export function createTurnWorker(service: Service): Worker {
   return {
     name: 'agents turns',
@@ -59,7 +59,7 @@ export function createTurnWorker(service: Service): Worker {
   };
 }
 
-// Summarises conversations, a few at a time: nobody waits for it, and it must not take the place of answers.
+// Summarises conversations, a few at a time: no user waits for it, and it must not slow down answers.
 export function createMemoryWorker(service: Service): Worker {
   return {
     name: 'agents memory',
@@ -96,7 +96,7 @@ async function takeOver(service: Service, releaseAll: (service: Service) => Prom
   await releaseAll(service);
 }
 
-// Once, everything that is due now: for tests, and for runs without a worker.
+// Runs everything that is due now, once: for tests, and for runs without a worker.
 export async function runDue(service: Service): Promise<{ worked: number }> {
   await service.dueShards.refresh();
   const { due } = await findDue(service);
@@ -106,7 +106,7 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
   return { worked: due.length + jobs.length };
 }
 
-// What is due now, of every shard, and when the next thing will be, if that is soon.
+// The conversations of all shards that are due now, and the time of the next one if that is soon.
 async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
   const nowMs = service.clock.now();
   const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
@@ -124,7 +124,7 @@ const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
     service.log.error({ err: error, ...keyOfConversation(key) }, 'could not process a conversation'),
   );
 
-// One conversation, as far as one lease goes. The index may be late: the lease tells what is so.
+// Handles one conversation under one lease. The index may be out of date; the leased state is not.
 async function processConversation(service: Service, key: ConversationKey): Promise<void> {
   await withLease(service, key, async held => {
     markWork('agent turn');
@@ -143,7 +143,7 @@ async function deliver(service: Service, held: Held, reply: string): Promise<voi
   await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
 }
 
-// A turn that was paused: everything is decided, somebody's time is up, or it was left behind by a process that died.
+// Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.
 async function resume(service: Service, held: Held): Promise<void> {
   const progress = await readPaused(service, held.key);
   const waiting = progress ? await readMessages(service, held.key, progress.message_ids) : [];
@@ -164,7 +164,7 @@ async function resume(service: Service, held: Held): Promise<void> {
 async function answer(service: Service, held: Held): Promise<void> {
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) {
-    const known = held.state.waiting_count; // of messages that are gone
+    const known = held.state.waiting_count; // of deleted messages
     const nowMs = service.clock.now();
     return release(service, held, ({ waiting_count }) =>
       waiting_count > known ? nowMs : nowMs + limits.expiryGraceMs,
@@ -194,7 +194,7 @@ async function attempt(
     await runTurn(service, { held, waiting, tenant, paused, isLast });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
-    // A store that throttles or is unavailable is not the turn's fault.
+    // A throttled or unavailable store does not count as a failed attempt of the turn.
     const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, replyTo(waiting, sayUnavailable));
@@ -211,7 +211,7 @@ const giveUp = (
   reply: string | undefined,
 ): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), { reply });
 
-// What is left of earlier epochs goes; a conversation whose item has expired or was deleted goes altogether.
+// Removes earlier epochs, and the whole conversation if its item has expired or was deleted.
 async function tidy(service: Service, held: Held): Promise<void> {
   const nowMs = service.clock.now();
   await forgetConversation(service, held.state);
@@ -229,7 +229,7 @@ async function tidy(service: Service, held: Held): Promise<void> {
   });
 }
 
-// DynamoDB removes it within days; another program could bring it back to life until then.
+// DynamoDB removes it within days. Until then another program could write to it again.
 async function removeExpired({ store, clock }: Service, key: ConversationKey): Promise<void> {
   const nowS = Math.floor(clock.now() / 1000);
   await store.delete(conversation, keyOfConversation(key), { if: { ttl: is.atMost(nowS) } }).catch(error => {
