@@ -199,8 +199,8 @@ export async function createEngine(options: EngineOptions) {
       store.refresh();
       return sequenceText(hub.position());
     },
-    // Identifies this peer of the store, for leases: others can tell whether it has ended. Undefined in memory, and if
-    // the folder allows no sockets.
+    // Identifies this peer of the store, for leases, so that others can detect whether it has ended. Undefined in
+    // memory, and if the folder allows no sockets.
     id: peers.id,
     isGone: peers.isGone,
     ...listeners,

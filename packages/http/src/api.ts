@@ -150,7 +150,7 @@ const exposedHeaders = [
   'RateLimit-Remaining',
   'RateLimit-Reset',
   'Retry-After',
-  'WWW-Authenticate', // tells an app without a token where to start
+  'WWW-Authenticate', // shows an app without a token where to start
   'X-Request-Id',
 ];
 

@@ -16,7 +16,7 @@ export function createTableIdempotency(deps: {
   store: Store;
   clock: Clock;
   sealer: AnswerSealer;
-  owners?: Owners; // tells which processes are gone; without it, an attempt blocks its key until its lease ends
+  owners?: Owners; // detects which processes are gone; without it, an attempt blocks its key until its lease ends
 }): IdempotencyStore {
   const { store, clock, sealer, owners = unknownOwners(createIds({ clock })) } = deps;
 

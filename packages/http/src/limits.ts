@@ -60,5 +60,5 @@ export const unavailableRetryS = 1; // after a 503 that says nothing else
 
 export const corsMaxAgeS = 600; // Chromium remembers a preflight no longer than two hours, Firefox a day
 export const hstsMaxAgeS = 365 * 24 * 60 * 60;
-export const rateShareMs = 50; // how late the other processes of a machine learn what was counted
+export const rateShareMs = 50; // how late the other processes of a machine receive the counts
 export const rateKeysShared = 5_000; // callers in that time, about 100 bytes each; more count in this process only

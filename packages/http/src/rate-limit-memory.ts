@@ -45,7 +45,7 @@ export function shareRateLimits(
   { peers, clock, topic }: { peers: Pick<Peers, 'send' | 'onMessage'>; clock: Clock; topic: string },
 ): MemoryRateLimits {
   let taken = new Map<string, Taken>();
-  const tell = () => {
+  const report = () => {
     peers.send(topic, [...taken.values()]);
     taken = new Map();
   };
@@ -61,7 +61,7 @@ export function shareRateLimits(
       if (!verdict.isAllowed) return verdict;
       const known = taken.get(key);
       // The first request since the last report.
-      if (taken.size === 0) setTimeout(tell, limits.rateShareMs).unref();
+      if (taken.size === 0) setTimeout(report, limits.rateShareMs).unref();
       if (known) known[3] += 1;
       else if (taken.size < limits.rateKeysShared) taken.set(key, [key, policy.limit, policy.windowMs, 1]);
       return verdict;

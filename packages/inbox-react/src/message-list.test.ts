@@ -26,7 +26,7 @@ async function openUnread(options?: ListOptions) {
 const read = (id: string): Change => ({ kind: 'message', message: { ...unreadMessage(id), read: true } });
 
 describe('a list of the unread', () => {
-  it('lets go of what is read', async () => {
+  it('removes read messages', async () => {
     const { tell, ids } = await openUnread();
     tell(read('m1'));
     expect(ids()).toEqual(['m2']);

@@ -23,7 +23,7 @@ describe('defineErrors', () => {
     expect(Object.isFrozen(errors.statuses)).toBe(true);
   });
 
-  it('tells its own errors from others', () => {
+  it('distinguishes its own errors from others', () => {
     expect(errors.includes(errors.create('tasks.not_found', 'No such task'))).toBe(true);
     expect(errors.includes(new AppError('inbox.not_found', 'No such message'))).toBe(false);
     expect(errors.includes(new AppError('toString', 'An inherited name'))).toBe(false);

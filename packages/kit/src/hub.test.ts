@@ -30,7 +30,7 @@ it('remembers a notification for a subscriber that is busy', async () => {
   await subscriber.wait(1000, never);
 });
 
-it('tells that there is a new subscriber', async () => {
+it('reports a new subscriber', async () => {
   const hub = createHub(manualClock());
   const waiting = hub.subscribed.wait(1000, never);
   hub.subscribe(['ann']);

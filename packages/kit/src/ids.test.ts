@@ -27,7 +27,7 @@ describe('createIds', () => {
     );
   });
 
-  it('tells its time, with and without a prefix', () => {
+  it('contains its time, with and without a prefix', () => {
     fc.assert(
       fc.property(anyTime, fc.stringMatching(/^[a-z][a-z0-9]{0,7}$/), (nowMs, prefix) => {
         const ids = createIds({ clock: manualClock(nowMs) });

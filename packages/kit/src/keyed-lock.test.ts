@@ -30,7 +30,7 @@ it('runs work with a common key one after the other, and other work alongside', 
   expect(lock.size()).toBe(0);
 });
 
-it('goes on after a failure', async () => {
+it('continues after a failure', async () => {
   const lock = createKeyedLock();
   const failing = lock.run(['a'], () => Promise.reject(new Error('no')));
   const next = lock.run(['a'], async () => 'yes');

@@ -15,7 +15,7 @@ export function manualOwners(): ManualOwners {
   let last = 0;
   return {
     as: name => ({
-      canTell: true,
+      canDetect: true,
       next: () => `${++last}@${name}`,
       isGone: async owner => ended.has(owner.slice(owner.lastIndexOf('@') + 1)),
       onGone(listener) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { whenKnown } from './maybe-promise.ts';
 
-it('goes on at once with what is known, and later with what is promised', async () => {
+it('continues at once with a value, and later with a promise', async () => {
   expect(whenKnown(20, value => value + 1)).toBe(21);
   const later = whenKnown(Promise.resolve(20), value => value + 1);
   expect(later).toBeInstanceOf(Promise);

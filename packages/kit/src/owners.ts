@@ -5,8 +5,8 @@ import type { Ids } from './ids.ts';
  * leases of a dead process are taken over at once; otherwise a lease has to expire.
  */
 export type Owners = {
-  // Whether this store can tell that an owner is gone.
-  readonly canTell: boolean;
+  // Whether this store can detect that an owner is gone.
+  readonly canDetect: boolean;
   next(): string;
   // Returns false if that is not known.
   isGone(owner: string): Promise<boolean>;
@@ -16,7 +16,7 @@ export type Owners = {
 
 /** Owners of leases that may or may not be alive: their leases have to expire. */
 export const unknownOwners = (ids: Ids): Owners => ({
-  canTell: false,
+  canDetect: false,
   next: () => ids.next('own'),
   isGone: async () => false,
   onGone: () => () => {},
@@ -33,7 +33,7 @@ export type Neighbours = {
 export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owners {
   if (id === undefined) return unknownOwners(ids);
   return {
-    canTell: true,
+    canDetect: true,
     next: () => `${ids.next('own')}@${id}`,
     async isGone(owner) {
       const at = owner.lastIndexOf('@');
@@ -56,7 +56,7 @@ export type Peers = {
  * have died before, and then after each death. `wake` ends the worker's wait.
  */
 export function watchGone(owners: Owners, wake: () => void) {
-  let mayHaveGone = owners.canTell;
+  let mayHaveGone = owners.canDetect;
   const stop = owners.onGone(() => {
     mayHaveGone = true;
     wake();

@@ -30,7 +30,7 @@ test('a read that came later than the one under way is answered by the next', as
   expect(await last).toBe('newer');
 });
 
-test('a read that fails fails those who shared it, and nobody after', async () => {
+test('a failed read fails the calls that shared it, and no later ones', async () => {
   const { begun, read } = open();
   const first = read('a');
   const later = read('a');

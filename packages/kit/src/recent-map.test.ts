@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRecentMap } from './recent-map.ts';
 
-it('forgets what was not used for long, and what it is told to', () => {
+it('evicts entries that were not used for long, and deletes on request', () => {
   const map = createRecentMap<string, number>(2);
   map.set('a', 1);
   map.set('b', 2);

@@ -66,7 +66,7 @@ test('a raise by another process is known after a minute, or at once if it is ur
   expect([patient.current(), stored.reads]).toEqual([12, reads + 1]);
 });
 
-test('a store out of reach changes nothing, and is asked again by the next call', async () => {
+test('an unreachable store changes nothing, and the next call tries again', async () => {
   const { lines, stored, open } = openStored();
   const count = open(12);
   stored.fails = true;

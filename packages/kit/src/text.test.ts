@@ -10,7 +10,7 @@ it('cuts a text between two characters', () => {
   expect(cutText('a\udca5b', 3)).toBe('a\ufffdb');
 });
 
-it('gives what a store takes, whatever it is given', () => {
+it('returns text that a store accepts, for any input', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, most) => {
       const cut = cutText(text, most);

@@ -10,7 +10,7 @@ const open = () => {
   return { clock, cache, read };
 };
 
-it('reads once for callers who come together, and again when it is too old', async () => {
+it('reads once for concurrent callers, and again when the value is too old', async () => {
   const { clock, cache, read } = open();
   expect(await Promise.all([cache.load('a', read), cache.load('a', read)])).toEqual([1, 1]);
   await clock.advance(999);

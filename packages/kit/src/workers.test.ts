@@ -14,7 +14,7 @@ function supervise(workers: Worker[], settings: Partial<WorkerSettings> = {}, cl
 }
 
 describe('superviseWorkers', () => {
-  it('runs every worker and stops them when asked', async () => {
+  it('runs every worker and stops them on request', async () => {
     const { clock, lines, supervisor } = supervise(['a', 'b'].map(name => ({ name, run: untilAborted })));
     expect(supervisor.states()).toEqual([
       { name: 'a', status: 'running', sinceMs: 0, restarts: 0 },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mapInBatches, yieldToEventLoop } from './yield.ts';
 
-it('maps in order, and lets others have a turn in between', async () => {
+it('maps in order, and yields in between', async () => {
   let ticks = 0;
   const count = () => {
     ticks += 1;
@@ -14,7 +14,7 @@ it('maps in order, and lets others have a turn in between', async () => {
   expect(ticks).toBe(2);
 });
 
-it('lets one of several go on in each turn, in the order they came', async () => {
+it('continues one of several per iteration, in order of arrival', async () => {
   const order: string[] = [];
   const work = async (name: string) => {
     for (const piece of [1, 2]) {

@@ -38,7 +38,7 @@ export function permitsWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && !foreignPorts.has(port));
 }
 
-// Methods that ask for something other than a request: a tunnel, or an echo of our own headers.
+// Methods that are not ordinary requests: a tunnel, or an echo of our own headers.
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 // Headers of the connection or of the message's framing, which we set ourselves.

@@ -1,7 +1,7 @@
 // Limits of what another server can make us wait for, hold or open.
 
 export const timeoutMs = 10_000; // the whole exchange, from the first name lookup to the last byte
-export const connectMs = 5_000; // for one address; a handshake across the world takes less than one second
+export const connectMs = 5_000; // for one address; an intercontinental handshake takes less than one second
 export const fallbackConnectMs = 2_000; // for an address that is followed by another one
 export const addressesTried = 3; // if three addresses of a host fail, a fourth will not help
 export const lookupMs = 2_000; // for one query to one name server; twice at most

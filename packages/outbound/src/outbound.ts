@@ -123,7 +123,7 @@ const busy: Failing = { reason: 'busy', message: 'Too many requests are in fligh
 type ExchangeOptions = Dispatcher.DispatchOptions & { exchange: Exchange };
 
 // Connections are kept and reused per origin. Each client has one connection at a time, so it knows the address of its
-// requests; a pool does not tell which client took a request, so the client sets it on the request.
+// requests. A pool does not report which client took a request, so the client sets it on the request.
 function createAgent(connect: Connect, connections: number): Agent {
   const createClient = (origin: URL, options: Client.Options): Client => {
     const peer: Peer = { address: undefined };

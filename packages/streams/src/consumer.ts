@@ -31,9 +31,9 @@ export type ConsumerOptions = {
   log: Logger;
   clock?: Clock;
   random?: Random;
-  // Tells which owners are gone. Without it, other processes wait until a lease expires.
+  // Detects which owners are gone. Without it, other processes wait until a lease expires.
   owners?: Owners;
-  // How long a shard waits after its owner crashed, if `owners` cannot tell that it is gone.
+  // How long a shard waits after its owner crashed, if `owners` cannot detect that.
   leaseMs?: number;
   // The longest time between two checkpoints of a shard, and so what a crash repeats. By default, every page of records
   // is checkpointed.
@@ -70,7 +70,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const held = new Set<string>();
   const wake = createNotifier(clock);
   const owners = options.owners ?? unknownOwners(createIds({ clock, random }));
-  const leaseMs = options.leaseMs ?? (owners.canTell ? limits.leaseOfKnownMs : limits.leaseMs);
+  const leaseMs = options.leaseMs ?? (owners.canDetect ? limits.leaseOfKnownMs : limits.leaseMs);
 
   return {
     name: `stream ${consumer}`,

@@ -28,7 +28,7 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const shareWork = createWorkSharing(settings, tasks, begun, signal);
   const settledAtMs = clock.now() + limits.settlingMs;
   const lookMs = (): number =>
-    owners.canTell && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
+    owners.canDetect && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
   let sharedAtMs = clock.now(); // when it last took its share
   // A consumer that cannot read the state must not keep its share from others.
   const isPresent = () => clock.now() - sharedAtMs < limits.absentLooks * lookMs();
@@ -137,7 +137,7 @@ function createWorkSharing(
 // Removes dead processes from the state. Returns the work that this freed, with its last owner.
 async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
   const gone = new Map<string, string>();
-  if (!owners.canTell) return gone;
+  if (!owners.canDetect) return gone;
   for (const member of state.members.keys()) if (await owners.isGone(member)) state.members.delete(member);
   for (const work of state.works.values()) {
     if (work.owner === undefined || !(await owners.isGone(work.owner))) continue;

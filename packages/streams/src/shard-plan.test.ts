@@ -40,7 +40,7 @@ describe('planShards', () => {
   const shards = names.map(name => shard(name));
   const input = { shards, works: works(), group: 'table', mine: new Set<string>(), nowMs: 50 };
 
-  it('leaves nothing undone and takes nothing from the living, however many share', () => {
+  it('assigns every shard and takes none from a live node, for any number of nodes', () => {
     const owners = fc.array(fc.constantFrom(undefined, 0, 1, 2), { minLength: 6, maxLength: 6 });
     fc.assert(
       fc.property(owners, fc.integer({ min: 1, max: 3 }), (owned, members) => {
@@ -94,7 +94,7 @@ describe('assignShards', () => {
       expect([...forth.values()].filter(one => one === node).length).toBeGreaterThan(31);
   });
 
-  it('moves little when a node comes', () => {
+  it('moves few shards when a node joins', () => {
     const before = assignShards('table', many, ['x', 'y', 'z']);
     const after = assignShards('table', many, ['x', 'y', 'z', 'new']);
     const moved = many.filter(shard => before.get(shard) !== after.get(shard));

@@ -16,7 +16,7 @@ const make = () =>
   defineTable({ name: 't', keys: { partition: 'pk', sort: 'sk' }, indexes: { one: { partition: 'onepk' } } });
 
 describe('a design that contradicts itself is refused when it is loaded', () => {
-  it('two entities with one key and no kinds to tell them apart', () => {
+  it('two entities with one key and no kinds to distinguish them', () => {
     const table = make();
     entity(table, { name: 'x', schema, key: { partition: 'x#{a}', sort: '{b}' } });
     expect(() => entity(table, { name: 'y', schema, key: { partition: 'x#{b}', sort: 'META' } })).toThrow(

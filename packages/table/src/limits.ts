@@ -9,7 +9,7 @@ export const transactionSteps = 100; // DynamoDB's own limit
 
 export const attempts = 8; // with the delays below, about two seconds before a caller gets `busy`
 export const patienceMs = 6_000; // no attempt starts later: with the time of the last one, ten seconds at most
-export const busyRetryS = 1; // how long a caller that gets `busy` is asked to wait
+export const busyRetryS = 1; // how long a caller that gets `busy` should wait
 export const connectMs = 1_000; // to DynamoDB, which takes a few milliseconds in the same region
 export const sockets = 200; // concurrent requests; at ten milliseconds each, 20,000 per second
 export const answerMs = 4_000; // a transaction of a hundred items takes tens of milliseconds

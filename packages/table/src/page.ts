@@ -38,7 +38,7 @@ export async function readPage(
   const items: unknown[] = [];
   let last: Attributes | undefined;
   for (let read = 0, round = 0; ; round++) {
-    // One more item tells whether the list continues.
+    // One more item shows whether the list continues.
     const wanted = limit - items.length + 1;
     const page = await readOnce(
       session,

@@ -20,7 +20,7 @@ export type InboxDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // tells which lease holders are gone; without it, their leases run out
+  owners?: Owners; // detects which lease holders are gone; without it, their leases run out
   random?: Random;
   enterTenant: EnterTenant;
   cursors?: Cursors;

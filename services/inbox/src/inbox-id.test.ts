@@ -17,7 +17,7 @@ const isIn = (tenant: string, pk: string) =>
   roots(tenant).some((root, i) => (i === 0 ? pk === root : pk.startsWith(root)));
 
 describe('keys', () => {
-  it('tell tenants, users and inboxes apart', () => {
+  it('distinguish tenants, users and inboxes', () => {
     fc.assert(
       fc.property(inboxId, uid, inboxId, uid, (a, u, b, v) => {
         const keys = (one: typeof a, who: string) => [

@@ -23,7 +23,7 @@ export type TasksDeps = {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  owners?: Owners; // tells which lease holders are gone; without it, their leases run out
+  owners?: Owners; // detects which lease holders are gone; without it, their leases run out
   random?: Random;
   // Their secret is the same in all processes and outlives them, because clients keep cursors for a while.
   cursors: Cursors;

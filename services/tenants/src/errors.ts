@@ -32,7 +32,7 @@ export const tenantErrors = defineErrors({
   'tenants.no_mail': 501,
 });
 
-// The same response for a missing, a deleted and another account's tenant, so that callers cannot tell which.
+// The same response for a missing, a deleted and another account's tenant, so that callers cannot distinguish them.
 export const noTenant = () => tenantErrors.create('tenants.not_found', 'Tenant not found.');
 export const noUser = () => tenantErrors.create('tenants.user_not_found', 'User not found.');
 

@@ -19,7 +19,7 @@ export const tenant = entity(tenantsKeys, {
     'A tenant and its settings. A deleted one stays as a tombstone, so that its id is never used again.',
   schema: z.object({
     tenant_id: z.string(),
-    account_id: z.string().describe('whose it is'),
+    account_id: z.string().describe('its owner'),
     name: z.string(),
     status: z.enum(['onboarding', 'active', 'suspended', 'deleted']),
     created_at: z.string(),
@@ -61,7 +61,7 @@ export const tenantCount = entity(tenantsKeys, {
   schema: z.object({
     account_id: z.string(),
     count: z.number().int(),
-    counted_at_ms: z.number().describe('when it was last taken by looking at each'),
+    counted_at_ms: z.number().describe('when they were last counted one by one'),
     version: z.number().int(),
   }),
   key: { partition: 'ACCOUNT#{account_id}', sort: 'COUNT' },
@@ -112,7 +112,7 @@ export const userCount = entity(tenantsKeys, {
   schema: z.object({
     tenant_id: z.string(),
     count: z.number().int(),
-    counted_at_ms: z.number().describe('when it was last taken by looking at each'),
+    counted_at_ms: z.number().describe('when they were last counted one by one'),
     version: z.number().int(),
   }),
   key: { partition: 'TENANT#{tenant_id}', sort: 'COUNT' },
@@ -164,7 +164,8 @@ export const channelMapping = entity(tenantsKeys, {
 
 export const channelClaim = entity(tenantsKeys, {
   name: 'channel claim',
-  description: 'Says which tenant a channel belongs to. The index cannot: it is stale, and may hold two.',
+  description:
+    'The tenant that a channel belongs to. The index cannot enforce this: it may be out of date, and contain two.',
   schema: z.object({ type: z.string(), channel_id: z.string(), tenant_id: z.string() }),
   key: { partition: 'CHANNEL#{type}#{channel_id}', sort: 'CLAIM' },
 });
@@ -189,7 +190,7 @@ export const invitation = entity(tenantsKeys, {
     invitation_id: z.string(),
     email: z.string(),
     role: z.enum(['admin', 'member']),
-    user_id: z.string().describe('whom it will make'),
+    user_id: z.string().describe('the user it will create'),
     token_hash: z.string().describe('SHA-256; the token itself was shown once'),
     created_at: z.string(),
     expires_at: z.string(),
@@ -200,7 +201,7 @@ export const invitation = entity(tenantsKeys, {
 
 export const tokenEpoch = entity(tenantsKeys, {
   name: 'token epoch of a user',
-  description: 'Tokens issued until then are void. Gone when the last of them has expired anyway.',
+  description: 'Tokens issued until then are void. Expires when the last of them has expired.',
   schema: z.object({
     tenant_id: z.string(),
     user_id: z.string(),
@@ -212,13 +213,13 @@ export const tokenEpoch = entity(tenantsKeys, {
 
 export const signIn = entity(tenantsKeys, {
   name: 'sign-in of a user',
-  description: 'A code and a link that were mailed. Either is good once; it goes with the first one.',
+  description: 'A mailed code and link. Either works once, and the first use deletes the item.',
   schema: z.object({
     tenant_id: z.string(),
     sign_in_id: z.string(),
     user_id: z.string(),
-    email_hash: z.string().describe('of where it was sent: good while that is the address of the user'),
-    attempt_hash: z.string().describe('of what the browser holds that asked: a code is good there alone'),
+    email_hash: z.string().describe('of the address it was sent to: valid while that is the user’s address'),
+    attempt_hash: z.string().describe('of the requesting browser’s secret: a code works only there'),
     code_hash: z.string(),
     link_hash: z.string(),
     tries: z.number().int(),
@@ -235,13 +236,13 @@ export const portalSession = entity(tenantsKeys, {
     tenant_id: z.string(),
     user_id: z.string(),
     session_id: z.string(),
-    sealed_secret: z.string().describe('what its cookies are made with'),
-    generation: z.number().int().describe('of the cookie; an older one that comes back was copied'),
+    sealed_secret: z.string().describe('the key that authenticates its cookies'),
+    generation: z.number().int().describe('of the cookie; reuse of an older one means that it was copied'),
     rotated_at_ms: z.number(),
     user_agent: z.string().optional(),
-    started_at: z.number().int().describe('second; a revocation from then on ends it'),
+    started_at: z.number().int().describe('second; a later revocation ends it'),
     last_used_at: z.string(),
-    ends_at: z.number().int().describe('second after which nothing prolongs it'),
+    ends_at: z.number().int().describe('second at which it ends, however often it is refreshed'),
     ttl: z.number().int(),
   }),
   key: { partition: 'TENANT#{tenant_id}', sort: 'SESSION#{user_id}#{session_id}' },
@@ -256,7 +257,7 @@ export const portalProvider = entity(tenantsKeys, {
     issuer: z.string(),
     client_id: z.string(),
     sealed_secret: z.string(),
-    domains: z.array(z.string()).describe('of the addresses that may come in'),
+    domains: z.array(z.string()).describe('of the addresses that may sign in'),
     creates_users: z.boolean(),
     matches_addresses: z.boolean().describe('whether a verified address finds the user who has it'),
     updated_at: z.string(),
@@ -266,7 +267,7 @@ export const portalProvider = entity(tenantsKeys, {
 
 export const erasure = entity(tenantsKeys, {
   name: 'erasure',
-  description: 'A job that erases a tenant or one of its users in every service, and how far it is.',
+  description: 'A job that erases a tenant or one of its users in every service, and its progress.',
   schema: z.object({
     tenant_id: z.string(),
     erasure_id: z.string(),
@@ -274,10 +275,10 @@ export const erasure = entity(tenantsKeys, {
     subject: z.enum(['tenant', 'user']),
     user_id: z.string().optional(),
     status: z.enum(['waiting', 'running', 'done']),
-    steps: z.array(z.string()).describe('services that have to erase'),
+    steps: z.array(z.string()).describe('services that must erase'),
     steps_done: z.array(z.string()),
     due_at: z.number().describe('millisecond before which no process takes it: grace, lease or backoff'),
-    owner: z.string().optional().describe('which worker has it'),
+    owner: z.string().optional().describe('the worker that has it'),
     failures: z.number().int().describe('in a row'),
     created_at: z.string(),
     finished_at: z.string().optional(),
@@ -328,7 +329,7 @@ export const everythingOfTenant = defineQuery('everything of a tenant', {
   consistent: true,
 });
 
-// For writes that must not bring back a deleted tenant.
+// For writes that must not restore a deleted tenant.
 export const notDeleted: Condition<ItemOf<typeof tenant>> = { status: is.not('deleted') };
 
 export const tenants = defineTable(tenantsKeys, {

@@ -20,7 +20,7 @@ export type WebhookDeps = {
   ids: Ids;
   log: Logger;
   random?: Random;
-  owners?: Owners; // tells which lease owners are dead; without it, their leases have to expire
+  owners?: Owners; // detects which lease owners are dead; without it, their leases have to expire
   // Moves with every change of a table, by any process. Without it, the queue is read once a second.
   changePosition?(): number;
   dueShards?: number; // of the queue, at least; a store keeps the highest number that it ever had

@@ -234,7 +234,7 @@ export type Job = ItemOf<typeof job>;
 export const creation = entity(eventsKeys, {
   name: 'creation',
   description:
-    'The last time that one of a limited number was created. Of two at the same time, one has to count again.',
+    'The last creation of something whose number is limited. Of two concurrent ones, one must count again.',
   schema: z.object({
     of: z.string().describe('Such as the jobs of an account'),
     version: z.int(),
@@ -246,7 +246,7 @@ export const creation = entity(eventsKeys, {
 
 export const dueShardCount = entity(eventsKeys, {
   name: 'number of due shards',
-  description: 'How many shards the queue has, once that is more than it had at first. It only rises.',
+  description: 'The number of shards of the queue, once it exceeds the initial number. It only increases.',
   schema: z.object({ shards: z.int() }),
   key: { partition: 'DUE', sort: 'SHARDS' },
 });

@@ -17,8 +17,8 @@ export const nestedAttributesIn = (bound: Bound): Set<string> =>
 
 const headsOf = (paths: Path[]): Set<string> => new Set(paths.map(path => path[0] as string));
 
-// The types that an update gives to whole attributes, where the request tells: what an index key would get
-// is refused before any item is read.
+// The types that an update assigns to whole attributes, as far as the request shows them: an invalid type for an index
+// key is refused before any item is read.
 export function assignedTypes({ actions }: Update): Map<string, AttributeType> {
   const types = new Map<string, AttributeType>();
   for (const action of actions) {

@@ -33,8 +33,8 @@ const tests = new Set([
 ]);
 const updateFunctions = new Set(['if_not_exists', 'list_append']);
 
-// An opening parenthesis starts a condition or an operand, and only what follows tells which. So a group is parsed once
-// as either, and the caller converts it to what it needs: no backtracking.
+// An opening parenthesis starts a condition or an operand, which only the following tokens show. So a group is parsed
+// once as either, and the caller converts it to what it needs: no backtracking.
 type Phrase = OperandNode | ConditionNode;
 
 export const parseCondition = cacheParse((source: string, kind: ExpressionKind): ConditionNode => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cacheParse } from './parse-cache.ts';
 
-test('what is asked for again is parsed once, what is not is forgotten', () => {
+test('repeated texts are parsed once, others are evicted', () => {
   const parsed: string[] = [];
   const parse = cacheParse(source => {
     parsed.push(source);

@@ -8,8 +8,9 @@ export type Origins = readonly string[];
 
 const localName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-// A browser asks before a page may call another site. But with DNS rebinding a page calls what looks like its own site:
-// its Host header shows that, and so does the Origin header that only browsers send. `*` does not allow such a page.
+// Browsers send a preflight request before a page may call another site. But with DNS rebinding a page calls what looks
+// like its own site: its Host header shows that, and so does the Origin header that only browsers send. `*` does not
+// allow such a page.
 export function refusePage({ origin, host }: IncomingHttpHeaders, origins: Origins): void {
   if (origin === undefined || localName.test(host ?? '') || origins.includes(origin)) return;
   throw new DynamoError('AccessDeniedException', 'Web pages may not call this address');
@@ -45,7 +46,7 @@ export function preflightHeaders(headers: IncomingHttpHeaders, origins: Origins)
   const method = headers['access-control-request-method'];
   if (asked) answer.push('Access-Control-Allow-Headers', asked);
   if (method) answer.push('Access-Control-Allow-Methods', method);
-  // Chromium also asks this if a page of the internet calls an address of a private network.
+  // Chromium also sends this if a page of the internet calls an address of a private network.
   if (headers['access-control-request-private-network'] === 'true')
     answer.push('Access-Control-Allow-Private-Network', 'true');
   return answer;

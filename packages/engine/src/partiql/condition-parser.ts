@@ -38,7 +38,7 @@ const tests = new Set([
   'contains',
 ]);
 
-// As in expressions, a parenthesis may open a condition or an operand, and only what follows tells which.
+// As in expressions, a parenthesis may open a condition or an operand, which only the following tokens show.
 type Phrase = OperandNode | ConditionNode;
 
 export const parseCondition = (cursor: Cursor): ConditionNode => asCondition(cursor, parseOr(cursor));

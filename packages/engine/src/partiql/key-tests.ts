@@ -90,7 +90,7 @@ function describeRange(test: Test, name: string): RangeCondition | undefined {
 
 export type Pinned = { key: Item; complete: boolean; conflict?: string; rest: Test[] };
 
-// The one item that the clause names, and what it asks of it besides.
+// The one item that the clause identifies, and the remaining conditions.
 export function pinKey(
   keys: KeySchema,
   where: Test | undefined,

@@ -11,7 +11,7 @@ import { decodeItem, decodeNative, decodeSize, encodeItem } from './codec.ts';
 import { encodePlain } from './plain-item.ts';
 
 describe('an item at rest', () => {
-  it('comes back as it was, in both forms', () => {
+  it('survives a round trip, in both forms', () => {
     fc.assert(
       fc.property(item, fc.nat(5), (whole, padding) => {
         const size = itemSize(whole);
@@ -47,7 +47,7 @@ describe('an item at rest', () => {
     }
   });
 
-  it('tells a tag from an attribute that looks like one', () => {
+  it('distinguishes a tag from an attribute that looks like one', () => {
     const look = (name: string): AttributeValue => ({ M: bagOf([[name, { L: [{ S: 'x' }] }]]) });
     for (const type of ['', 'S', 'N', 'B', 'SS', 'NS', 'BS', 'M', '\u0001M']) {
       const name = `\u0001${type}`;

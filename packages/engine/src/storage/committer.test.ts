@@ -51,7 +51,7 @@ describe('the committer', () => {
     expect(committed.mock.calls.length).toBeLessThan(10);
   });
 
-  it('lets work see what the work before it wrote', async () => {
+  it('lets work read the writes of earlier work', async () => {
     const { submit } = start();
     const counts = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -65,7 +65,7 @@ describe('the committer', () => {
     expect(counts).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
-  it('refuses work that throws before it writes, and harms nobody else', async () => {
+  it('refuses work that throws before it writes, without affecting others', async () => {
     const { submit } = start();
     const refusal = validationError('no');
     const results = await Promise.allSettled([
@@ -84,7 +84,7 @@ describe('the committer', () => {
     expect(aborted).not.toHaveBeenCalled();
   });
 
-  it('keeps nothing of a transaction in which work throws after it wrote, and goes on', async () => {
+  it('rolls back a transaction whose work throws after a write, and continues', async () => {
     const { submit } = start();
     await submit(tx => {
       tx.nextSequence();
@@ -165,7 +165,7 @@ describe('the committer', () => {
     expect(await Promise.all(late)).toEqual(['late-0', 'late-1', 'late-2']);
   });
 
-  it('closes after the work under way, and takes no more', async () => {
+  it('finishes pending work when it closes, and accepts no more', async () => {
     const { submit, close } = start();
     const answers: string[] = [];
     for (const name of ['a', 'b', 'c']) void submit(put(name)).then(answer => answers.push(answer));

@@ -27,7 +27,7 @@ export function createWritePause(store: Store, now: () => number) {
       return pause && !isOver(pause) ? pause : undefined;
     },
     // Why this transaction must not write. A pause that has expired is removed by the first transaction after it, so
-    // the process that started it can tell that none has written since.
+    // the process that started it can detect whether any has written since.
     refusal(tx: Tx): DynamoError | undefined {
       const pause = find();
       if (!pause) return undefined;

@@ -30,7 +30,7 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing }: Hu
     for (const waiter of waiters) if (hasChanged(context, waiter.target, waiter.since)) waiter.wake();
   }
 
-  // A store that cannot be read, on a broken disk for example, tells of no change. Those who write to it learn why.
+  // If the store cannot be read, for example on a broken disk, no change is reported. Writers get the error.
   function poll(): void {
     try {
       context.store.refresh();

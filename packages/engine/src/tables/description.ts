@@ -133,7 +133,7 @@ type StreamsDescription = {
   LatestStreamArn?: string;
 };
 
-// The label of a disabled stream stays; the specification tells whether a stream is enabled now.
+// The label of a disabled stream stays; the specification shows whether a stream is enabled now.
 function describeStreams(context: Context, table: Table): StreamsDescription {
   const stream = table.streams.at(-1);
   if (!stream) return {};

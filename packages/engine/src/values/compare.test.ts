@@ -59,7 +59,7 @@ describe('equalValues', () => {
     );
   });
 
-  it('tells different values apart, both ways round', () => {
+  it('distinguishes different values, in both directions', () => {
     fc.assert(
       fc.property(attributeValue, attributeValue, (a, b) => {
         const same = fingerprint(a) === fingerprint(b);

@@ -56,7 +56,7 @@ const nativeValue = fc.letrec(tie => ({
 })).value;
 
 describe('marshalling', () => {
-  it('says what the AWS document client says, both ways', async () => {
+  it('agrees with the AWS document client, in both directions', async () => {
     const throughSdk = echo();
     await fc.assert(
       fc.asyncProperty(fc.dictionary(name, nativeValue, { maxKeys: 4 }), async native => {

@@ -62,7 +62,7 @@ export const ownNumber = (counts: Readonly<Record<string, number>>, category: st
 const entryOf = (times: Until, category: string): [string, number][] =>
   Object.hasOwn(times, category) ? [[category, times[category]!]] : [];
 
-// For categories that were registered without a time, the sends tell how long they are in use.
+// For categories that were registered without a time, the sends show how long they have been in use.
 async function completeTimes(
   deps: Deps,
   inbox: InboxId,

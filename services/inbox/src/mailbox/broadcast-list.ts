@@ -18,8 +18,8 @@ export type Broadcasts = {
 };
 
 export type BroadcastList = {
-  // All messages up to the head. The list is append-only, so only entries after the last one read are fetched, and the
-  // head, which is read every time, tells whether there are any.
+  // All messages up to the head. The list is append-only, so only entries after the last one read are fetched. The
+  // head, which is read every time, shows whether there are any.
   upTo(inbox: InboxId, head: Head): Promise<Broadcasts>;
   // Includes categories that are being deleted, whose messages are hidden.
   all(inbox: InboxId, head: Head): Promise<Broadcasts>;

@@ -92,7 +92,7 @@ async function collectRows(
   }
 }
 
-// Merges own messages, as they are read, with the messages to everyone, which are in memory. Receipts tell when the
+// Merges own messages, as they are read, with the messages to everyone, which are in memory. Receipts show when the
 // latter were read; a receipt whose message is gone is ignored.
 function merger(mailbox: Mailbox, before: string | undefined) {
   const { state, broadcasts, nowMs } = mailbox;

@@ -44,7 +44,7 @@ export async function broadcastSteps(
   };
 }
 
-// Deletes the text, and adds an entry that tells readers of the list about it.
+// Deletes the text, and adds an entry that makes readers of the list drop the message.
 export async function withdrawalSteps(
   deps: Deps,
   inbox: InboxId,

@@ -86,7 +86,7 @@ describe('ttlSeconds', () => {
     [{ tenantTtl: '4d' }, 172_800],
   ])('%j', (policies, seconds) => expect(ttlSeconds({ inboxTtl, defaultS: 7, ...policies })).toBe(seconds));
 
-  it('asks the tenant, and then nobody', () => {
+  it('asks the tenant, and then no one', () => {
     expect(ttlSeconds({ inboxTtl: {}, tenantTtl: '4d', defaultS: 7 })).toBe(345_600);
     expect(ttlSeconds({ inboxTtl: {}, defaultS: 7 })).toBe(7);
   });
@@ -103,7 +103,7 @@ it('bounds the ids of a millisecond from below', async () => {
   expect(before < boundary && boundary <= after).toBe(true);
 });
 
-it('makes ids for a time to come', () => {
+it('makes ids for a later time', () => {
   const later = clock.now() + 86_400_000;
   const id = idFor(ids, later);
   expect(timeOf(id)).toBe(later);

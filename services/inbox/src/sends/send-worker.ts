@@ -55,8 +55,8 @@ export async function runSend(deps: Deps, inbox: InboxId, id: string): Promise<v
   return deliver(deps, inbox, { ...leased, message });
 }
 
-// Makes the sends of a dead process due at once, instead of when their leases end. The index does not tell who leases
-// what, so all sends due within a lease are read.
+// Makes the sends of a dead process due at once, instead of when their leases end. The index does not contain the lease
+// holders, so all sends due within a lease are read.
 export async function releaseGoneSends(deps: Deps): Promise<void> {
   const { store, clock, owners } = deps;
   const nowMs = clock.now();

@@ -63,7 +63,7 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     lookForLost: worker.lookForLost,
     // A reader has stored a request.
     wake: worker.noteRequest,
-    // Nothing is left to do for what was captured and asked so far.
+    // Nothing is left to do for what was captured and requested so far.
     isIdle: worker.isIdle,
     // One step of the worker for a table. True if there may be more to do.
     keep: (table: string) => worker.maintainTable(lakeTableOf(table)),

@@ -47,7 +47,7 @@ test('accounts take turns', async () => {
   expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
 });
 
-test('where everybody together is too much, those who sent most are refused', async () => {
+test('if the total is too large, the accounts with most requests are refused', async () => {
   const { ask, names, refused } = openQueue({ atOnce: 1, waiting: 6 });
   for (const account of ['busy', 'a', 'a', 'a', 'a', 'b', 'b']) ask(account);
   await settle();

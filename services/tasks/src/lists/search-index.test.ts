@@ -33,7 +33,7 @@ it('looks for so many words and no more, whatever stands between them', async ()
   expect(await idsOf([title], ['nowhere', ...words].join('-'))).toEqual([]);
 });
 
-it('lets others have a turn between two words', async () => {
+it('yields between two words', async () => {
   const index = indexOf('milk and honey');
   const order: string[] = [];
   setImmediate(() => order.push('another'));

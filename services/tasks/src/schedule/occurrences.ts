@@ -160,7 +160,7 @@ function isNumbered({ frequency, months }: Rule, day: Civil, { weekday, nth }: N
   return nth === (nth > 0 ? Math.ceil(at / 7) : -Math.ceil((length - at + 1) / 7));
 }
 
-// A week belongs to the year with most of its days, which its fourth day tells.
+// A week belongs to the year with most of its days, which is the year of its fourth day.
 function isInWeeks({ weeks, weekStart }: Rule, day: Civil): boolean {
   let fourth = day.yearDay - sinceWeekStart(day.weekday, weekStart) + 3;
   let length = day.yearLength;

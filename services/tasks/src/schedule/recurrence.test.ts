@@ -186,7 +186,7 @@ describe('recurrence', () => {
     );
   });
 
-  it('says what is wrong in words of its own', () => {
+  it('describes errors in its own words', () => {
     expect(() => checkRule('FREQ=WEEKLY;BYDAY=XX', '2026-01-01')).toThrow(/^BYDAY must be a list of days/);
   });
 

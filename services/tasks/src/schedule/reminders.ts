@@ -57,8 +57,8 @@ export const createReminderWorker = (deps: ReminderDeps) => ({
 
 const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard);
 
-// Makes the reminders of a dead process due at once, instead of when their leases end. The index does not tell who
-// leases what, so all reminders due within a lease are read.
+// Makes the reminders of a dead process due at once, instead of when their leases end. The index does not contain the
+// lease holders, so all reminders due within a lease are read.
 async function releaseGone({ store, clock, owners }: ReminderDeps): Promise<void> {
   const nowMs = clock.now();
   const range = { after: { next_at: nowMs }, to: { next_at: nowMs + limits.reminderLeaseMs } };

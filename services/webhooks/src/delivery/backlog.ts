@@ -42,7 +42,7 @@ export type Backlogs = {
 
 export function createBacklogs(deps: BaseDeps): Backlogs {
   const { store, clock } = deps;
-  // Many ask at the same moment, so the answer is cached for a few seconds.
+  // Many callers check at the same moment, so the result is cached for a few seconds.
   const scheduled = createRecentMap<string, { scheduling: Promise<boolean>; untilMs: number }>(
     limits.trackedConnections,
   );
@@ -56,7 +56,7 @@ export function createBacklogs(deps: BaseDeps): Backlogs {
     return scheduling;
   };
 
-  // A backlog that is scheduled keeps its time, which may be that of a probe. It only learns that it is not empty.
+  // A scheduled backlog keeps its time, which may be that of a probe. It is only marked as not empty.
   const schedule = async (of: Of): Promise<true> => {
     const { connectionId } = of;
     const touched = await unlessLost(store.update(backlog, { connectionId }, { remove: ['emptyAt'] }));
@@ -125,7 +125,7 @@ function claimBacklog({ store, clock, dueShards }: BaseDeps, connectionId: strin
   return unlessLost(store.update(backlog, { connectionId }, { set }, options));
 }
 
-// On the condition of its owner, not of its version: others may have noted meanwhile that it is not empty.
+// On the condition of its owner, not of its version: others may have marked it as not empty meanwhile.
 function rescheduleBacklog(
   { store, dueShards }: BaseDeps,
   { connectionId, owner }: Backlog,

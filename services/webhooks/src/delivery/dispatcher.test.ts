@@ -86,7 +86,7 @@ describe('the dispatcher', () => {
     expect(begun).toHaveLength(4);
   });
 
-  it('lets connections take turns', async () => {
+  it('alternates between connections', async () => {
     const { offer, of, end, begun } = open();
     for (let i = 0; i < 100; i++) offer('many');
     for (const name of ['b', 'c', 'd']) offer(name);
@@ -119,7 +119,7 @@ describe('the dispatcher', () => {
     expect(of('fresh')).toHaveLength(1);
   });
 
-  it('lets accounts take turns, however many connections each has', async () => {
+  it('alternates between accounts, however many connections each has', async () => {
     const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
     const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
     for (const name of many) await know(name, 1, 100, 'usr_many');
@@ -196,7 +196,7 @@ describe('the dispatcher', () => {
     expect(of('a')).toHaveLength(2);
   });
 
-  it('comes back to each of several connections that it leaves alone', async () => {
+  it('returns to each of several paused connections', async () => {
     const { clock, offer, of } = open();
     for (const name of ['long', 'short', 'longest']) for (let i = 0; i < 2; i++) offer(name);
     for (const [name, waitMs] of [

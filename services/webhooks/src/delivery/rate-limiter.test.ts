@@ -24,7 +24,7 @@ async function open({ isAlwaysSecond = false } = {}) {
 }
 
 describe('the rate of a connection', () => {
-  it('is asked for once by each attempt of a process', async () => {
+  it('is taken once by each attempt of a process', async () => {
     const { clock, made, limiter } = await open();
     const { take } = limiter();
     const waits = await Promise.all(Array.from({ length: 30 }, () => take('conn_a', 20)));

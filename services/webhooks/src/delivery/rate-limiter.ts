@@ -11,8 +11,8 @@ export type RateLimiter = {
 
 type RateDeps = { store: Store; clock: Clock; random: Random };
 
-// It costs a write for each attempt, for connections with a rate only. Attempts of one process ask one after the other:
-// otherwise all but one of them would fail, and ask again.
+// Costs a write for each attempt, for connections with a rate only. Attempts of one process take their slots one after
+// the other: otherwise all but one of them would conflict and retry.
 export function createRateLimiter(deps: RateDeps): RateLimiter {
   const last = new Map<string, Promise<unknown>>();
   return {
@@ -21,7 +21,7 @@ export function createRateLimiter(deps: RateDeps): RateLimiter {
         takeShared(deps, connectionId, perSecond),
       );
       const ended = asked
-        .catch(() => {}) // the next one asks for itself
+        .catch(() => {}) // the next one tries for itself
         .then(() => {
           if (last.get(connectionId) === ended) last.delete(connectionId);
         });

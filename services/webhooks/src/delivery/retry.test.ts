@@ -9,7 +9,7 @@ describe('retries', () => {
     expect(delays).toEqual([...limits.retryDelaysMs, undefined]);
   });
 
-  it('end, whatever the connection asks for', () => {
+  it('end, whatever the connection is configured with', () => {
     const config = fc.record(
       {
         delaysS: fc.array(fc.integer({ min: 1, max: 86_400 }), { maxLength: 7 }),

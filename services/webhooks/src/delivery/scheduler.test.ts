@@ -55,7 +55,7 @@ describe('a scan of the queue', () => {
     expect(taken).toEqual(['other']);
   });
 
-  it('goes on where the last one ended, and begins again after the end', async () => {
+  it('continues where the last one ended, and restarts after the end', async () => {
     const { taken, scan } = await openShard();
     expect(await scan()).toEqual({ hasMore: true, isEmpty: false });
     expect(taken).toEqual([]);

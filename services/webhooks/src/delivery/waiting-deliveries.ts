@@ -14,7 +14,7 @@ export type Waiting = {
 // What this process knows about a connection.
 export type ConnectionState = {
   connectionId: string;
-  account: string; // the connection itself, until its owner is known: the queue does not tell
+  account: string; // the connection itself, until its owner is known: the queue does not contain it
   readyAs?: Pace; // the pace under which it is ready to start
   waiting: Waiting[];
   leasedBytes: number; // of the leased ones that wait, or will when they are written

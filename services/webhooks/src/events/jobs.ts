@@ -223,7 +223,7 @@ function finishJob(
   return unlessLost(store.update(job, { userId, jobId }, change, options));
 }
 
-// The queue tells no more of a job than its id.
+// The queue contains only a job's id.
 const catchUpPrefix = 'catchup';
 export const isCatchUp = ({ jobId }: { jobId: string }): boolean => jobId.startsWith(`${catchUpPrefix}_`);
 

@@ -30,7 +30,7 @@ export const createEmit =
     const refusals = new Set<string>();
     const received = { request: requestOf(event), dedupeId: `${event.type}:${event.id}` };
     for (const { source, connections } of await deps.sourceCache.listStakSources(accountId)) {
-      // Every change counts as an event of the plan: a source has to ask for them.
+      // Every change counts as an event of the plan, so a source must opt in.
       if (event.type.startsWith('audit.') && !source.auditTrail) continue;
       try {
         await acceptEvent(deps, { ...received, source }, connections);

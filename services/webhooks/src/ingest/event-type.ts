@@ -45,7 +45,7 @@ function fieldOf(provider: Sender, view: View): unknown {
   return usualFields.map(name => one[name]).find(value => nameOf(value) !== undefined);
 }
 
-// GitHub tells what was done with it in the body: `pull_request.opened`.
+// GitHub puts the action into the body: `pull_request.opened`.
 function withAction(event: string, view: View): string {
   const data = dataOf(view);
   const action = isObject(data) ? nameOf(data.action) : undefined;

@@ -75,7 +75,7 @@ describe('a verify token', () => {
     expect(ask('meatyhamhock', ['meatyhamhock'], 'x'.repeat(2000))).toMatchObject({ status: 403 });
   });
 
-  it('is not asked for where there is none', () => {
+  it('is not required where there is none', () => {
     expect(ask('anything', [])).toBeUndefined();
     expect(answerHandshake('custom', request({ method: 'GET' }), ['t'])).toBeUndefined();
   });

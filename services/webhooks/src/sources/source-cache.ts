@@ -92,7 +92,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
   };
 }
 
-// Invalidates what other processes have changed, as soon as the table's stream tells of it.
+// Invalidates what other processes have changed, as soon as it appears in the table's stream.
 export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): FollowerOptions => ({
   subscription: subscribe({
     name: 'webhooks-config',
@@ -110,7 +110,7 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
   skipIfPolled: true,
 });
 
-// The index may learn of a source late, but it is never wrong about its owner.
+// The index may list a source late, but its owner is always correct.
 export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
   const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
   return items[0]?.userId;

@@ -32,7 +32,7 @@ export type Sources = {
   ): Promise<WithSecret>;
   rotateAlertSecret(sourceId: string, userId: string): Promise<WithSecret>;
   delete(sourceId: string, userId: string, options?: { ifVersion?: number }): Promise<void>;
-  // The user's own source. One of another user is answered like one that does not exist.
+  // The user's own source. Another user's source gives the same error as a missing one.
   owned(sourceId: string, userId: string): Promise<Source>;
 };
 
