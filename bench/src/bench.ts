@@ -1,6 +1,6 @@
 import type { Verdict } from './gates.ts';
 
-// `only` narrows a bench to the parts it names; what the names are is the bench's own business.
+// `only` limits a bench to the named parts; each bench defines its names.
 export type BenchOptions = { quick: boolean; only: readonly string[] };
 
 // `npm run bench -- NAME` runs `src/NAME/bench.ts`.

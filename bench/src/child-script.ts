@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Runs a script in a fresh process and gives what it sent: times and memory of a process that has done nothing else.
-// `module` is its address, as `import.meta.resolve` gives it.
+// Runs a script in a fresh process and returns what it sent, so that times and memory include nothing else. `module` is
+// its URL, as `import.meta.resolve` returns it.
 export async function runScript<T>(module: string, args: readonly string[]): Promise<T> {
   const script = fileURLToPath(module);
   const child = fork(script, args, { execArgv: ['--import', 'tsx'] });

@@ -2,7 +2,7 @@ import type { Contestant, ContestantModule } from './contestant.ts';
 import type { Command, Reply } from './contestant-process.ts';
 import { type Load, runClosedLoop } from './harness.ts';
 
-// The other end of `contestant-process.ts`: holds one contestant and runs the rounds it is told to.
+// The child's side of `contestant-process.ts`: holds one contestant and runs the requested rounds.
 
 let contestant: Contestant | undefined;
 
@@ -36,5 +36,5 @@ process.on('message', (command: Command) => {
     .then(reply => process.send!(reply));
 });
 
-// The bench is gone, so nobody is left to measure for; whatever the contestant started goes with it.
+// The bench has ended, so end too, together with everything the contestant started.
 process.on('disconnect', () => process.exit());

@@ -10,7 +10,7 @@ export type Reply = { value?: Round; error?: string };
 
 export type ContestantProcess = Runner & { operations?: string[]; close(): Promise<void> };
 
-// `module` is the address of a contestant's module, as `import.meta.resolve` gives it.
+// `module` is the URL of a contestant's module, as `import.meta.resolve` returns it.
 export async function startContestant<Settings>(
   name: string,
   module: string,

@@ -1,11 +1,11 @@
 import type { Operation } from './harness.ts';
 
-// A contestant is a module with a `start`. It runs in a process of its own, so that no contestant is slowed down
-// by the garbage or the optimised code of another.
+// A contestant is a module with a `start`. It runs in its own process, so that no contestant is slowed down by the
+// garbage or the optimised code of another.
 
 export type Contestant = {
   operations: Record<string, Operation>;
-  // Makes ready, outside the measured time, what a round will need.
+  // Prepares what a round will need, outside the measured time.
   prepare?(operation: string, durationMs: number): void;
   close(): Promise<void>;
 };

@@ -1,12 +1,12 @@
 import type { Attributes, DynamoClient } from '@stak/table';
 
-// Stores that take hours to fill by a service's own writes are filled with copies of what the service has written
-// once: the same items, under other ids.
+// Stores that would take hours to fill through a service are filled with copies of items that the service wrote once,
+// under other ids.
 
 const perBatch = 25; // of BatchWriteItem
 const batchesTogether = 100;
 
-// The item with one text in the place of another, wherever it stands in a key or an attribute.
+// Replaces a text wherever it occurs in the item's keys and attributes.
 export function withText(item: Attributes, from: string, to: string): Attributes {
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replaceAll(from, to);

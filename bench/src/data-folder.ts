@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// On the disk the project is on: a temporary folder may be kept in memory.
+// On the project's disk: a temporary folder may be in memory.
 const dataFolder = fileURLToPath(new URL('../data', import.meta.url));
 
-// A folder that is gone when the work in it is done.
+// A folder that is deleted when the work in it is done.
 export async function inDataFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
   mkdirSync(dataFolder, { recursive: true });
   const folder = mkdtempSync(join(dataFolder, `${name}-`));

@@ -1,5 +1,5 @@
-// What a bench promises. A target is met, missed, or could not be measured; only the caller knows whether the
-// last is a fault.
+// The targets of a bench. A target is met, missed, or could not be measured; only the caller knows whether the last is
+// a failure.
 
 type Unit = 'times' | '%' | 'of a core' | 'a second' | 'MB' | 'µs' | 'ms' | 'queries' | 'events' | 'units';
 

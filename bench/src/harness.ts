@@ -1,14 +1,14 @@
 import { median, percentile } from './statistics.ts';
 
-// A closed loop: `inFlight` callers, each sending its next call when the last one was answered.
+// A closed loop: `inFlight` callers, each of which sends its next call after the response to the last one.
 export type Load = { operation: string; inFlight: number; durationMs: number };
 export type Round = { opsPerSecond: number; p50Ms: number; p99Ms: number };
 export type Measure = Round & { rounds: number[] };
 
-// Something that can be measured: in this process or behind a process of its own.
+// Something that can be measured, in this process or in another.
 export type Runner = { name: string; run(load: Load): Promise<Round> };
 
-// Resolves, or returns, when the call was answered; throws when the answer is wrong.
+// Resolves, or returns, on a response; throws if the response is wrong.
 export type Operation = () => unknown;
 
 export async function runClosedLoop(operation: Operation, load: Omit<Load, 'operation'>): Promise<Round> {
@@ -39,8 +39,8 @@ export function summarize(latenciesMs: number[], elapsedMs: number): Round {
 
 export type Plan = { rounds: number; roundMs: number; warmUpMs: number };
 
-// One round of each contestant, then the next round of each: what else the machine does hits all alike. Each
-// round starts with another one, so that nobody always follows the same neighbour.
+// One round of each contestant, then the next round of each, so that other load on the machine affects all alike. Each
+// round starts with another contestant, so that none always follows the same one.
 export async function measureInterleaved(
   runners: readonly Runner[],
   load: Omit<Load, 'durationMs'>,

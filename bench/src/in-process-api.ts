@@ -8,7 +8,7 @@ import {
 import type { Clock, ErrorCatalogue, Logger } from '@stak/kit';
 import { tableErrors } from '@stak/table';
 
-// The body of the answer, which is a success.
+// The body of a successful response.
 export type Call = (
   method: string,
   path: string,

@@ -2,14 +2,14 @@ import { startContestant } from './contestant-process.ts';
 import { type Measure, measureInterleaved, type Plan } from './harness.ts';
 
 export type InProcessRounds<Name extends string, Settings> = {
-  module: string; // the address of a contestant's module
+  module: string; // the URL of a contestant's module
   settings: Settings;
   names: readonly Name[];
   inFlight: number;
   plan: Plan;
 };
 
-// A round of each operation in turn, all of one contestant, in a process of its own.
+// One round of each operation, alternating, all by one contestant in its own process.
 export async function measureOperations<Name extends string, Settings>(
   rounds: InProcessRounds<Name, Settings>,
 ): Promise<Record<Name, Measure>> {

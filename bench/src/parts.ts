@@ -8,14 +8,14 @@ type PartsBench<Results, Part extends string, Extent> = {
   name: string;
   partNames: readonly Part[];
   full: Extent;
-  quick: Extent; // shows that everything runs; its figures mean little, so they are not kept
+  quick: Extent; // enough to show that everything runs; the figures mean little and are not stored
   measure(parts: readonly Part[], extent: Extent, folder: string): Promise<Results>;
   judgeResults(results: Results, parts: readonly Part[]): Verdict[];
   printResults(results: Results): string;
   readmeSection(results: Results): string;
 };
 
-// Measures the chosen parts, prints the results, and keeps those of a complete run.
+// Measures the chosen parts, prints the results, and stores those of a complete run.
 export const createBench =
   <Results extends object, Part extends string, Extent>(
     bench: PartsBench<Results, Part, Extent>,
@@ -31,7 +31,7 @@ export const createBench =
     return verdicts;
   };
 
-// Which parts `--only` leaves; all of them if it says nothing.
+// The parts that `--only` selects; all of them without it.
 export function chooseParts<Part extends string>(all: readonly Part[], only: readonly string[]): Part[] {
   if (only.some(name => !all.includes(name as Part))) throw new Error(`--only knows ${all.join(', ')}`);
   return all.filter(part => only.length === 0 || only.includes(part));

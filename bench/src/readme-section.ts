@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-// A document's generated part stands between `<!-- name -->` and `<!-- /name -->`.
+// The generated part of a document is between `<!-- name -->` and `<!-- /name -->`.
 export function replaceSection(document: string, name: string, content: string): string {
   const open = `<!-- ${name} -->`;
   const close = `<!-- /${name} -->`;

@@ -5,7 +5,7 @@ import { rewriteSection } from './readme-section.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
 
-// Keeps a complete run: all of it in `results/NAME.json`, and the part for readers in the README.
+// Stores a complete run: all of it in `results/NAME.json`, and a summary in the README.
 export function keepResults(
   name: string,
   { results, verdicts, section }: { results: object; verdicts: readonly Verdict[]; section: string },

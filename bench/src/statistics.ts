@@ -1,4 +1,4 @@
-// Rounds are summed up by their median: one round disturbed by a neighbour does not move it.
+// Rounds are summarised by their median: one disturbed round does not change it.
 
 export function percentile(sorted: ArrayLike<number>, fraction: number): number {
   if (sorted.length === 0) return Number.NaN;
@@ -13,7 +13,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-// How far apart the smallest and the largest are, as a factor.
+// The ratio of the largest to the smallest value.
 export function spread(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : Math.max(...values) / Math.min(...values);
 }

@@ -13,7 +13,7 @@ const measure = (opsPerSecond: number): Measure => ({ opsPerSecond, p50Ms: 1, p9
 // Every target met, each by a hair.
 const rates = {
   'in-process': { get: 30_000, other: 12_000 },
-  'http-door': { get: 1000, other: 1000 },
+  'http-server': { get: 1000, other: 1000 },
   dynoxide: { get: 1000, other: 1000 },
   dynalite: { get: 1000, other: 1000 },
   'raw-lmdb': { get: 150_000, other: 30_000 },
@@ -70,7 +70,7 @@ describe('the engine’s gate', () => {
       32,
       'dynoxide',
       1001,
-      ['put, 32 in flight, in-process over dynoxide', 'put, 32 in flight, http-door over dynoxide'],
+      ['put, 32 in flight, in-process over dynoxide', 'put, 32 in flight, http-server over dynoxide'],
     ],
     [
       'update',
@@ -85,11 +85,11 @@ describe('the engine’s gate', () => {
     [
       'put',
       1,
-      'http-door',
+      'http-server',
       999,
-      ['put, 1 in flight, http-door over dynoxide', 'put, 1 in flight, http-door over dynalite'],
+      ['put, 1 in flight, http-server over dynoxide', 'put, 1 in flight, http-server over dynalite'],
     ],
-    ['query', 32, 'dynalite', 1001, ['query, 32 in flight, http-door over dynalite']],
+    ['query', 32, 'dynalite', 1001, ['query, 32 in flight, http-server over dynalite']],
     ['get', 1, 'in-process', Number.NaN, ['get, 1 in flight, in-process over raw-lmdb']],
   ])('fails for %s at %i when %s does %d', (operation, inFlight, contestant, rate, names) => {
     expect(missed(withRate(operation, inFlight, contestant, rate))).toEqual(names);

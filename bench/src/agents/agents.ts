@@ -11,7 +11,7 @@ export const tableName = conversationsTable.name;
 const tenantId = 'bench';
 export const messagesPath = (conversationId: string, tenant = tenantId): string =>
   `/v1/tenants/${tenant}/conversations/${conversationId}/messages`;
-// Nobody's day ends before the bench does.
+// So high that the bench never reaches it.
 export const settings = { messages_per_day: 1_000_000 };
 // Answered by a rule.
 export const question = { content: 'Good morning' };
@@ -27,12 +27,12 @@ const principalOf = (token: string): Principal =>
 
 type Served = {
   clock?: Clock;
-  watch?: (client: DynamoClient) => DynamoClient; // sees every call to the engine
+  watch?: (client: DynamoClient) => DynamoClient; // observes every call to the engine
   models?: Models;
   settings: object; // of the tenant
 };
 
-// Agents and the tenants they belong to, on an engine in memory, called through their routes without a socket.
+// Agents and their tenants, on an engine in memory, called through their routes without a socket.
 export async function serveAgents({ clock = systemClock, watch = same, models, settings }: Served) {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   await createTables(engine, [conversationsTable, tenantsTable]);
@@ -83,12 +83,12 @@ export async function serveAgents({ clock = systemClock, watch = same, models, s
   };
 }
 
-// There is no worker: nothing is left for it to do.
+// No worker: nothing is left for it to do.
 export async function openAgents(watch?: Served['watch']) {
   const { client, ledger, callAs, close } = await serveAgents({ watch, settings });
   const callAsUser = callAs(sub);
 
-  // Begins a conversation of the user's.
+  // Creates a conversation of the user.
   async function begin(): Promise<string> {
     const begun = await callAsUser('POST', `/v1/tenants/${tenantId}/conversations`, {});
     return (JSON.parse(begun) as { conversation_id: string }).conversation_id;

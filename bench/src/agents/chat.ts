@@ -4,14 +4,14 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 export type ChatEvent = { id: string; event: string; data: string };
 export type Chat = {
   readonly events: readonly ChatEvent[];
-  hasBegun(): boolean; // there is something of the answer
-  // Hangs up, and goes on where it was.
+  hasBegun(): boolean; // part of the answer has arrived
+  // Disconnects, and resumes where it was.
   comeBack(): Promise<void>;
-  over(): Promise<void>; // the answer is complete
+  over(): Promise<void>; // resolves when the answer is complete
 };
 export type ChatRequest = { path: string; token: string; body: object };
 
-// Says something, and reads the answer as events.
+// Sends a message, and reads the answer as events.
 export async function openChat(url: string, { path, token, body }: ChatRequest): Promise<Chat> {
   const events: ChatEvent[] = [];
   let stream = await openStream(url, { method: 'POST', path, token, body }, events);
@@ -34,7 +34,7 @@ async function openStream(url: string, wanted: StreamRequest, events: ChatEvent[
   const { method, path, token, body, after } = wanted;
   const sent: ClientRequest = request(`${url}${path}`, {
     method,
-    agent: false, // a connection of its own
+    agent: false, // a separate connection
     headers: {
       Authorization: `Bearer ${token}`,
       Accept: 'text/event-stream',
@@ -55,11 +55,11 @@ async function openStream(url: string, wanted: StreamRequest, events: ChatEvent[
     response.once('end', resolve);
     response.once('error', reject);
   });
-  over.catch(() => {}); // hung up
+  over.catch(() => {}); // disconnected
   return { over, close: () => void sent.destroy() };
 }
 
-// Nothing for a heartbeat.
+// Empty for a heartbeat.
 export function parseEvent(text: string): ChatEvent[] {
   const fields = new Map(text.split('\n').map(line => line.split(/: (.*)/, 2) as [string, string]));
   const [id, event, data] = ['id', 'event', 'data'].map(name => fields.get(name));

@@ -8,20 +8,20 @@ import type { Model } from './model.ts';
 
 export type ChatsSettings = {
   each: number; // of an end user
-  together: number; // that are opened at a time
-  comeBackEvery: number; // so-manieth chat hangs up in the middle of its answer
+  together: number; // opened at a time
+  comeBackEvery: number; // every nth chat disconnects in the middle of its answer
 };
 export type Chats = {
   chats: number;
   comeBacks: number;
-  words: number; // that the model has said
+  words: number; // sent by the model
   missed: number; // events: words and replies
-  kilobytesEach?: number; // of the server's memory, for an open one; only Linux tells
+  kilobytesEach?: number; // of the server's memory, for an open one; Linux only
 };
 
 const lookEveryMs = 20;
 
-// Chats whose answers a model is making, all at the same time.
+// Chats that stream answers from a model at the same time.
 export async function measureChats(
   server: ServerProcess,
   customer: Customer,
@@ -41,7 +41,7 @@ export async function measureChats(
       }
     return requests;
   };
-  // A model has a minute for an answer: the last one has to be open before the first one is given up.
+  // A model has a minute for an answer: the last chat must be open before the first one times out.
   const openAll = async (requests: readonly ChatRequest[]): Promise<Chat[]> => {
     const chats: Chat[] = [];
     const waiting = [...requests];
@@ -58,7 +58,7 @@ export async function measureChats(
     await Promise.all(chats.map(chat => chat.over()));
   };
 
-  await finish(await openAll(await begin(endUsers.slice(0, 5))), []); // loads and compiles what answers are made with
+  await finish(await openAll(await begin(endUsers.slice(0, 5))), []); // loads and compiles the code that makes answers
   const requests = await begin(endUsers);
   const saidBefore = (await model.count()).words;
   const before = memoryOf(server.pid);
@@ -78,7 +78,7 @@ export async function measureChats(
 
 const saying = { content: 'What do you think about the weather of last year?' };
 
-// Words that came, once each and in their order, and the reply.
+// Counts the words that arrived, once each and in order, and the reply.
 export function countEvents({ events }: Pick<Chat, 'events'>): number {
   const words = events
     .filter(({ event }) => event === 'delta')

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Told, Wish } from './model.ts';
+import type { Command, Report } from './model.ts';
 
 // Every answer is a sequence of numbered words, so that a reader can tell which are missing.
 
-const everyMs = 10_000; // a model that is silent for longer than 20 s is given up
+const everyMs = 10_000; // a model that is silent for longer than 20 s times out
 const lastWords = 10;
 const lastEveryMs = 100;
 
@@ -27,7 +27,7 @@ function end(one: Answering): void {
   one.response.end(`${chunkOf({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
 }
 
-// What begins while it finishes is finished the next time.
+// Answers that begin meanwhile are finished by the next call.
 function finish(): void {
   const all = [...answering];
   for (let i = 1; i <= lastWords; i++)
@@ -52,8 +52,8 @@ setInterval(() => {
 }, everyMs);
 process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
 
-process.on('message', (wish: Wish) => {
-  if (wish === 'finish') finish();
-  process.send!({ answering: answering.size, words } satisfies Told);
+process.on('message', (command: Command) => {
+  if (command === 'finish') finish();
+  process.send!({ answering: answering.size, words } satisfies Report);
 });
 process.once('disconnect', () => process.exit());

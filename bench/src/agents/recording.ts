@@ -1,14 +1,14 @@
 import type { Attributes, DynamoClient } from '@stak/table';
 import { withText } from '../copies.ts';
 
-// What a turn asks of the engine, taken down once and asked again without the service: the same calls in the same
-// order, with the same conditions and under new names.
+// The engine calls of a turn, recorded once and replayed without the service: the same calls in the same order, with
+// the same conditions and new names.
 
 export type EngineCall = { method: keyof DynamoClient; input: Attributes };
 
 export type Recorder = {
   watch(client: DynamoClient): DynamoClient;
-  // The calls that were made while the work was done.
+  // The calls that were made during the work.
   record(work: () => Promise<unknown>): Promise<EngineCall[]>;
 };
 
@@ -39,9 +39,8 @@ export async function send(client: DynamoClient, { method, input }: EngineCall):
   await (client[method] as (input: Attributes) => Promise<unknown>)(input);
 }
 
-// The turn that follows the recorded one, the one after that, and so on, by their number from 1. What is another in
-// each: the message, the number of the turn, and the version and time of the documented item, which its conditions ask
-// for.
+// The turns after the recorded one, by number from 1. They differ in the message, the number of the turn, and the
+// version and time of the documented item, which their conditions check.
 export function repeatTurn(calls: readonly EngineCall[]): (n: number) => EngineCall[] {
   const { messageId, seq, head, version, readAt, writtenAt } = readTurn(calls);
   const timeOf = (n: number) => new Date(Date.parse(writtenAt) + n).toISOString();
@@ -83,7 +82,7 @@ function readTurn(calls: readonly EngineCall[]) {
   };
 }
 
-// The state counts turns; the days count messages of other conversations, too, so any number will do there.
+// The state counts turns. The days also count messages of other conversations, so any number will do there.
 function withNumbers(input: Attributes, seq: number, n: number): Attributes {
   const isDay = String(input.Key?.pk).startsWith('USAGE#') && input.ConditionExpression !== undefined;
   if (isDay) return { ...input, ConditionExpression: `${input.ConditionExpression} OR attribute_exists(pk)` };

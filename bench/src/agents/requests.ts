@@ -33,7 +33,7 @@ export async function measureRequests(
   return measureServer({ server, operations, names: requestNames, inFlight, plan });
 }
 
-// Many more than there are requests in flight: nobody speaks twice at a time.
+// Many more conversations than requests in flight, so that none has two messages at a time.
 async function beginConversations(customer: Customer, each: number): Promise<Request[]> {
   const { client, tenantId, endUsers } = customer;
   const said: Request[] = [];

@@ -1,13 +1,13 @@
 import type { DynamoClient } from '@stak/table';
 import { type OpenAgents, openAgents, question, tableName } from './agents.ts';
 
-// What is billed for a conversation's turn number so-and-so, in DynamoDB's units.
+// What DynamoDB would bill for one turn of a conversation, in its units.
 export type Spent = { turn: number; readUnits: number; writeUnits: number };
 export type Saving = {
-  // `first`: while the documented item, which has the messages of the window, has less than 1 KB.
+  // `first`: while the documented item, which contains the messages of the window, is smaller than 1 KB.
   ours: { first: Spent; few: Spent; many: Spent };
-  // The document's way: the whole item is read, and written again with the turn at its end. `last` is the last turn
-  // that an item has room for, if `many` is too much for one.
+  // The documented way: the whole item is read, and written again with the new turn appended. `last` is the last turn
+  // that fits into an item, if `many` does not.
   documents: { few: Spent; many?: Spent; last?: Spent };
 };
 export type SavingSettings = { few: number; many: number };
@@ -54,7 +54,7 @@ async function rewriteItems(client: DynamoClient, few: number, many: number): Pr
 
 const turnOf = (): object[] => [
   { role: 'user', ...question },
-  { role: 'assistant', content: 'Hello. No skills are enabled here yet.' }, // what our rule answers
+  { role: 'assistant', content: 'Hello. No skills are enabled here yet.' }, // our rule's answer
 ];
 
 // Undefined if the item would be too large.

@@ -4,7 +4,7 @@ import type { RequestName, Requests } from './requests.ts';
 import type { Saving } from './saving.ts';
 import type { Turns } from './turns.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = { turns?: Turns; saving?: Saving; requests?: Requests; chats?: Chats };
 export const partNames = ['turns', 'saving', 'requests', 'chats'] as const;
 export type Part = (typeof partNames)[number];

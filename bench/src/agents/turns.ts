@@ -4,7 +4,7 @@ import { measureOperations } from '../in-process-rounds.ts';
 export const turnNames = ['engine', 'turn'] as const;
 export type TurnName = (typeof turnNames)[number];
 
-// A turn that a rule answers, in process and in memory, beside the calls of the engine that it makes.
+// A turn that a rule answers, in process and in memory, compared with the engine calls that it makes.
 export type Turns = { measures: Record<TurnName, Measure> };
 
 export async function measureTurns(plan: Plan): Promise<Turns> {

@@ -8,7 +8,7 @@ import { type Move, type Moved, measureMove } from './move.ts';
 import { judgeMove } from './targets.ts';
 
 const fullItems = 1_000_000;
-const quickItems = 20_000; // shows that it runs
+const quickItems = 20_000; // enough to show that it runs
 
 export async function run({ quick, only }: BenchOptions): Promise<Verdict[]> {
   chooseParts(['move'], only);
@@ -19,18 +19,18 @@ export async function run({ quick, only }: BenchOptions): Promise<Verdict[]> {
   return verdicts;
 }
 
-const rowOf = (name: string, { items, seconds, told, peakMb }: Moved): string[] => [
+const rowOf = (name: string, { items, seconds, reports, peakMb }: Moved): string[] => [
   name,
   items.toLocaleString('en-US'),
   `${seconds.toFixed(1)} s`,
   formatRate(items / seconds),
   peakMb === undefined ? '' : `${peakMb.toFixed(0)} MB`,
-  String(told),
+  String(reports),
 ];
 
 const report = (move: Move, table: (cells: Cells) => string): string =>
   table([
-    ['', 'items', 'time', 'a second', 'own memory, at most', 'progress told'],
+    ['', 'items', 'time', 'a second', 'own memory, at most', 'progress reports'],
     rowOf('export', move.export),
     rowOf('import, and read again', move.import),
   ]);

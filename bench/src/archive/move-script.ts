@@ -6,21 +6,21 @@ import { createTables } from '@stak/table';
 import { memoryOf } from '../server/memory.ts';
 import { type Moved, moved } from './move.ts';
 
-// One direction of a move in a process of its own, so that its memory is known.
+// One direction of a move, in its own process, so that its memory can be measured.
 const [direction, data, folder] = process.argv.slice(2) as ['export' | 'import', string, string];
 
 let peakMb = 0;
 const watch = setInterval(() => {
   peakMb = Math.max(peakMb, memoryOf(process.pid)?.privateMb ?? 0);
 }, 20);
-let told = 0;
+let reports = 0;
 const progress = () => {
-  told += 1;
+  reports += 1;
 };
 
 const sealer = createSealer({ keys: [{ id: 'one', secret: 'a secret that is long enough for a seal' }] });
 const engine = await createEngine({ path: data, sweepIntervalMs: 0 });
-if (direction === 'import') await createTables(engine, [streamsTable]); // where an import notes that it has begun
+if (direction === 'import') await createTables(engine, [streamsTable]); // where an import records that it has started
 const shared = { client: engine.client, tables: moved, folder, sealer, passphrase: 'correct horse battery' };
 const startMs = performance.now();
 const { items } =
@@ -30,5 +30,5 @@ const { items } =
 const seconds = (performance.now() - startMs) / 1000;
 clearInterval(watch);
 await engine.close();
-process.send!({ items, seconds, told, ...(peakMb > 0 && { peakMb }) } satisfies Moved);
+process.send!({ items, seconds, reports, ...(peakMb > 0 && { peakMb }) } satisfies Moved);
 process.disconnect();

@@ -4,9 +4,9 @@ import { type AnyTable, type Attributes, createTables, defineTable } from '@stak
 import { runScript } from '../child-script.ts';
 import { writeCopies } from '../copies.ts';
 
-// What was moved, how long it took, how often its progress was told, and the most memory that the process held of its
-// own. Only Linux tells the memory.
-export type Moved = { items: number; seconds: number; told: number; peakMb?: number };
+// What was moved, how long it took, how often progress was reported, and the process's peak private memory (Linux
+// only).
+export type Moved = { items: number; seconds: number; reports: number; peakMb?: number };
 export type Move = { export: Moved; import: Moved };
 
 const notes = defineTable({

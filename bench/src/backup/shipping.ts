@@ -7,7 +7,7 @@ export type Shipping = { inFlight: number; measures: Record<string, Measure> };
 const inFlight = 32;
 const itemBytes = 1000;
 
-// The same puts into a store of its own, and into one that is backed up meanwhile, in turn.
+// The same puts into a store without a backup and into one that is being backed up, alternating.
 export async function measureShipping(folder: string, plan: Plan): Promise<Shipping> {
   const alone = await openStore(join(folder, 'alone'));
   const path = join(folder, 'shipped');
@@ -21,7 +21,7 @@ export async function measureShipping(folder: string, plan: Plan): Promise<Shipp
       name: 'shipped',
       async run({ durationMs }) {
         const round = await runClosedLoop(putShipped, { inFlight, durationMs });
-        // What is left to ship must not slow down the other one's round.
+        // Shipping the rest must not slow down the other store's round.
         const endedAt = Date.now();
         await until(() => (backup.state()?.shippedUntil ?? 0) > endedAt);
         return round;

@@ -8,7 +8,7 @@ export type Snapshots = {
   items: number;
   quiet: ReturnType<typeof sumUp>;
   during: ReturnType<typeof sumUp>;
-  p99Ratios: number[]; // of each turn: during over quiet
+  p99Ratios: number[]; // of each round: during a snapshot over without
   seconds: number; // of the last snapshot
 };
 
@@ -26,7 +26,7 @@ export async function measureSnapshots(folder: string, settings: SnapshotSetting
   const during: Round[] = [];
   let seconds = 0;
   for (let round = 0; round < rounds; round++) {
-    // A target that is empty: a snapshot begins at once.
+    // An empty target: a snapshot starts at once.
     const backup = startBackup(engine, path, join(folder, `target-${round}`));
     const startedAt = performance.now();
     during.push(await putUntil(put, () => (backup.state()?.snapshotAt ?? 0) > 0));

@@ -3,7 +3,7 @@ import { createEngine, type Engine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { createBackupHost } from '@stak/server';
 
-// A store that is backed up as `stak start` does it, and puts to measure it by.
+// A store that is backed up like that of `stak start`, and puts to measure it with.
 
 const log = createLogger({ level: 'silent' });
 const hourMs = 60 * 60_000;
@@ -34,7 +34,7 @@ export async function openStore(path: string): Promise<Engine> {
   return engine;
 }
 
-// About a kilobyte of text that does not compress to nothing.
+// About a kilobyte of text that compresses badly.
 const words = 'lorem ipsum dolor sit amet consetetur sadipscing elitr sed diam nonumy eirmod tempor'.split(
   ' ',
 );
@@ -69,7 +69,7 @@ export async function load(engine: Engine, items: number, bytes: number): Promis
   );
 }
 
-// The thread that ships, as a server has it.
+// The thread that ships, as in a server.
 export function startBackup(engine: Engine, path: string, target: string) {
   const host = createBackupHost({
     thread: {

@@ -3,7 +3,7 @@ import { median } from '../statistics.ts';
 import type { Shipping } from './shipping.ts';
 import type { Snapshots } from './snapshots.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = { shipping?: Shipping; snapshot?: Snapshots };
 export const partNames = ['shipping', 'snapshot'] as const;
 export type Part = (typeof partNames)[number];
@@ -28,6 +28,6 @@ export const judgeResults = ({ shipping, snapshot }: Results, parts: readonly Pa
     },
   ].map(judge);
 
-// Of each turn, then the median: whatever else the machine does slows both halves of a turn.
+// The median of the rounds' ratios: other load on the machine slows both halves of a round.
 export const costOf = ({ measures: { alone, shipped } }: Shipping): number =>
   (1 - median(shipped!.rounds.map((rate, turn) => rate / alone!.rounds[turn]!))) * 100;

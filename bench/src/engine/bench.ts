@@ -30,7 +30,7 @@ const full: Extent = {
   steadyMs: 1500,
   openings: 9,
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
+// Enough to show that everything runs. The figures mean little and are not stored.
 const quick: Extent = {
   messages: 2000,
   sizes: [2000, 4000, 8000],
@@ -50,7 +50,7 @@ export async function run(options: BenchOptions): Promise<Verdict[]> {
   return verdicts;
 }
 
-// No name of a kind chooses all of that kind: `--only put` is put with everyone, and nothing else.
+// Without a name of a kind, all of that kind are chosen: `--only put` runs put with every contestant, and nothing else.
 export function choose(only: readonly string[]): Chosen {
   const pick = <T extends string>(all: readonly T[]): T[] => all.filter(name => only.includes(name));
   const operations = pick(operationNames);

@@ -4,7 +4,7 @@ import type { OperationName } from './operations.ts';
 
 export const contestantNames = [
   'in-process',
-  'http-door',
+  'http-server',
   'dynoxide',
   'dynalite',
   'dynamodb-local',
@@ -14,7 +14,7 @@ export type ContestantName = (typeof contestantNames)[number];
 
 export const titles: Record<ContestantName, string> = {
   'in-process': 'Stak in process',
-  'http-door': 'Stak over HTTP',
+  'http-server': 'Stak over HTTP',
   dynoxide: 'dynoxide',
   dynalite: 'dynalite',
   'dynamodb-local': 'DynamoDB Local',
@@ -28,13 +28,13 @@ export const moduleOf = (name: ContestantName): string =>
 export const supports = (name: string, operation: OperationName): boolean =>
   name !== 'dynalite' || operation !== 'transaction';
 
-// Why a contestant cannot take part; undefined when it can.
+// Why a contestant cannot take part; undefined if it can.
 export function absence(name: ContestantName): string | undefined {
   if (name === 'dynoxide' && !findDynoxide()) return '@dynoxide/linux-x64 is not installed';
   if (name === 'dynamodb-local' && !findDynamoDbLocal()) return 'DYNAMODB_LOCAL does not name its jar';
   return undefined;
 }
 
-// The targets name these; where they were set, each must be there to be measured.
+// The targets refer to these, so they must be present on the platform where the targets were set.
 export const isRequired = (name: ContestantName): boolean =>
   name !== 'dynamodb-local' && process.platform === 'linux' && process.arch === 'x64';

@@ -47,8 +47,8 @@ export const createTable = {
   ],
 };
 
-// Names have one length each, so that the bytes of one record can be turned into those of another by replacing
-// its names in place.
+// Names of a kind have the same length, so that one record's bytes can be turned into another's by replacing its names
+// in place.
 const categories = ['billing', 'account', 'product', 'careers', 'reports', 'payouts', 'updates', 'surveys'];
 export const categoryStatus = (n: number): string =>
   `${categories[n % categories.length]}#${n & 8 ? 'archived' : 'unopened'}`;
@@ -58,7 +58,7 @@ export const partitionKey = (user: number): string => `TENANT#acme#USER#${userNa
 export const counterKey = (user: number): Key => ({ pk: partitionKey(user), sk: 'COUNTER' });
 const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'RECORD' });
 
-// Base36 milliseconds, then digits that tell ids of one millisecond apart: 24 characters, as Stak's own ids.
+// Base36 milliseconds, then digits that distinguish ids of one millisecond: 24 characters, like Stak's own ids.
 export const idAt = (ms: number, serial: number): string =>
   ms.toString(36).padStart(9, '0') + serial.toString(36).padStart(15, '0');
 
@@ -97,7 +97,7 @@ export const idempotencyRecord = (id: string, user: number) => ({
   expires_at: 1_893_456_000,
 });
 
-// Messages arrive in order of time, each for some user: a store grows in many partitions at once.
+// Messages arrive in order of time, each for some user, so a store grows in many partitions at once.
 const ageMs = ({ messages, epochMs }: Shape, n: number): number => epochMs - (messages - n) * 1000;
 const userOf = ({ users }: Shape, n: number): number => mix(n) % users;
 

@@ -19,7 +19,7 @@ export type Growth = {
 
 export const growthFolder = (folder: string, size: number): string => join(folder, `size-${size}`);
 
-// The same engine at several sizes, side by side. Sizes that are not loaded yet are.
+// The same engine at several sizes, side by side. Loads the sizes that are missing.
 export async function measureGrowth({
   sizes,
   epochMs,

@@ -5,12 +5,12 @@ import { load, type Port } from './operations.ts';
 import type { Memory } from './results.ts';
 import { loadInFlight } from './settings.ts';
 
-// Loads a folder and watches how much memory that takes.
+// Loads a folder and records how much memory that takes.
 const [folder, size, epochMs] = process.argv.slice(2) as [string, string, string];
 const items = Number(size);
 
-// The kernel counts the pages of the mapped file that happen to be in its cache as resident. They are clean,
-// belong to the cache, and go when anyone needs the memory; private memory is what the process itself holds.
+// The kernel counts cached pages of the mapped file as resident. They are clean and are dropped when memory is needed;
+// private memory is what the process itself holds.
 function residentMb(kind: 'RssAnon' | 'RssFile'): number {
   const [, kb] =
     new RegExp(`^${kind}:\\s+(\\d+) kB`, 'm').exec(readFileSync('/proc/self/status', 'utf8')) ?? [];

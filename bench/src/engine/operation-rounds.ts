@@ -12,8 +12,8 @@ export type OperationRounds = {
   operations: readonly OperationName[];
   shape: Shape;
   plan: Plan;
-  // How long each operation runs before anything is measured: servers and clients in JavaScript are compiled as
-  // they run, and a few hundred calls do not get them there.
+  // How long each operation runs before anything is measured: JavaScript servers and clients are compiled while they
+  // run, and a few hundred calls are not enough.
   steadyMs: number;
   folder: string;
   progress(line: string): void;

@@ -16,7 +16,7 @@ import {
 export const operationNames = ['put', 'get', 'query', 'update', 'transaction'] as const;
 export type OperationName = (typeof operationNames)[number];
 
-// What the operations need of a client: the document client's inputs and outputs.
+// What the operations need from a client: the document client's inputs and outputs.
 export type Port = {
   get(input: object): Promise<{ Item?: object }>;
   put(input: object): Promise<object>;
@@ -28,13 +28,13 @@ export type Port = {
 
 const sampleSize = 20_000;
 
-// The same reads for every size of store: what differs is the store, not the reader's own memory.
+// The same reads for every size of store, so that only the store differs, not the reader's memory.
 export const sampleMessages = (shape: Shape) =>
   Array.from({ length: Math.min(sampleSize, shape.messages) }, (_, i) =>
     messageKeyAt(shape, mix(i + 1) % shape.messages),
   );
 
-// New messages come now, for any user.
+// New messages, with the current time, for any user.
 export function createArrivals({ users }: Shape): () => Arrival {
   let count = 0;
   return () => {

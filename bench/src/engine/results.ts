@@ -14,7 +14,7 @@ export type GrowthRow = { operation: OperationName; sizes: Record<number, Measur
 export type Opening = { emptyMs: number; fullMs: number };
 export type Memory = { items: number; seconds: number; privateMb: number; mappedMb: number };
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = {
   operations: Cell[];
   growth: GrowthRow[];

@@ -1,7 +1,7 @@
 import type { Shape } from './data.ts';
 
-// What every contestant of this bench is started with. `folder` is its own, on the same disk as the others'.
+// The settings of every contestant of this bench. Each has its own `folder`, on the same disk.
 export type Settings = { folder: string; shape: Shape };
 
-// Wide enough that loading is not what the run spends its time on.
+// Enough that loading does not dominate the run.
 export const loadInFlight = 16;

@@ -5,8 +5,8 @@ import { growthOperations } from './growth.ts';
 import { type OperationName, operationNames } from './operations.ts';
 import { type InFlight, inFlights, type Results } from './results.ts';
 
-// What the engine promises. `chosen` says which parts this run was asked to measure: of those, a target that
-// could not be measured is a fault where the contestant must be there.
+// The targets of the engine. `chosen` lists the parts that this run should measure: a target among them that could not
+// be measured is a failure if its contestant is required.
 
 export type Chosen = {
   operations: readonly OperationName[];
@@ -17,7 +17,7 @@ export const partNames = ['operations', 'growth', 'opening', 'memory'] as const;
 type Part = (typeof partNames)[number];
 
 const overDynoxide = (operation: OperationName): number => (operation === 'get' ? 30 : 12);
-// A get hands out decoded values where LMDB hands out bytes, so it has a bound of its own: five raw gets.
+// A get returns decoded values where LMDB returns bytes, so it has a separate bound: five raw gets.
 const overRaw = (operation: OperationName): number => (operation === 'get' ? 1 / 5 : 0.4);
 
 export function judgeResults(results: Results, chosen: Chosen): Verdict[] {
@@ -55,8 +55,8 @@ function speedTargets(results: Results, chosen: Chosen): Target[] {
     atLeast(operation, 32, ['in-process', 'dynoxide'], overDynoxide(operation)),
     ...inFlights.flatMap(inFlight => [
       atLeast(operation, inFlight, ['in-process', 'raw-lmdb'], overRaw(operation)),
-      atLeast(operation, inFlight, ['http-door', 'dynoxide'], 1),
-      ...(operation === 'transaction' ? [] : [atLeast(operation, inFlight, ['http-door', 'dynalite'], 1)]),
+      atLeast(operation, inFlight, ['http-server', 'dynoxide'], 1),
+      ...(operation === 'transaction' ? [] : [atLeast(operation, inFlight, ['http-server', 'dynalite'], 1)]),
     ]),
   ]);
 }

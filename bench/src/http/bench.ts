@@ -8,7 +8,7 @@ import { printResults, readmeSection } from './report.ts';
 import { operationsFor, type RequestName, requestNames } from './requests.ts';
 import { judgeResults, type Part, partNames, type Results } from './targets.ts';
 
-// What it costs to say who is calling: the real server, beside a constant that it answers on the same socket.
+// The cost of authentication: the real server, compared with a constant response on the same socket.
 
 type Extent = { plan: Plan; callers: Counts; starts: number; idleMs: number };
 

@@ -1,7 +1,7 @@
 import type { Customer } from '../server/customer.ts';
 import type { Operation, Request } from '../server/load.ts';
 
-// Every request of this bench is a GET that answers a small JSON object.
+// Every request of this bench is a GET that returns a small JSON object.
 
 export const requestNames = [
   'bare',

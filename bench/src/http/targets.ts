@@ -3,7 +3,7 @@ import type { ServerMeasure } from '../server/rounds.ts';
 import type { Starting } from '../server/starting.ts';
 import type { RequestName } from './requests.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = {
   requests?: Record<RequestName, ServerMeasure>;
   starting?: Starting;
@@ -11,16 +11,16 @@ export type Results = {
 export const partNames = ['starting', 'requests'] as const;
 export type Part = (typeof partNames)[number];
 
-// Of the constant that the server itself answers, with all that holds for every route but who is calling; or of the
-// bare one, which is the framework's own speed.
+// As a percentage of the server's own constant, which does everything that every route does except authentication; or
+// of the bare constant, which is the framework's own speed.
 export const percentOf = (
   requests: Results['requests'],
   name: RequestName,
   constant: 'constant' | 'bare' = 'constant',
 ): number | undefined => requests && (requests[name].opsPerSecond / requests[constant].opsPerSecond) * 100;
 
-// `GET /v1/whoami` is what judges: it answers who the token stands for, so all it does is what every authenticated
-// request does. The other routes add what they read.
+// Judged by `GET /v1/whoami`: it returns the caller, so it does only what every authenticated request does. The other
+// routes add what they read.
 export function judgeResults({ requests, starting }: Results, parts: readonly Part[]): Verdict[] {
   const share = (what: string, name: RequestName, limit: number): Target => ({
     name: `GET by ${what}, requests a second, of the constant`,

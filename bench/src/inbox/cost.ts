@@ -51,7 +51,7 @@ async function measureSmall(users: number, fanOutTo: number) {
     const toOne = () => publish(inboxId, { ...draft(), uids: [nameOf(0)] }, origin);
     for (let i = 0; i < 60; i++) await toOne();
     const measure = async (work: () => Promise<unknown>) => {
-      await work(); // the first one fetches what is remembered afterwards
+      await work(); // the first call fetches what is cached afterwards
       ledger.clear();
       calls.clear();
       await work();
@@ -70,7 +70,7 @@ async function measureSmall(users: number, fanOutTo: number) {
 
 const nameOf = (i: number): string => `user-${i}`;
 
-// One user joins by itself; the others are copies of it.
+// One user joins through the service; the others are copies.
 async function addUsers({ client, join }: OpenInbox, users: number): Promise<void> {
   const first = nameOf(0);
   await join(userOf(first));
@@ -94,13 +94,13 @@ async function addUsers({ client, join }: OpenInbox, users: number): Promise<voi
 }
 
 async function broadcastUnits(inbox: OpenInbox): Promise<number> {
-  await inbox.broadcast(inboxId, draft(), origin); // the first one makes the list
+  await inbox.broadcast(inboxId, draft(), origin); // the first one creates the list
   inbox.ledger.clear();
   await inbox.broadcast(inboxId, draft(), origin);
   return units(inbox, 'writeUnits');
 }
 
-// The usual way: the same message to each user, and one more unread.
+// The usual way: copies the message to each user, and adds one to their unread count.
 async function fanOutUnits({ client }: OpenInbox, recipients: number): Promise<number> {
   const message = (await client.query(publicMessages(1))).Items![0]!;
   const billed = { TableName: tableName, ReturnConsumedCapacity: 'TOTAL' } as const;

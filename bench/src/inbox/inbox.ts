@@ -17,7 +17,7 @@ export const draft = (title = 'Your invoice is ready') => ({
 
 export type OpenInbox = Awaited<ReturnType<typeof openInbox>>;
 
-// The service without its HTTP side, on an engine of its own. `watch` sees every call to the engine.
+// The service without its HTTP side, on its own engine. `watch` observes every call to the engine.
 export async function openInbox(path: string, watch: (client: DynamoClient) => DynamoClient = same) {
   const engine = await createEngine({ path });
   await createTables(engine, [inboxTable]);
@@ -41,7 +41,7 @@ export const ownMessages = (uid: string) =>
   messagesIn(`t#${inboxId.tenant_key}U#${uid}#${inboxId.inbox_key}`);
 export const publicMessages = messagesIn(`t#${inboxId.tenant_key}G#$public#${inboxId.inbox_key}`);
 
-// The newest messages of a partition, as one would ask for them without a service.
+// The newest messages of a partition, read directly without the service.
 function messagesIn(pk: string) {
   return (limit: number) => ({
     TableName: tableName,

@@ -16,8 +16,8 @@ import {
 } from './inbox.ts';
 import type { ReadingSettings } from './reading.ts';
 
-// Two users of one inbox, one with a long history and one with a short one; the newest messages of both are the same
-// mixture of own ones and ones to everyone.
+// Two users of one inbox, one with a long history and one with a short one. The newest messages of both are the same
+// mixture of their own and broadcast ones.
 
 const page = 30;
 
@@ -62,7 +62,7 @@ export async function start({ short, long, broadcasts }: ReadingSettings): Promi
   };
 }
 
-// One message, and so many copies that it has been `messages`.
+// One message, and as many copies as are needed for `messages`.
 async function addHistory({ client, publish }: OpenInbox, uid: string, messages: number): Promise<void> {
   const { send } = await publish(inboxId, { ...draft(), uids: [uid] }, origin);
   const [message] = (await client.query(ownMessages(uid)(1))).Items!;

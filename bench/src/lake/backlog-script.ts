@@ -3,7 +3,7 @@ import { memoryOf } from '../server/memory.ts';
 import type { Drained } from './backlog.ts';
 import { openLake } from './lake.ts';
 
-// Captures what is in the stream, and watches how much memory that takes.
+// Captures what is in the stream and records how much memory that takes.
 const [folder, count] = process.argv.slice(2) as [string, string];
 const changes = Number(count);
 

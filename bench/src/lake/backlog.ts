@@ -4,12 +4,12 @@ import { copyTasks } from '../tasks/stored-tasks.ts';
 import { openLake, tableName } from './lake.ts';
 import { readTemplates } from './templates.ts';
 
-// What was captured, how fast, and the most memory that the process held meanwhile. Only Linux tells the memory.
+// What was captured, how fast, and the process's peak private memory (Linux only).
 export type Drained = { changes: number; seconds: number; privateMb?: number; residentMb?: number };
 export type Backlog = { few: Drained; many: Drained };
 export type BacklogSettings = { few: number; many: number };
 
-// A server that was away: all changes are in the stream when the lake begins to read.
+// A server that was down: all changes are in the stream when the lake starts to read.
 export async function measureBacklog(folder: string, { few, many }: BacklogSettings): Promise<Backlog> {
   const drain = async (changes: number): Promise<Drained> => {
     const home = `${folder}-${changes}`;

@@ -33,7 +33,7 @@ const quick: Extent = {
   insights: { users: 2, tasksEach: 2000, changes: 100 },
   freshness: { perSecond: 5, durationMs: 2000 },
   capture: { perSecond: 200, warmUpMs: 500, durationMs: 2000 },
-  iceberg: { changes: 20_000, rounds: 1 }, // with fewer, most of it is loading what reads and writes Avro
+  iceberg: { changes: 20_000, rounds: 1 }, // with fewer, most of the time is spent on loading the Avro library
   backlog: { few: 200, many: 2000 },
 };
 

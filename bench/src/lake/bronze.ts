@@ -4,13 +4,13 @@ import { parquetReadObjects } from 'hyparquet';
 import { tableName } from './lake.ts';
 
 export type Bronze = {
-  // Keys of items whose changes were committed since the last look, as another program finds them in the files.
+  // Keys of items whose changes were committed since the last call, as another program finds them in the files.
   readNew(): Promise<string[]>;
 };
 
 type Commit = { add?: { path: string }[] };
 
-// Reads the lake's folder from outside: its list of commits, and the Parquet files they name.
+// Reads the lake's folder from outside: its list of commits, and the Parquet files that they list.
 export function openBronze(lake: string): Bronze {
   const commits = join(lake, 'manifest', tableName, 'commits');
   const seen = new Set<string>();

@@ -46,7 +46,7 @@ await change(durationMs);
 const seconds = (performance.now() - startMs) / 1000;
 isOver = true;
 await looking;
-lagsMs.push((await lake.status()).lag_ms); // what was written last counts too
+lagsMs.push((await lake.status()).lag_ms); // the last write counts too
 stopping.abort();
 await Promise.all(working);
 await lake.close();

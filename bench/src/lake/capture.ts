@@ -2,13 +2,13 @@ import { runScript } from '../child-script.ts';
 
 export type CaptureSettings = { perSecond: number; warmUpMs: number; durationMs: number };
 export type Capture = {
-  perSecond: number; // that were to be written
+  perSecond: number; // the intended rate
   written: number;
-  seconds: number; // that it took to write them
-  lagP50Ms: number; // how far the lake was behind meanwhile
+  seconds: number; // how long the writes took
+  lagP50Ms: number; // how far the lake was behind during the writes
   lagP95Ms: number;
 };
 
-// Capture and compaction while the table changes all the time, in one process.
+// Capture and compaction while the table changes continuously, in one process.
 export const measureCapture = (folder: string, settings: CaptureSettings): Promise<Capture> =>
   runScript<Capture>(import.meta.resolve('./capture-script.ts'), [folder, JSON.stringify(settings)]);

@@ -14,7 +14,7 @@ export type Freshness = { perSecond: number; changes: number; bronze: Delay; ins
 const lookEveryMs = 50;
 const visibleWithinMs = 30_000;
 
-// From sending a new task until it is in a file that a commit names, and until an insight counts it.
+// From sending a new task until it is in a committed file, and until an insight counts it.
 export async function measureFreshness(
   url: string,
   lakeFolder: string,
@@ -38,7 +38,7 @@ export async function measureFreshness(
     const { data } = JSON.parse(String(body)) as { data: { tasks: number }[] };
     return data.reduce((sum, { tasks }) => sum + tasks, 0);
   };
-  // Looks until everything was found, and notes when.
+  // Polls until everything was found, and records when.
   const watch = async (look: () => Promise<string[]>): Promise<number[]> => {
     const delaysMs: number[] = [];
     const found = new Set<string>();
@@ -55,7 +55,7 @@ export async function measureFreshness(
     return delaysMs;
   };
   const { readNew } = openBronze(lakeFolder);
-  const inFiles: string[] = []; // a file may be seen before the answer to its request
+  const inFiles: string[] = []; // a file may appear before the response to its request
   const lookAtBronze = async () => {
     inFiles.push(...(await readNew()).flatMap(text => /tsk_[0-9a-z]+/.exec(text)?.[0] ?? []));
     return inFiles;

@@ -3,7 +3,7 @@ import { systemClock } from '@stak/kit';
 import type { Drain } from './iceberg.ts';
 import { openLake } from './lake.ts';
 
-// Captures what is in the stream while the maintenance runs beside it, with or without tables of Iceberg.
+// Captures what is in the stream while maintenance runs, with or without Iceberg tables.
 const [folder, count, kind] = process.argv.slice(2) as [string, string, string];
 const changes = Number(count);
 

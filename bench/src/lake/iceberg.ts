@@ -7,8 +7,8 @@ export type Drain = { perSecond: number };
 export type IcebergSettings = { changes: number; rounds: number };
 export type Iceberg = { changes: number; withTables: number; withoutTables: number }; // changes a second
 
-// How much slower changes are captured because tables of Iceberg are written too. Rounds with and without take turns, so
-// that a machine that slows down slows both.
+// How much Iceberg tables slow down the capture of changes. Rounds with and without them alternate, so that a machine
+// that slows down slows both.
 export async function measureIceberg(folder: string, { changes, rounds }: IcebergSettings): Promise<Iceberg> {
   await change(folder, changes);
   const drain = async (kind: 'with' | 'without', round: number): Promise<number> => {

@@ -4,8 +4,9 @@ import type { Attributes } from '@stak/table';
 import type { Contestant } from '../contestant.ts';
 import { openLake, tableName } from './lake.ts';
 
-// The lake as it is between two compactions: some changes have come since, and more are coming. It is a few minutes later: right after a
-// backfill, answers are made of all rows, because the scan and the stream may have seen the same change.
+// The lake between two compactions: some changes have arrived since the last one, and more are arriving. The clock is a
+// few minutes ahead, because right after a backfill results are computed from all rows: the scan and the stream may
+// have seen the same change.
 const later: Clock = { ...systemClock, now: () => systemClock.now() + 5 * 60_000 };
 
 const changeEveryMs = 200;

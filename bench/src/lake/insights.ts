@@ -18,7 +18,7 @@ export type Insights = {
   measures: Record<InsightMeasure, Measure>;
 };
 
-// How many tasks have which status: by the document's scan of the whole table, and from the lake.
+// The number of tasks by status: by the documented scan of the whole table, and from the lake.
 export async function measureInsights(
   folder: string,
   { users, tasksEach, changes }: InsightsSettings,
@@ -29,7 +29,7 @@ export async function measureInsights(
   try {
     await fill(lake, users, tasksEach);
     await lake.setStream(true);
-    await lake.keepAll(); // what a server does when it first starts: it reads the table, and compacts
+    await lake.keepAll(); // what a server does on its first start: reads the table and compacts
     const stored = await lake.readInsight();
     if (stored !== users * tasksEach) throw new Error(`${stored} tasks in the lake`);
     cost = { scan: await scanAll(lake), insight: { readUnits: await insightUnits(lake) } };

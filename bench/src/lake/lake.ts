@@ -27,8 +27,8 @@ const followed: FollowedTable = {
 
 export type OpenLake = Awaited<ReturnType<typeof openLake>>;
 
-// An engine with the tasks' table and a lake that follows it. Of the table's indexes there is none: neither a scan nor
-// the stream reads them, and a million tasks are written in half the time without.
+// An engine with the tasks' table and a lake that follows it. The table has no indexes: neither a scan nor the stream
+// reads them, and writing a million tasks takes half the time without.
 export async function openLake(folder: string, clock: Clock = systemClock, hasIceberg = true) {
   const engine = await createEngine({ path: join(folder, 'data'), sweepIntervalMs: 0, clock });
   await createTables(engine, [streamsTable]);
@@ -59,7 +59,7 @@ export async function openLake(folder: string, clock: Clock = systemClock, hasIc
     ledger,
     capture: createConsumer({ subscription: subscription!, source, client, log, clock }) as Worker,
     keeper: lake.workers[0]!,
-    // Everything the keeper would do.
+    // Everything that maintenance does.
     async keepAll(): Promise<void> {
       while (await lake.keep(tableName));
     },

@@ -5,7 +5,7 @@ import type { Freshness } from './freshness.ts';
 import { costOf, type Iceberg } from './iceberg.ts';
 import type { Insights } from './insights.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = {
   insights?: Insights;
   freshness?: Freshness;
@@ -75,7 +75,7 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       'changes a second that were written meanwhile, of those that should be',
       capture && (capture.written / capture.seconds / capture.perSecond) * 100,
       'at least',
-      95, // the last ones are answered when the time is over
+      95, // the last responses come when the time is over
       '%',
     ),
     target(
@@ -91,7 +91,7 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       'memory with a large backlog, over a small one',
       peakRatio(backlog),
       'at most',
-      1.5, // it does not follow the backlog, which is many times as large
+      1.5, // it does not grow with the backlog, which is many times as large
       'times',
       process.platform === 'linux',
     ),

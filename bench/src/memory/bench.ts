@@ -6,9 +6,9 @@ import { judge, type Verdict } from '../gates.ts';
 import { textTable } from '../table.ts';
 import { questions, said } from './questions.ts';
 
-// How many of a fixed set of questions find their answer among the first five hits, by words alone and with vectors. The
-// embedding is made of the letters of words, so the figures say what the search does with an embedding model, not how
-// good one is.
+// How many of a fixed set of questions find their answer among the first five hits, by words alone and with vectors.
+// The embedding is computed from the letters of words, so the figures show how the search uses an embedding model, not
+// how good one is.
 
 type EmbeddingModel = Awaited<ReturnType<NonNullable<Models['embedding']>['find']>>;
 type Way = { recall: number; p50Ms: number; readUnits: number };

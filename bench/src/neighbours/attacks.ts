@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Customer } from '../server/customer.ts';
 
-// What one account does to hold up the others: texts that once stopped the server for minutes, and the heaviest rules
-// that it takes. Each is sent again and again, whatever the answer is.
+// What one account can do to slow down the others: texts that once blocked the server for minutes, and the most
+// expensive rules that are accepted. Each is sent repeatedly, whatever the response.
 
 export type Attack = { name: string; strike(): Promise<unknown> };
 
@@ -16,7 +16,7 @@ const descent = '$..[?@.a > 1 && @.a < 9 || @.b == 1 || @.c == 2]';
 const branch = { oneOf: Array(6).fill({ type: 'object', properties: { a: { minLength: 1 } } }) };
 const schema = { type: 'object', allOf: Array(20).fill(branch) };
 
-// Rules that are accepted, and cost as much as rules may.
+// Accepted rules with the highest possible cost.
 const rules = {
   paths: { type: 'field_map', fields: Array(10).fill({ to: '$.f', from: descent }) },
   templates: {
@@ -46,7 +46,7 @@ export async function prepareAttacks(
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
     });
-    // A fault, or a rule of ours that turns it away before it does any harm.
+    // A fault, or a limit of ours that rejects the attack before it does any harm.
     if ((answer.status >= 500 && answer.status !== 503) || [401, 404, 413].includes(answer.status))
       throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer;
@@ -123,7 +123,8 @@ async function repeatTask(ask: Ask): Promise<void> {
   await ask('PATCH', `/v1/tasks/${task_id}`, { status: 'completed' });
 }
 
-// Until the signal, each at most so often: together more than the usual rate limit lets one caller do; resolves with how often each was answered.
+// Until the signal, each at a limited rate: together more than the usual rate limit allows one caller. Resolves with
+// the number of responses to each.
 export async function keepStriking(
   attacks: readonly Attack[],
   { callersEach, everyMs, signal }: { callersEach: number; everyMs: number; signal: AbortSignal },

@@ -13,7 +13,7 @@ import { countLost, prepareNeighbour } from './neighbour.ts';
 import { printResults, readmeSection } from './report.ts';
 import { judgeResults, type Results } from './targets.ts';
 
-// One account attacks in a loop; another one asks for what everybody asks for.
+// One account attacks in a loop; another one sends typical requests.
 
 type Extent = {
   pace: Pace;
@@ -32,7 +32,7 @@ const full: Extent = {
   everyMs: 1000,
   patienceMs: 20_000,
 };
-// Shows that everything runs; its figures mean little, so they are not kept.
+// Enough to show that everything runs. The figures mean little and are not stored.
 const quick: Extent = {
   pace: { perSecond: 20, durationMs: 2000 },
   warmUp: { perSecond: 20, durationMs: 500 },
@@ -70,7 +70,7 @@ async function measure({ pace, warmUp, endUsers, ...extent }: Extent, folder: st
     await neighbour.ask(warmUp);
     const quiet = await neighbour.ask(pace);
     const attacking = keepStriking(attacks, { ...extent, signal: stop.signal });
-    attacking.catch(() => {}); // it is awaited below
+    attacking.catch(() => {}); // awaited below
     const attacked = await neighbour.ask(pace);
     const marks = [...quiet.marks, ...attacked.marks];
     const lost = await countLost(destination, marks, extent.patienceMs);

@@ -14,9 +14,9 @@ export type RequestName = (typeof requestNames)[number];
 type Latency = { p50Ms: number; p99Ms: number; slowestMs: number };
 export type Latencies = Record<RequestName, Latency>;
 
-// An account that does what everybody does.
+// An account with typical requests.
 export type Neighbour = {
-  // At these times, whether or not the earlier ones are answered. `marks` names the events that were taken.
+  // Sends at these times, whether or not earlier requests have been answered. `marks` lists the accepted events.
   ask(pace: Pace): Promise<{ latencies: Latencies; marks: string[] }>;
 };
 
@@ -92,7 +92,7 @@ function sumUp(latenciesMs: number[]): Latency {
   };
 }
 
-// How many of the events have not arrived when this long has passed since the last one did.
+// How many of the events are missing when none has arrived for this long.
 export async function countLost(
   destination: Destination,
   marks: readonly string[],

@@ -6,7 +6,7 @@ export type Results = {
   attacked: Latencies;
   events: number;
   lost: number;
-  answered: Readonly<Record<string, number>>; // how often each attack was
+  answered: Readonly<Record<string, number>>; // number of responses to each attack
 };
 
 export const requestTitles: Record<RequestName, string> = {

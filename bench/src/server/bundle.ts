@@ -9,15 +9,15 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export const benchServer = here('./child.ts');
 export const stakCommand = here('../../../apps/server/src/main.ts');
 
-// What `npm start` gives to Node, if anything.
+// The Node flags of `npm start`.
 export const nodeFlags: readonly string[] = (
   JSON.parse(readFileSync(here('../../../package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start
   .split(' ')
   .filter(word => word.startsWith('--'));
 
-// As `npm start` does it: what the compiler adds when it runs along with the server is not measured. The folder has to
-// be within the project, where the packages are found.
+// Bundled as `npm start` does it, so that the cost of compiling at run time is not measured. The folder must be within
+// the project, where the packages are found.
 export async function bundle(entry: string, folder: string): Promise<string> {
   const build = here('../../../apps/server/build.mjs');
   await promisify(execFile)(process.execPath, [build, entry, folder]);

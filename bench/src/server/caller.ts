@@ -2,7 +2,7 @@ import { type Answer, type Connection, openConnection } from './connection.ts';
 import { type Request, textOf } from './load.ts';
 
 export type Caller = {
-  // Over a connection that nobody uses at the moment; throws unless the answer has the status.
+  // Uses an idle connection. Throws unless the response has the status.
   call(request: Request, status: number): Promise<Answer>;
   close(): void;
 };

@@ -9,10 +9,10 @@ import { textOf } from './load.ts';
 import { type Memory, memoryOfAll } from './memory.ts';
 import { withoutSettings } from './process.ts';
 
-// `stak start` as it comes, with all its processes.
+// `stak start` with its defaults and all its processes.
 export type Command = {
   url: string;
-  readyMs: number; // from its start until it said that it is ready
+  readyMs: number; // from its start until it reports that it is ready
   // Of all its processes together; undefined on other systems than Linux.
   cpuUs(): number | undefined;
   memory(): Memory | undefined;
@@ -77,7 +77,7 @@ async function isReady(port: number): Promise<boolean> {
     connection.close();
     return status === 200;
   } catch {
-    return false; // nobody listens yet
+    return false; // nothing listens yet
   }
 }
 
@@ -87,14 +87,14 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it ended by itself meanwhile
+    // it has already ended
   }
 }
 
-// Fields 14 to 17 of /proc/PID/stat: user and system time, its own and that of its children that ended.
+// Fields 14 to 17 of /proc/PID/stat: user and system time of the process and of its ended children.
 const cpuUsOf = (pid: number): number => sum((statOf(pid) ?? []).slice(11, 15).map(Number)) * tickUs;
 
-// What follows the name, which may hold spaces and brackets. Undefined when the process has ended.
+// The fields after the name, which may contain spaces and brackets. Undefined if the process has ended.
 function statOf(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 export type Answer = { status: number; body: Buffer };
 
 // One connection, one request at a time. A client that does more costs as much as the server it measures; on two cores
-// the faster answer would then wait for the client, and look slower than it is.
+// the faster response would then wait for the client, and look slower than it is.
 export type Connection = {
   send(request: Buffer): Promise<Answer>;
-  isOpen(): boolean; // a server closes what nobody uses for a while
+  isOpen(): boolean; // a server closes idle connections
   close(): void;
 };
 
@@ -56,7 +56,7 @@ function overSocket(socket: Socket): Connection {
 const statusAt = 'HTTP/1.1 '.length;
 const lengthHeader = '\r\ncontent-length: ';
 
-// The answer, or undefined while some of it is under way. It takes what our server sends: a length, never chunks.
+// The response, or undefined while it is incomplete. Supports what our server sends: a length, never chunks.
 export function parseAnswer(received: Buffer): Answer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;

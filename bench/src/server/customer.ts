@@ -1,6 +1,6 @@
 import { type Client, createClient } from '@stak/client';
 
-// Somebody who uses the server: an account with a tenant, and a few of everything that names a caller.
+// A user of the server: an account with a tenant, and a few credentials of each kind.
 export type Customer = {
   client: Client;
   tenantId: string;

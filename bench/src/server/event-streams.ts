@@ -7,8 +7,8 @@ export type EventStreams = { close(): void };
 
 const longestMark = 64;
 
-// Open event streams, one for each request. Our server sends an event as one chunk, so chunks are not put together. `onMark` gets what the pattern's first group finds in them, at least once;
-// when all have said something they are open.
+// Opens event streams, one for each request. Our server sends each event as one chunk, so chunks are not joined.
+// `onMark` gets the matches of the pattern's first group, at least once. Resolves when every stream has sent something.
 export async function openEventStreams(
   url: string,
   requests: readonly StreamRequest[],

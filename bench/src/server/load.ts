@@ -1,7 +1,7 @@
 import type { Contestant } from '../contestant.ts';
 import { type Connection, openConnection } from './connection.ts';
 
-// The other side of the socket, for `contestant-host.ts`: sends what it was given, in turn, and checks the answers.
+// The client's side, for `contestant-host.ts`: sends the given requests in rotation, and checks the responses.
 
 export type Request = {
   method: string;
@@ -9,7 +9,7 @@ export type Request = {
   headers?: Readonly<Record<string, string>>;
   body?: string;
 };
-// Several are sent by turns: many callers, many keys.
+// Several requests are sent in rotation: many callers, many keys.
 export type Operation = { requests: readonly Request[]; status: number };
 export type LoadSettings = { url: string; operations: Readonly<Record<string, Operation>> };
 

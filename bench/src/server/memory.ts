@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-// What a process holds. `residentMb` is everything, `peakMb` the most that it ever was; `privateMb` leaves out the
-// pages of files that processes share.
+// The memory of a process. `residentMb` is everything, `peakMb` its maximum so far; `privateMb` leaves out the pages of
+// shared files.
 export type Memory = { residentMb: number; privateMb: number; peakMb: number };
 
-// Undefined on other systems than Linux, and of a process that has ended.
+// Undefined on other systems than Linux, and for a process that has ended.
 export function memoryOf(pid: number): Memory | undefined {
   if (process.platform !== 'linux') return undefined;
   const status = textOf(pid, 'status');
@@ -13,8 +13,8 @@ export function memoryOf(pid: number): Memory | undefined {
   return { residentMb: megabytes('VmRSS'), privateMb: megabytes('RssAnon'), peakMb: megabytes('VmHWM') };
 }
 
-// Of processes together. The pages of a file that several have mapped are there once, so of `residentMb` they are
-// counted once; the peaks are added.
+// Of several processes together. Pages of a file that several have mapped are counted once in `residentMb`; the peaks
+// are added.
 export function memoryOfAll(pids: readonly number[]): Memory | undefined {
   const known = pids.map(memoryOf).filter(one => one !== undefined);
   if (known.length === 0) return undefined;
@@ -30,7 +30,7 @@ export function memoryOfAll(pids: readonly number[]): Memory | undefined {
   };
 }
 
-// The files that a process has mapped, with what of each is in memory and not its own copy.
+// The files that a process has mapped, with how much of each is in memory and shared.
 function filesOf(pid: number): Map<string, number> {
   const files = new Map<string, number>();
   let name: string | undefined;

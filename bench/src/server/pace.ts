@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Pace = { perSecond: number; durationMs: number };
 
-// An open loop: calls at their times, whether or not the earlier ones are answered, so a server that stalls is asked as
-// much as before. `sentMs` is when the call goes out; that a timer was late is not the server's fault.
+// An open loop: calls are sent at their times, whether or not earlier ones have been answered, so a stalled server gets
+// the same load. `sentMs` is when the call is sent, because a late timer is not the server's fault.
 export async function keepPace(
   { perSecond, durationMs }: Pace,
   call: (turn: number, sentMs: number) => Promise<unknown>,

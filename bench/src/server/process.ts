@@ -7,11 +7,11 @@ import type { Usage } from './child.ts';
 export type ServerProcess = {
   url: string;
   pid: number;
-  cpuUs(): Promise<number>; // what its processor time is so far
+  cpuUs(): Promise<number>; // processor time so far
   close(): Promise<void>;
 };
 
-// The server of `child.ts`, in a process of its own, on a store of its own.
+// The server of `child.ts`, in its own process and on its own store.
 export async function startServerProcess(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
@@ -22,7 +22,7 @@ export async function startServerProcess(
     env: {
       ...withoutSettings(process.env),
       STAK_DATA: join(folder, 'data'),
-      STAK_REQUESTS_PER_MINUTE: '1000000000', // nobody is turned away
+      STAK_REQUESTS_PER_MINUTE: '1000000000', // no rate limit
       ...settings,
     },
   });
@@ -48,6 +48,6 @@ export async function startServerProcess(
   };
 }
 
-// What is measured is the server as it comes, not as somebody's shell has set it up.
+// Measures the server with its defaults, without settings from the shell.
 export const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('STAK_')));

@@ -4,7 +4,7 @@ import { median } from '../statistics.ts';
 import type { LoadSettings, Operation } from './load.ts';
 import type { ServerProcess } from './process.ts';
 
-// `cpuUs` is what the server's processor did for one request, in all its threads.
+// `cpuUs` is the server's processor time for one request, in all its threads.
 export type ServerMeasure = Measure & { cpuUs: number };
 
 export type Rounds<Name extends string> = {
@@ -15,7 +15,7 @@ export type Rounds<Name extends string> = {
   plan: Plan;
 };
 
-// A round of each operation in turn, sent by a process that does nothing else.
+// One round of each operation, alternating, sent by a process that does nothing else.
 export async function measureServer<Name extends string>(
   rounds: Rounds<Name>,
 ): Promise<Record<Name, ServerMeasure>> {

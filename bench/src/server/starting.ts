@@ -5,10 +5,9 @@ import { bundle, stakCommand } from './bundle.ts';
 import { type Command, startCommand } from './command.ts';
 import type { Memory } from './memory.ts';
 
-// How long `stak start` takes in an empty folder until it says that it is ready, and, when nobody has called for a
-// while, what it holds and what share of a core it takes. The peak is of the first seconds, in which the demo workspace
-// is made.
-export type Starting = { readyMs: number; one: Idle; two: Idle }; // with so many workers
+// How long `stak start` takes in an empty folder until it reports that it is ready and, after a while without requests,
+// its memory and its share of a core. The peak is from the first seconds, in which the demo workspace is created.
+export type Starting = { readyMs: number; one: Idle; two: Idle }; // with one and with two workers
 export type Idle = { memory?: Memory; corePercent?: number };
 
 export type Starts = { folder: string; times: number; idleMs: number };
@@ -30,7 +29,7 @@ export async function measureStarting({ folder, times, idleMs }: Starts): Promis
   return { readyMs: median(readyMs), one: await rest(1), two: await rest(2) };
 }
 
-// First, what a start leaves to be done is done: the demo workspace, its capture by the lake, and the end of DuckDB.
+// Waits until the work after a start is done: the demo workspace, its capture by the lake, and the end of DuckDB.
 async function idleOf({ cpuUs, memory }: Command, idleMs: number): Promise<Idle> {
   await sleep(idleMs);
   const [beganMs, beforeUs] = [performance.now(), cpuUs()];

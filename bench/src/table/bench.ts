@@ -21,7 +21,7 @@ const contestants = [stak, electrodb, toolbox];
 const full: Plan = { rounds: 5, roundMs: 300, warmUpMs: 500 };
 const quick: Plan = { rounds: 1, roundMs: 30, warmUpMs: 30 };
 const mostMicroseconds = 5;
-const callsAtOnce = 200; // looking at the clock costs as much as building a request
+const callsAtOnce = 200; // reading the clock costs as much as building a request
 const resultsFile = new URL('../../results/table.json', import.meta.url);
 
 type Results = Record<OperationName, Record<string, Measure>>;
@@ -59,7 +59,7 @@ function runnerOf({ name, operations }: Contestant, operation: OperationName): R
 
 let sink: unknown;
 
-// Processor time, not time on the wall: nothing here waits, and a busy neighbour should not count.
+// Processor time, not wall-clock time: nothing here waits, and other load on the machine should not count.
 function runLoop(call: () => unknown, { durationMs }: Load): Round {
   const deadline = performance.now() + durationMs;
   const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-// A message of ten attributes, as it is handed over and as it is stored.
+// A message of ten attributes, as passed in and as stored.
 export const key = { tenant_key: 'acme', uid: 'ann', inbox_key: 'main', id: '0mjuxvy9s001' };
 
 export const message = {

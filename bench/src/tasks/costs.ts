@@ -1,6 +1,6 @@
 import { idIn, newTask, openTasks, tasksInRow } from './tasks.ts';
 
-// A row of the document's table of access patterns: what it says, and what is billed here.
+// A row of the documented table of access patterns: the documented cost, and the cost measured here.
 export type CostRow = {
   pattern: string;
   claimed: string;

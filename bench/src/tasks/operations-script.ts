@@ -53,7 +53,7 @@ async function callsOf({ client, operations, callAs }: OpenTasks): Promise<Conte
     create: () => call('POST', '/v1/tasks', newTask(created++)),
     get: () => call('GET', `/v1/tasks/${ids[created++ % ids.length]}`),
     status: () => {
-      const status = Math.floor(turn / ids.length) % 2 === 0 ? 'in_progress' : 'pending'; // never what it is
+      const status = Math.floor(turn / ids.length) % 2 === 0 ? 'in_progress' : 'pending'; // never the current one
       return call('PATCH', `/v1/tasks/${some()}`, { status });
     },
   };

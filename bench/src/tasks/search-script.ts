@@ -3,7 +3,7 @@ import type { SearchSettings } from './search.ts';
 import { fillTasks, userOf } from './stored-tasks.ts';
 import { countIn, openTasks, tableName } from './tasks.ts';
 
-// One user's tasks: the full-text index, and the document's way, a scan with a filter.
+// One user's tasks: the full-text index, and the documented way, a scan with a filter.
 
 const wanted = 'invoice';
 

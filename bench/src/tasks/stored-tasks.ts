@@ -10,7 +10,7 @@ const words = 'milk invoice garden letter bicycle window holiday dentist report 
 
 export type Templates = { tasks: readonly Attributes[]; tally: Attributes };
 
-// The first 40 are written by the service, for a user of its own.
+// The service writes the first 40, for a separate user.
 export async function writeTemplates({ client, callAs }: OpenTasks): Promise<Templates> {
   for (let i = 0; i < tasksInRow; i++) await callAs(first)('POST', '/v1/tasks', newTask(i));
   const tasks = await client.query({
@@ -25,7 +25,7 @@ export async function writeTemplates({ client, callAs }: OpenTasks): Promise<Tem
   return { tasks: tasks.Items!, tally: tally! };
 }
 
-// Users with so many tasks each.
+// Creates users with this many tasks each.
 export async function fillTasks(tasks: OpenTasks, users: number, tasksEach: number): Promise<void> {
   const templates = await writeTemplates(tasks);
   await writeCopies(tasks.client, tableName, copiesOf(templates, users, tasksEach));
@@ -41,7 +41,7 @@ function* copiesOf({ tasks, tally }: Templates, users: number, tasksEach: number
 
 const ids = createIds({ clock: systemClock });
 
-// A million of them are made by replacing text in JSON, which a task has nothing but.
+// Creates up to a million copies by replacing text in the tasks' JSON.
 export function* copyTasks(templates: Templates['tasks'], user: string, count: number) {
   const texts = templates.map(task => ({
     id: task.task_id as string,
@@ -56,7 +56,7 @@ export function* copyTasks(templates: Templates['tasks'], user: string, count: n
   }
 }
 
-// The counts of so many times as many tasks.
+// The counts for a multiple of the tasks.
 function tallyOf(tally: Attributes, times: number): Attributes {
   const multiply = (counts: Record<string, number>) =>
     Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count * times]));

@@ -3,7 +3,7 @@ import type { CostRow } from './costs.ts';
 import type { OperationName, Operations } from './operations.ts';
 import type { Searching } from './search.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = { costs?: CostRow[]; operations?: Operations; search?: Searching };
 export const partNames = ['costs', 'operations', 'search'] as const;
 export type Part = (typeof partNames)[number];

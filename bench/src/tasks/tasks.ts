@@ -7,8 +7,7 @@ import { serveInProcess } from '../in-process-api.ts';
 export const tableName = todoAppData.name;
 export type OpenTasks = Awaited<ReturnType<typeof openTasks>>;
 
-// The service on an engine of its own, called as a program that it is part of would, and through its routes, without a
-// socket.
+// The service on its own engine, called directly and through its routes, without a socket.
 export async function openTasks(path: string) {
   const engine = await createEngine({ path });
   await createTables(engine, [todoAppData]);

@@ -21,8 +21,8 @@ export type Delivery = {
   direct: Measure;
   delivered: Measure;
   slowDestinations: number;
-  alone: Measure; // to a fast destination, with nobody else
-  besideSlow: Measure; // and with slow destinations all around
+  alone: Measure; // to a fast destination, without other load
+  besideSlow: Measure; // and with many slow destinations
 };
 
 export async function measureDelivery(
@@ -38,7 +38,7 @@ export async function measureDelivery(
     measureArrival(url, mark => eventOf(ingestPath(source), mark), destination, at);
   const post = (at: Pace) => measureArrival(destination.url, mark => eventOf('/fast', mark), destination, at);
 
-  // By turns, as everywhere.
+  // The ways alternate, as in all benches.
   const rounds = async (ways: readonly ((at: Pace) => Promise<number[]>)[], at: Pace): Promise<Measure[]> => {
     const found = ways.map((): Round[] => []);
     for (const way of ways) await way({ ...at, durationMs: settings.warmUpMs });
@@ -65,8 +65,8 @@ export async function measureDelivery(
   };
 }
 
-// Nearly every slow destination has something to answer at any time: each gets an event as soon as it should have
-// answered the last. The sources take turns, so that this is a steady load and a small one.
+// Keeps nearly every slow destination busy: each gets an event as soon as it should have responded to the last one. The
+// sources alternate, so that the load is steady and small.
 async function occupy(
   url: string,
   sources: readonly string[],
@@ -81,7 +81,7 @@ async function occupy(
       });
   };
   const running = run();
-  running.catch(() => {}); // told by `stop`
+  running.catch(() => {}); // reported by `stop`
   await Promise.race([sleep(everyMs), running]);
   return async () => {
     stopping.abort();

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Arrival, monotonicMs, type Wish } from './destination.ts';
+import { type Arrival, type Command, monotonicMs } from './destination.ts';
 
-// Where webhooks go. `/fast` answers at once, `/slow/…` after a while, `/flaky/…` with 500 until it is healed.
+// Receives webhooks. `/fast` responds at once, `/slow/…` after a while, `/flaky/…` with 500 until it is healed.
 
 const slowMs = 9000; // Stak waits for ten seconds
 const mark = /"mark":"([^"]+)"/;
@@ -37,9 +37,9 @@ const urls: string[] = [];
 for (let i = 0; i < Number(process.argv[2]); i++) urls.push(await listen());
 process.send!(urls);
 
-process.on('message', (wish: Wish) => {
-  if (wish === 'heal') isHealed = true;
-  process.send!({ received, arrivals: wish === 'take' ? arrivals : [] });
-  if (wish === 'take') arrivals = [];
+process.on('message', (command: Command) => {
+  if (command === 'heal') isHealed = true;
+  process.send!({ received, arrivals: command === 'take' ? arrivals : [] });
+  if (command === 'take') arrivals = [];
 });
 process.once('disconnect', () => process.exit());

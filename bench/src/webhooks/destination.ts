@@ -3,22 +3,22 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export type Arrival = [mark: string, atMs: number];
-export type Wish = 'count' | 'take' | 'heal';
-type Told = { received: number; arrivals: Arrival[] };
+export type Command = 'count' | 'take' | 'heal';
+type Report = { received: number; arrivals: Arrival[] };
 
 export type Destination = {
   url: string;
-  others: readonly string[]; // origins of their own: a sender opens only so many connections to one
+  others: readonly string[]; // separate origins: a sender limits its connections to each
   received(): Promise<number>; // requests so far
-  takeArrivals(): Promise<Map<string, number>>; // marks of events, and when the whole request was there
-  heal(): Promise<void>; // what has failed so far succeeds from now on
+  takeArrivals(): Promise<Map<string, number>>; // marks of events, and when each request was complete
+  heal(): Promise<void>; // failing paths succeed from now on
   close(): Promise<void>;
 };
 
 // The same for all processes of the machine.
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-// Somebody else's server, in a process of its own.
+// A receiving server, in its own process.
 export async function startDestination(others: number): Promise<Destination> {
   const child = fork(
     fileURLToPath(new URL('./destination-script.ts', import.meta.url)),
@@ -28,10 +28,10 @@ export async function startDestination(others: number): Promise<Destination> {
     },
   );
   const [[url, ...rest]] = (await once(child, 'message')) as [string[]];
-  const ask = async (wish: Wish): Promise<Told> => {
-    child.send(wish);
-    const [told] = (await once(child, 'message')) as [Told];
-    return told;
+  const ask = async (command: Command): Promise<Report> => {
+    child.send(command);
+    const [report] = (await once(child, 'message')) as [Report];
+    return report;
   };
   return {
     url: url!,

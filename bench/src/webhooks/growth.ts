@@ -8,12 +8,12 @@ import { type ServerProcess, startServerProcess } from '../server/process.ts';
 import { createSource, eventOf, ingestPath } from './event.ts';
 import { copyEvents } from './stored-events.ts';
 
-// `longestGapMs`: the longest time without an answer, while the lake captures everything that is stored.
+// `longestGapMs`: the longest time without a response while the lake captures everything that is stored.
 export type GrowthRow = { stored: number; measure: Measure; longestGapMs: number };
 
 const inFlight = 32;
 
-// Ingest by servers that have few and many events of the same source already, side by side.
+// Ingest by servers that already store few and many events of the same source, side by side.
 export async function measureGrowth(
   sizes: readonly number[],
   plan: Plan,

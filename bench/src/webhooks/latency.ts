@@ -30,7 +30,7 @@ export async function measureArrival(
   }
 }
 
-// What does not arrive in time counts with the time it was waited for.
+// Events that do not arrive in time count with the time that was waited.
 async function arrivals(destination: Destination, sentMs: Map<string, number>): Promise<number[]> {
   const deadline = performance.now() + arriveWithinMs;
   const latenciesMs: number[] = [];

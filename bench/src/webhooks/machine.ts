@@ -10,7 +10,8 @@ import type { Destination } from './destination.ts';
 import { connect, createSource, eventOf, ingestPath } from './event.ts';
 import { measureArrival } from './latency.ts';
 
-// The whole machine: `stak start` as it comes, with one worker and with two, and a destination that answers at once.
+// The whole machine: `stak start` with its defaults, with one worker and with two, and a destination that responds at
+// once.
 
 export type MachineSettings = {
   rounds: number;
@@ -21,7 +22,7 @@ export type MachineSettings = {
   killedAfter: number; // events
 };
 
-// Processor time is that of all processes of the server, for one event that was taken in and delivered.
+// Processor time is that of all server processes, for one event that was ingested and delivered.
 export type MachineRow = {
   workers: number;
   deliveredPerSecond: number; // with 32 callers
@@ -31,7 +32,7 @@ export type MachineRow = {
   seldomCpuUs: number | undefined;
   often: { p50Ms: number; p95Ms: number; p99Ms: number };
   privateMb: number | undefined; // while busy, at most
-  afterKillMs: number; // from the next start until the last event that was acknowledged before kill -9
+  afterKillMs: number; // from the restart until the arrival of the last event acknowledged before kill -9
 };
 export type Machine = { settings: MachineSettings; rows: MachineRow[] };
 
@@ -84,7 +85,7 @@ async function setUp(
     startCommand(script, data, {
       STAK_WORKERS: String(workers),
       STAK_DEMO: 'off',
-      STAK_REQUESTS_PER_MINUTE: '1000000000', // nobody is turned away
+      STAK_REQUESTS_PER_MINUTE: '1000000000', // no rate limit
     });
   const command = await start();
   const { client } = await createCustomer(command.url, { apiKeys: 0, sessions: 1, endUsers: 0 });
@@ -107,7 +108,7 @@ async function measureRound(setup: Setup, settings: MachineSettings): Promise<Ro
   };
 }
 
-// Delivered while the callers call, not what is acknowledged; what is still owed then is part of the price.
+// Counts deliveries during the calls, not acknowledgements: deliveries still pending at the end are part of the cost.
 async function measureSteady({ command, path, destination }: Setup, durationMs: number) {
   const caller = createCaller(command.url);
   const [beganMs, beforeUs, before] = [performance.now(), command.cpuUs(), await destination.received()];
@@ -165,7 +166,7 @@ async function measurePace({ command, path, destination }: Setup, pace: Pace) {
   };
 }
 
-// Only what was acknowledged has to arrive. Requests that were under way got no answer.
+// Only acknowledged events must arrive. Requests in flight got no response.
 async function measureKill(setup: Setup, events: number): Promise<number> {
   const caller = createCaller(setup.command.url);
   const acknowledged = new Set<string>();

@@ -39,7 +39,7 @@ export async function measureRequests(
     owing: to(ingestPath(owing)),
     delivering: to(ingestPath(delivering)),
   };
-  // Deliveries still under way would slow down the next measurement, so this one is last.
+  // Deliveries in progress would slow down the next measurement, so this one is last.
   const names = ['constant', 'alone', 'owing'] as const;
   const measures = await measureServer({ server, operations, names, inFlight, plan });
   const last = await measureServer({ server, operations, names: ['delivering'], inFlight, plan });

@@ -10,13 +10,13 @@ import { connect, createSource, eventOf, ingestPath } from './event.ts';
 import { copyEvents } from './stored-events.ts';
 
 export type RetriesSettings = { retries: number; connections: number; perSecond: number; mostMs: number };
-// `made`: how many of them in `drainedMs`. All of them, unless that took too long to wait for.
+// `made`: how many retries were made in `drainedMs`. All of them, unless that took too long.
 export type Retries = { retries: number; made: number; drainedMs: number; perSecond: number; ingest: Round };
 
 const preparationMs = 15_000; // opens the store, starts the server, warms it up
 const msToCopyOne = 0.4; // if the disk is slower, the server starts with all of it due
 
-// A destination was down, and everything that failed is due in the same second. Meanwhile new events come in.
+// A destination was down, and all failed deliveries are due in the same second while new events arrive.
 export async function measureRetries(
   destination: Destination,
   settings: RetriesSettings,

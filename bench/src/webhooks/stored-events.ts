@@ -9,8 +9,8 @@ const shardChars = 4; // the end of an id says which shard its items are in
 
 export type Copies = { eventIds: readonly string[]; ofEach: number; dueAt: number };
 
-// In the store of a server that does not run at the moment: of each event so many that are the same but for their
-// ids. Whatever they owe is due at the same time.
+// Copies events in the store of a stopped server: many of each event, which differ only in their ids. All their
+// deliveries are due at the same time.
 export async function copyEvents(path: string, { eventIds, ofEach, dueAt }: Copies): Promise<void> {
   const engine = await createEngine({ path, sweepIntervalMs: 0 });
   const ids = createIds({ clock: systemClock });

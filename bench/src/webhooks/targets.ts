@@ -7,7 +7,7 @@ import type { RequestName, Requests } from './requests.ts';
 import type { Retries } from './retries.ts';
 import type { Units } from './units.ts';
 
-// Whatever part was not run is missing.
+// Parts that were not run are missing.
 export type Results = {
   requests?: Requests;
   units?: Units;
@@ -70,7 +70,7 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
       name: 'to a fast destination beside 1,000 slow ones, over alone, p50',
       measured: delivery && delivery.besideSlow.p50Ms / delivery.alone.p50Ms,
       bound: 'at most',
-      limit: 2, // they take processor time, but nobody waits for them
+      limit: 2, // they take processor time, but no request waits for them
       unit: 'times',
       ...of('delivery'),
     },
@@ -94,7 +94,7 @@ export function judgeResults(results: Results, parts: readonly Part[]): Verdict[
   return [...targets, ...machineTargets(results, parts.includes('machine'))].map(judge);
 }
 
-// Judged with two workers, which is what `stak start` takes on two cores.
+// Judged with two workers, the default of `stak start` on two cores.
 function machineTargets({ requests, machine }: Results, required: boolean): Target[] {
   const [one, two] = machine?.rows ?? [];
   const onLinux = required && process.platform === 'linux';

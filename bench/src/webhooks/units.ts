@@ -5,7 +5,7 @@ import { readSpent, spentBetween } from '../server/capacity.ts';
 import type { Destination } from './destination.ts';
 import { connect, createSource, eventOf, ingestPath } from './event.ts';
 
-// Write units: of an event that owes nothing, of one that owes one delivery, and of an attempt that succeeds.
+// Write units: of an event without deliveries, of one with one delivery, and of a successful attempt.
 export type Units = { event: number; eventAndDelivery: number; attempt: number };
 
 const settleMs = 1500; // counters are written once a second

@@ -5,7 +5,7 @@ import { createTable } from '../data.ts';
 import { createOperations, load, type Port } from '../operations.ts';
 import { loadInFlight, type Settings } from '../settings.ts';
 
-// A folder that is there was loaded before.
+// An existing folder was loaded before.
 export async function start({ folder, shape }: Settings): Promise<Contestant> {
   const isNew = !existsSync(folder);
   const engine = await createEngine({ path: folder });

@@ -12,7 +12,7 @@ export type Server = { command: string; args: string[] };
 
 const readyWithinMs = 30_000;
 
-// A server in a process of its own, called through the AWS SDK's document client.
+// A server in its own process, called through the AWS SDK's document client.
 export async function startOverHttp(
   { shape }: Settings,
   server: (port: number) => Server,

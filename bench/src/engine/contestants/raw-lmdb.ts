@@ -8,12 +8,12 @@ import { start as startEngine } from './in-process.ts';
 import { openRaw } from './raw-store.ts';
 import { namesOf, type Recording, type Recordings, recordWrites, type Write } from './recorded-writes.ts';
 
-// The floor: LMDB alone, doing the reads and writes the engine does, with the engine's own bytes, made ahead of
-// the measured time. Nothing is checked, encoded or decoded.
+// The lower bound: LMDB alone, doing the engine's reads and writes with the engine's own bytes, prepared ahead of the
+// measured time. Nothing is validated, encoded or decoded.
 
 type Job = { reads: Buffer[]; writes: Write[] };
 
-const jobsPerMs = 120; // more than LMDB can do, so a round never runs dry
+const jobsPerMs = 120; // more than LMDB can do, so a round never runs out
 const pastIds = Buffer.from([0xff]);
 
 export async function start({ folder, shape }: Settings): Promise<Contestant> {
@@ -26,10 +26,10 @@ export async function start({ folder, shape }: Settings): Promise<Contestant> {
   const db = openRaw(data);
   let jobs: Job[] = [];
   let turn = 0;
-  // Adds up what was read, so that no read can be left out as unused.
+  // Sums what was read, so that no read can be optimised away.
   let bytesRead = 0;
 
-  // LMDB gathers the transactions that wait for it into one commit by itself.
+  // LMDB itself groups waiting transactions into one commit.
   async function write(): Promise<void> {
     const { reads, writes } = jobs.pop()!;
     await db.transaction(() => {
@@ -83,7 +83,7 @@ function makeKeys({ items: [message] }: Recording, shape: Shape) {
   };
 }
 
-// The engine writes its size counters once a commit; the floor writes one an operation, whichever is larger.
+// The engine writes its size counters once per commit; here one is written per operation, which is at least as much.
 function createJobMaker(recordings: Recordings, shape: Shape): (operation: keyof Recordings) => Job {
   const arrive = createArrivals(shape);
   return operation => {

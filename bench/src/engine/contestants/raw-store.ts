@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Database, open } from 'lmdb';
 
-// The engine's own file, opened with nothing but LMDB and with the engine's page size.
+// The engine's file, opened with LMDB alone and the engine's page size.
 export function openRaw(folder: string): Database<Buffer, Buffer> {
   return open<Buffer, Buffer>({
     path: join(folder, 'stak.mdb'),

@@ -3,8 +3,8 @@ import { categoryStatus, counter, createTable, idAt, tableName, userName } from 
 import { type Arrival, putInput, transactionInput, updateInput } from '../operations.ts';
 import { openRaw } from './raw-store.ts';
 
-// What the engine's file gains by one operation, found by comparing it before and after: the very keys and
-// bytes. They become templates, in which another user, id and time can be put.
+// What one operation adds to the engine's file, found by comparing the file before and after: the exact keys and bytes.
+// They become templates for other users, ids and times.
 
 export type Write = { key: Buffer; value: Buffer };
 export type Template = { key(names: Names): Buffer; value(names: Names): Buffer };
@@ -34,7 +34,7 @@ export async function recordWrites(folder: string): Promise<Recordings> {
   await withEngine(folder, async engine => {
     await engine.execute('CreateTable', createTable);
     await engine.client.put({ TableName: tableName, Item: counter(first.user) });
-    // Brings the size counters into being; the recorded operations change them.
+    // Creates the size counters, which the recorded operations then change.
     await engine.client.put(putInput(first));
   });
   const record = async (arrival: Arrival, run: (engine: Engine) => Promise<unknown>) => {
@@ -81,7 +81,7 @@ function sortWrites(writes: Write[], names: Names): Recording {
   return recording;
 }
 
-// All names have one length each, so lengths inside the bytes stay true.
+// All names of a kind have the same length, so lengths inside the bytes stay correct.
 function compile(bytes: Buffer, names: Names): (names: Names) => Buffer {
   const slots = new Map(Object.entries(names).map(([slot, name]) => [name, slot as keyof Names]));
   const pieces = bytes.toString('latin1').split(new RegExp(`(${[...slots.keys()].join('|')})`));
