@@ -11,10 +11,10 @@ import { rolesPage } from './generate-roles.ts';
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
-// The root depends on no package of its own house, so what it describes is loaded by its place.
+// The root package depends on no workspace package, so what it describes is imported by path.
 const load = (path: string) => import(pathToFileURL(join(root, path)).href);
 
-// A room with errors of its own adds its catalogue here; a service's comes with the server.
+// A package with its own errors adds its catalogue here; those of services come with the server.
 const { httpErrors } = await load('packages/http/src/index.ts');
 const { tableErrors } = await load('packages/table/src/index.ts');
 const { streamErrors } = await load('packages/streams/src/index.ts');

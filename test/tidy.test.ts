@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { banning, type Case, house, inHouse, inKit, lines, manifest } from './tidy/examples.ts';
+import {
+  banning,
+  type Case,
+  inKit,
+  inRepository,
+  lines,
+  manifest,
+  sampleRepository,
+} from './tidy/examples.ts';
 import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
 import { publicHelp } from './tidy/help-rules.ts';
 import { readRepository } from './tidy/repository.ts';
@@ -27,21 +35,21 @@ const cases: Record<string, Case> = {
     rule: packageGraph,
     says: 'must not depend on|no place|not named|does not exist|cycle',
     bad: [
-      inHouse({ 'packages/kit/package.json': manifest('@stak/kit', ['@stak/engine']) }),
-      inHouse({ 'packages/table/package.json': manifest('@stak/table', ['@stak/engine']) }),
-      inHouse({ 'packages/table/package.json': manifest('@stak/table', [], ['@stak/tasks']) }),
-      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/engine']) }),
-      inHouse({ 'services/accounts/package.json': manifest('@stak/accounts', ['@stak/tasks']) }),
-      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/server']) }),
-      inHouse({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/nowhere']) }),
-      inHouse({ 'packages/extra/package.json': manifest('@stak/extra') }),
-      inHouse({ 'services/tasks/package.json': manifest('@stak/todo') }),
-      inHouse({
+      inRepository({ 'packages/kit/package.json': manifest('@stak/kit', ['@stak/engine']) }),
+      inRepository({ 'packages/table/package.json': manifest('@stak/table', ['@stak/engine']) }),
+      inRepository({ 'packages/table/package.json': manifest('@stak/table', [], ['@stak/tasks']) }),
+      inRepository({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/engine']) }),
+      inRepository({ 'services/accounts/package.json': manifest('@stak/accounts', ['@stak/tasks']) }),
+      inRepository({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/server']) }),
+      inRepository({ 'services/tasks/package.json': manifest('@stak/tasks', ['@stak/nowhere']) }),
+      inRepository({ 'packages/extra/package.json': manifest('@stak/extra') }),
+      inRepository({ 'services/tasks/package.json': manifest('@stak/todo') }),
+      inRepository({
         'services/accounts/package.json': manifest('@stak/accounts', ['@stak/tenants']),
         'services/tenants/package.json': manifest('@stak/tenants', ['@stak/accounts']),
       }),
     ],
-    good: [house],
+    good: [sampleRepository],
   },
   'all packages have one version': {
     rule: oneVersion,
@@ -53,18 +61,18 @@ const cases: Record<string, Case> = {
     rule: declaredImports,
     says: 'not declared|for tests only',
     bad: [
-      inHouse({ 'packages/kit/src/log.ts': "import { a } from 'winston';" }),
-      inHouse({ 'packages/kit/src/log.ts': "export {\n  a,\n  type B,\n} from 'winston/lib';" }),
-      inHouse({ 'packages/kit/src/log.ts': `const a = await ${'import'}('winston');` }),
-      inHouse({ 'packages/kit/src/log.ts': "import '@scope/winston';" }),
-      inHouse({ 'packages/kit/src/log.ts': "import { it } from 'vitest';" }),
-      inHouse({ 'packages/kit/src/log.test.ts': "import fc from 'fast-check';" }),
-      inHouse({ 'services/tasks/src/tasks.ts': "import type { Engine } from '@stak/engine';" }),
-      inHouse({ 'services/tasks/src/tasks.ts': "import { a } from '@stak/inbox';" }),
-      inHouse({ 'scripts/run.ts': "import { a } from '@stak/engine';" }),
+      inRepository({ 'packages/kit/src/log.ts': "import { a } from 'winston';" }),
+      inRepository({ 'packages/kit/src/log.ts': "export {\n  a,\n  type B,\n} from 'winston/lib';" }),
+      inRepository({ 'packages/kit/src/log.ts': `const a = await ${'import'}('winston');` }),
+      inRepository({ 'packages/kit/src/log.ts': "import '@scope/winston';" }),
+      inRepository({ 'packages/kit/src/log.ts': "import { it } from 'vitest';" }),
+      inRepository({ 'packages/kit/src/log.test.ts': "import fc from 'fast-check';" }),
+      inRepository({ 'services/tasks/src/tasks.ts': "import type { Engine } from '@stak/engine';" }),
+      inRepository({ 'services/tasks/src/tasks.ts': "import { a } from '@stak/inbox';" }),
+      inRepository({ 'scripts/run.ts': "import { a } from '@stak/engine';" }),
     ],
     good: [
-      inHouse({
+      inRepository({
         'packages/kit/src/log.ts':
           "import fs from 'node:fs';\nimport { pino } from 'pino';\nimport './a.ts';",
         'packages/kit/src/log.test.ts': "import { it } from 'vitest';",
@@ -78,13 +86,13 @@ const cases: Record<string, Case> = {
     rule: noDeepImports,
     says: 'reaches into',
     bad: [
-      inHouse({ 'packages/engine/src/a.ts': "import { a } from '@stak/kit/src/clock.ts';" }),
-      inHouse({ 'packages/engine/src/a.ts': "import { a } from '../../kit/src/clock.ts';" }),
-      inHouse({ 'test/a.test.ts': "import { a } from '../packages/kit/src/clock.ts';" }),
-      inHouse({ 'scripts/a.ts': "import { a } from '../../outside.ts';" }),
+      inRepository({ 'packages/engine/src/a.ts': "import { a } from '@stak/kit/src/clock.ts';" }),
+      inRepository({ 'packages/engine/src/a.ts': "import { a } from '../../kit/src/clock.ts';" }),
+      inRepository({ 'test/a.test.ts': "import { a } from '../packages/kit/src/clock.ts';" }),
+      inRepository({ 'scripts/a.ts': "import { a } from '../../outside.ts';" }),
     ],
     good: [
-      inHouse({
+      inRepository({
         'packages/engine/src/http/a.ts': "import { a } from '../limits.ts';\nimport { b } from '@stak/kit';",
       }),
     ],
@@ -356,7 +364,7 @@ const cases: Record<string, Case> = {
 
 const repository = readRepository();
 
-describe('the house', () => {
+describe('the repository', () => {
   it('is read as a whole', () => {
     const paths = ['package.json', 'README.md', '.ci/run', 'packages/kit/src/index.ts', 'test/tidy.test.ts'];
     expect(paths.filter(path => !repository.get(path))).toEqual([]);

@@ -15,7 +15,7 @@ export const manifest = (name: string, dependencies: string[] = [], devDependenc
   });
 };
 
-export const house = {
+export const sampleRepository = {
   'package.json': manifest('stak', [], ['vitest']),
   'packages/kit/package.json': manifest('@stak/kit', ['pino']),
   'packages/engine/package.json': manifest('@stak/engine', ['@stak/kit', 'lmdb']),
@@ -24,7 +24,7 @@ export const house = {
   'services/tasks/package.json': manifest('@stak/tasks', ['@stak/table', '@stak/accounts'], ['@stak/engine']),
   'apps/server/package.json': manifest('@stak/server', ['@stak/tasks', '@stak/engine']),
 };
-export const inHouse = (change: Example): Example => ({ ...house, ...change });
+export const inRepository = (change: Example): Example => ({ ...sampleRepository, ...change });
 export const inKit = (source: string): Example => ({
   'scripts/pack.ts': "const libraries = ['kit'];",
   'packages/kit/package.json': manifest('@stak/kit'),

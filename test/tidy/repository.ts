@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // Path from the root → text. A rule sees nothing else, so an example of a few lines can break it.
 export type Files = ReadonlyMap<string, string>;
 
-// Returns a complaint for each offence; none if the house is tidy.
+// Returns a complaint for each offence; none if the repository is tidy.
 export type Rule = (files: Files) => string[];
 
 const root = join(import.meta.dirname, '../..');

@@ -17,8 +17,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   shift: ['apps/server', 'services/agents'], // of a time
 };
 
-// Names of the language, of browsers, of Node and of LMDB.
-const builtIn = new Set(['shift', 'unshift', 'shiftKey', 'destroySoon', 'eventTurnBatching']);
+// Names of the language, of browsers, of Node, of LMDB and of MCP.
+const builtIn = new Set([
+  'shift',
+  'unshift',
+  'shiftKey',
+  'destroySoon',
+  'eventTurnBatching',
+  'openWorldHint',
+]);
 
 const rowsOf = (text: string, heading: string): string[][] =>
   (text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')

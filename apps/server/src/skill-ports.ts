@@ -26,7 +26,7 @@ export const skillPorts = ({
     const owner =
       user_id === undefined ? ([ownTenant, account_id] as const) : ([tenant_id, user_id] as const);
     const { newest, ...counts } = await inbox.operations.summary(...owner, 5);
-    return { ...counts, newest: newest.map(tellMessage) };
+    return { ...counts, newest: newest.map(summarise) };
   },
   webhookHealth: webhooks.readHealth,
 
@@ -67,7 +67,7 @@ const reader = ({ tenant_id, account_id, user_id }: SkillOwner): AccountPrincipa
     ? { kind: 'account', accountId: account_id, scope: 'read', via: 'api_key', credentialId: 'agent' }
     : { kind: 'endUser', tenantId: tenant_id, userId: user_id, scope: 'lake:read' };
 
-const tellMessage = ({ message, received }: { message: { title: string | null }; received: number }) => ({
+const summarise = ({ message, received }: { message: { title: string | null }; received: number }) => ({
   title: message.title ?? '(no title)',
   at: new Date(received * 1000).toISOString(),
 });

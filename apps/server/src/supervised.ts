@@ -70,7 +70,7 @@ export async function joinSupervisor(): Promise<Supervised> {
   const gatherings = new Map<number, (answers: unknown[]) => void>();
   let shared = new Map<string, unknown>();
   let lastGathering = 0;
-  const tell = (message: FromWorker) => void (process.connected && process.send!(message));
+  const report = (message: FromWorker) => void (process.connected && process.send!(message));
   const signals = { go: signal<ToWorker & { kind: 'go' }>(), serving: signal(), stop: signal() };
 
   const noteShared = (name: string, value: unknown) => {
@@ -87,7 +87,7 @@ export async function joinSupervisor(): Promise<Supervised> {
       gatherings.delete(message.id);
     } else if (message.kind === 'ask') {
       const value = await answers.get(message.name)?.();
-      tell({ kind: 'answer', id: message.id, value });
+      report({ kind: 'answer', id: message.id, value });
     }
   });
   // Without a supervisor it stops in order as well. Node would end it at once, by an exit() that waits for LMDB's
@@ -102,9 +102,9 @@ export async function joinSupervisor(): Promise<Supervised> {
   process.on('SIGTERM', () => signals.stop.give());
 
   // Threads and the store want to be put down in order, and the others have nobody to speak to either.
-  void untilOutputLost().then(code => tell({ kind: 'output lost', code }));
+  void untilOutputLost().then(code => report({ kind: 'output lost', code }));
 
-  tell({ kind: 'hello' });
+  report({ kind: 'hello' });
   const go = await signals.go.given;
   shared = new Map(go.shared);
   if (go.isServing) signals.serving.give();
@@ -113,13 +113,13 @@ export async function joinSupervisor(): Promise<Supervised> {
     port: go.port,
     isFirst: go.isFirst,
     ready(url) {
-      tell({ kind: 'ready', url });
+      report({ kind: 'ready', url });
       return signals.serving.given;
     },
-    prepared: () => tell({ kind: 'prepared' }),
+    prepared: () => report({ kind: 'prepared' }),
     share(name, value) {
       noteShared(name, value);
-      tell({ kind: 'share', name, value });
+      report({ kind: 'share', name, value });
     },
     onShared(name, listener) {
       listeners.set(name, listener);
@@ -130,7 +130,7 @@ export async function joinSupervisor(): Promise<Supervised> {
       new Promise(resolve => {
         const id = ++lastGathering;
         gatherings.set(id, resolve);
-        tell({ kind: 'gather', id, name });
+        report({ kind: 'gather', id, name });
       }),
     stopped: signals.stop.given,
   };

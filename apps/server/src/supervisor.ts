@@ -73,7 +73,7 @@ export function supervise(supervision: Supervision): Promise<number> {
     function go(slot: Slot): void {
       slot.isWaiting = false;
       const isFirst = !isPrepared && slot === slots[0];
-      tell(slot, { kind: 'go', worker: slot.worker, port, isFirst, isServing, shared: [...shared] });
+      sendTo(slot, { kind: 'go', worker: slot.worker, port, isFirst, isServing, shared: [...shared] });
     }
 
     function hear(slot: Slot, child: Worker, message: FromWorker): void {
@@ -87,7 +87,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       else if (message.kind === 'output lost') stopAll(message.code);
       else if (message.kind === 'share') {
         shared.set(message.name, message.value);
-        for (const other of slots) if (other !== slot) tell(other, { ...message, kind: 'shared' });
+        for (const other of slots) if (other !== slot) sendTo(other, { ...message, kind: 'shared' });
       } else if (message.kind === 'gather') gatherings.start(slot, message.id, message.name);
       else if (message.kind === 'answer') gatherings.take(slot, message.id, message.value);
     }
@@ -101,7 +101,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       if (isServing) return;
       isServing = true;
       onServing(url);
-      for (const one of slots) tell(one, { kind: 'serving' });
+      for (const one of slots) sendTo(one, { kind: 'serving' });
     }
 
     function noteExit(slot: Slot, code: number, signal: string | null): void {
@@ -134,7 +134,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       exitCode = code;
       for (const slot of slots) {
         clearTimeout(slot.restart);
-        tell(slot, { kind: 'stop' });
+        sendTo(slot, { kind: 'stop' });
       }
       if (slots.every(one => !one.process)) {
         resolve(code);
@@ -154,7 +154,7 @@ export function supervise(supervision: Supervision): Promise<number> {
   });
 }
 
-function tell({ process: child }: Slot, message: ToWorker): void {
+function sendTo({ process: child }: Slot, message: ToWorker): void {
   if (child?.isConnected()) child.send(message, () => {});
 }
 
@@ -178,11 +178,11 @@ function createGatherings(slots: readonly Slot[]) {
       const finish = () => {
         clearTimeout(deadline);
         gatherings.delete(gatheringId);
-        tell(asker, { kind: 'gathered', id, answers });
+        sendTo(asker, { kind: 'gathered', id, answers });
       };
       const deadline = setTimeout(finish, gatherMs);
       gatherings.set(gatheringId, { answers, missing: new Set(asked.map(({ worker }) => worker)), finish });
-      for (const slot of asked) tell(slot, { kind: 'ask', id: gatheringId, name });
+      for (const slot of asked) sendTo(slot, { kind: 'ask', id: gatheringId, name });
     },
     take: (from: Slot, id: number, value: unknown) => settle(gatherings.get(id), from, [value]),
     // A worker that has ended answers no more.

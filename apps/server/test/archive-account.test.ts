@@ -21,7 +21,7 @@ import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
 import { designs } from '../src/designs.ts';
 import { consumersBehind } from './consumers-behind.ts';
 import { type Items, itemsIn, logIn, makeEverything, quickClock, withServer } from './everything.ts';
-import { openWorld } from './walk/world.ts';
+import { openFixture } from './walk/fixture.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -58,13 +58,13 @@ test('an account moves to a server that runs, with everything and nothing else',
   const path = join(folder, 'data');
   const keys = newKeys();
   vi.stubEnv('STAK_SECRET_KEYS', keys);
-  const world = await openWorld(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);
+  const fixture = await openFixture(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);
   const { data: me } = await createClient({
-    baseUrl: world.server.url,
-    token: world.owner.session,
+    baseUrl: fixture.server.url,
+    token: fixture.owner.session,
   }).accounts.getMe();
-  await makeEverything(world);
-  await world.server.stop();
+  await makeEverything(fixture);
+  await fixture.server.stop();
   const before = await itemsIn(path);
   const to = join(folder, 'archive');
   await exportTo({ path, to, account: me.userId, live: true });
@@ -85,10 +85,10 @@ test('an account moves to a server that runs, with everything and nothing else',
     for (const [key, item] of settled)
       if (/ (?:PROFILE|LOCK|KEY#)/.test(key)) expect(moved.get(key), key).toEqual(item);
 
-    const client = await logIn(url, world.owner);
+    const client = await logIn(url, fixture.owner);
     expect((await client.accounts.getMe()).data.userId).toBe(me.userId);
     const { data: sources } = await client.webhooks.listSources();
-    expect(sources.data.map(({ sourceId }) => sourceId)).toContain(world.known.get('sourceId'));
+    expect(sources.data.map(({ sourceId }) => sourceId)).toContain(fixture.known.get('sourceId'));
     // Nothing was counted a second time.
     await expect
       .poll(() => consumersBehind({ kind: 'embedded', path: other }), { timeout: 10_000 })
@@ -108,8 +108,8 @@ test('an account moves to a server that runs, with everything and nothing else',
     path,
     keys,
     async url => {
-      const client = await logIn(url, world.owner);
-      await client.accounts.deleteMe({ body: { password: world.owner.password } });
+      const client = await logIn(url, fixture.owner);
+      await client.accounts.deleteMe({ body: { password: fixture.owner.password } });
       const open = async () => [...(await itemsIn(path)).keys()].filter(key => /DELETION|ERASURES/.test(key));
       await expect.poll(open, { timeout: 60_000 }).toEqual([]);
     },

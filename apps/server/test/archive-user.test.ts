@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { accountTables } from '../src/archive/account.ts';
 import { openDatabase } from '../src/database.ts';
 import { itemsIn, logIn, makeEverything, quickClock, withServer } from './everything.ts';
-import { openWorld } from './walk/world.ts';
+import { openFixture } from './walk/fixture.ts';
 
 const isOfOther = /bob|ERASURES/; // whom the walk erases
 const user = { tenant_id: 'walked', user_id: 'ann' };
@@ -90,9 +90,9 @@ async function addRest(path: string): Promise<void> {
 test('the export of a user has everything that their erasure removes', { timeout: 120_000 }, async () => {
   const path = await mkdtemp(join(tmpdir(), 'stak-user-'));
   const keys = `k1:${randomBytes(32).toString('base64')}`;
-  const world = await openWorld(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);
-  await makeEverything(world);
-  await world.server.stop();
+  const fixture = await openFixture(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);
+  await makeEverything(fixture);
+  await fixture.server.stop();
   await addRest(path);
   const exported: string[] = [];
   const before = await itemsIn(path);
@@ -100,7 +100,7 @@ test('the export of a user has everything that their erasure removes', { timeout
     path,
     keys,
     async url => {
-      const client = await logIn(url, world.owner);
+      const client = await logIn(url, fixture.owner);
       const { data } = await client.tenants.exportUser(user);
       for (const line of String(Buffer.from(data)).trim().split('\n'))
         exported.push((JSON.parse(line) as { kind: string }).kind);

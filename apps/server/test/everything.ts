@@ -6,21 +6,21 @@ import { keyIn } from '../src/archive/import.ts';
 import { readServerConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database.ts';
 import { startServer } from '../src/server.ts';
+import { type Fixture, send } from './walk/fixture.ts';
 import { requestOf, tokenOf } from './walk/step.ts';
 import { steps } from './walk/steps.ts';
-import { send, type World } from './walk/world.ts';
 
 const isOfServer = /^(?:accounts|lake|tables)\./;
 
 // What the owner makes in the walk, until they take their leave.
-export async function makeEverything(world: World): Promise<void> {
+export async function makeEverything(fixture: Fixture): Promise<void> {
   const last = steps.findIndex(({ operation }) => operation === 'tenants.delete');
   for (const step of steps.slice(0, last)) {
-    const operation = world.operations.find(({ id }) => id === step.operation);
+    const operation = fixture.operations.find(({ id }) => id === step.operation);
     if (!operation || operation.method === 'DELETE' || isOfServer.test(operation.id)) continue;
-    const token = tokenOf(world, step, 'owner');
-    const answer = await send(world.server.url, { ...requestOf(world, step), ...(token && { token }) });
-    step.keep?.(world, answer);
+    const token = tokenOf(fixture, step, 'owner');
+    const answer = await send(fixture.server.url, { ...requestOf(fixture, step), ...(token && { token }) });
+    step.keep?.(fixture, answer);
   }
 }
 

@@ -38,15 +38,15 @@ const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Tem
 const names = lambdaFunctions.map(({ name }) => name);
 const functionOf = (name: string): LambdaFunction => lambdaFunctions.find(one => one.name === name)!;
 const secretKeys = `k1:${randomBytes(32).toString('base64')}`;
-let house: Awaited<ReturnType<typeof open>>;
+let fixture: Awaited<ReturnType<typeof open>>;
 
 beforeAll(async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
-  house = await open();
+  fixture = await open();
 }, 120_000);
 afterAll(async () => {
-  await house?.close();
+  await fixture?.close();
   vi.unstubAllEnvs();
 });
 // A handler is composed by its first call, with the variables of its function.
@@ -147,16 +147,16 @@ async function openReceiver() {
 }
 
 async function invokeAll(name: string): Promise<void> {
-  for (const event of await house.record(functionOf(name).table.name))
-    expect(await house.invoke(name, event), name).toEqual(done);
-  expect([...house.guards.get(name)!.denied], name).toEqual([]);
+  for (const event of await fixture.record(functionOf(name).table.name))
+    expect(await fixture.invoke(name, event), name).toEqual(done);
+  expect([...fixture.guards.get(name)!.denied], name).toEqual([]);
 }
 
 const tenant_id = 'acme';
 const done = { batchItemFailures: [] };
 
 async function makeTenant() {
-  const { client } = house;
+  const { client } = fixture;
   await client.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
   await client.tenants.createUser({ tenant_id, body: { user_id: 'ann', display_name: 'Ann' } });
   await client.inbox.writeInbox({ tenant_id, inbox_key: 'news', body: { title: 'News' } });
@@ -191,9 +191,9 @@ const waitingApproval = {
 };
 
 const alertOf = (sourceId: string, connectionId: string) => ({
-  PK: `USER#${house.accountId}`,
+  PK: `USER#${fixture.accountId}`,
   SK: `ALERT#2026-01-01T10#${connectionId}#delivery_failed`,
-  userId: house.accountId,
+  userId: fixture.accountId,
   sourceId,
   connectionId,
   alertKind: 'delivery_failed',
@@ -204,7 +204,7 @@ const alertOf = (sourceId: string, connectionId: string) => ({
 });
 
 it('has every consumer that can run in Lambda in the function of its table', () => {
-  const { all } = house.server.services;
+  const { all } = fixture.server.services;
   const followed = new Set(all.flatMap(one => one.followers ?? []).map(one => one.subscription.name));
   const able = all
     .flatMap(one => one.subscriptions)
@@ -215,7 +215,7 @@ it('has every consumer that can run in Lambda in the function of its table', () 
 });
 
 it('does what a server would do, and once: a repeated event changes nothing', async () => {
-  const { client, tables, alerts, accountId } = house;
+  const { client, tables, alerts, accountId } = fixture;
   await makeTenant();
   const user = { tenant_id, inbox_key: 'news', uid: 'ann' };
   const publish = async (title: string) =>
@@ -239,7 +239,7 @@ it('does what a server would do, and once: a repeated event changes nothing', as
   const effects = async () => {
     const { data: sends } = await client.inbox.listSends({ tenant_id, inbox_key: 'news' });
     const { data: own } = await client.accounts.mintInboxToken();
-    const asOwn = createClient({ baseUrl: house.server.localUrl, token: own.token });
+    const asOwn = createClient({ baseUrl: fixture.server.localUrl, token: own.token });
     const total = async (inbox_key: string) =>
       (await asOwn.inbox.counts({ tenant_id: own.tenant_id, inbox_key, uid: 'me' })).data.total;
     const done = await tables.get({
@@ -271,12 +271,12 @@ it('does what a server would do, and once: a repeated event changes nothing', as
 }, 120_000);
 
 it('sets a poisoned record aside, handles the others, and a server handles it when it is redriven', async () => {
-  const { client, tables, alerts, store } = house;
+  const { client, tables, alerts, store } = fixture;
   const consumer = 'webhooks-alerts';
   const { data: shop } = await client.webhooks.createSource({ body: { name: 'Shop', alertUrl: alerts.url } });
   for (const connectionId of ['con_2', 'con_3'])
     await tables.put({ TableName: 'ferryhook-main', Item: alertOf(shop.sourceId, connectionId) });
-  const Records = (await house.record('ferryhook-main'))
+  const Records = (await fixture.record('ferryhook-main'))
     .flatMap(event => event.Records)
     .filter(
       ({ dynamodb }) => dynamodb?.NewImage?.alertKind && /con_[23]/.test(JSON.stringify(dynamodb.Keys)),
@@ -286,23 +286,23 @@ it('sets a poisoned record aside, handles the others, and a server handles it wh
   poisoned.dynamodb!.SequenceNumber += '0';
   poisoned.dynamodb!.NewImage!.alertKind = { N: '1' };
   const TableName = 'ferryhook-main';
-  const Key = { PK: `USER#${house.accountId}`, SK: `SRC#${shop.sourceId}` };
+  const Key = { PK: `USER#${fixture.accountId}`, SK: `SRC#${shop.sourceId}` };
   const { Item: whole } = await tables.get({ TableName, Key });
   await tables.put({ TableName, Item: { ...whole, alertSecret: 'of a key that is lost' } });
-  expect(await house.invoke('ferryhookMain', { Records: [poisoned, ...Records] })).toEqual({
+  expect(await fixture.invoke('ferryhookMain', { Records: [poisoned, ...Records] })).toEqual({
     batchItemFailures: [],
   });
-  expect(await house.letters(consumer)).toHaveLength(3);
+  expect(await fixture.letters(consumer)).toHaveLength(3);
 
   await tables.put({ TableName, Item: whole! });
   const posted = alerts.received.length;
   await requestRedrive(store, systemClock, consumer);
-  await expect.poll(async () => (await house.letters(consumer)).length).toBe(1);
+  await expect.poll(async () => (await fixture.letters(consumer)).length).toBe(1);
   expect(alerts.received.slice(posted)).toHaveLength(2);
 }, 120_000);
 
 it('names the first record that it had no time for, and continues with it', async () => {
-  const { client } = house;
+  const { client } = fixture;
   const user = { tenant_id, inbox_key: 'news', uid: 'cleo' };
   const ids: string[] = [];
   for (const title of ['One', 'Two']) {
@@ -314,10 +314,10 @@ it('names the first record that it had no time for, and continues with it', asyn
     const { data } = await client.inbox.listSends({ tenant_id, inbox_key: 'news' });
     return data.data.filter(({ id }) => ids.includes(id)).map(({ read }) => read);
   };
-  const events = await house.record('stak-inbox');
-  const guard = house.guards.get('inbox')!;
+  const events = await fixture.record('stak-inbox');
+  const guard = fixture.guards.get('inbox')!;
   guard.setAway(true);
-  const answers = await Promise.all(events.map(event => house.invoke('inbox', event, 3_000)));
+  const answers = await Promise.all(events.map(event => fixture.invoke('inbox', event, 3_000)));
   expect(await reads()).toEqual([0, 0]);
   const failed = answers.flatMap(({ batchItemFailures }) => batchItemFailures);
   expect(failed.length).toBeGreaterThan(0);
@@ -325,21 +325,21 @@ it('names the first record that it had no time for, and continues with it', asyn
   for (const [i, { Records }] of events.entries()) {
     const [first] = answers[i]!.batchItemFailures;
     const from = Records.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === first?.itemIdentifier);
-    if (first) expect(await house.invoke('inbox', { Records: Records.slice(from) })).toEqual(done);
+    if (first) expect(await fixture.invoke('inbox', { Records: Records.slice(from) })).toEqual(done);
   }
   expect(await reads()).toEqual([1, 1]);
-  expect(await house.letters('inbox-reads')).toEqual([]);
+  expect(await fixture.letters('inbox-reads')).toEqual([]);
 }, 120_000);
 
 it('corrects the counts when DynamoDB has removed an expired message', async () => {
-  const { client, tables } = house;
+  const { client, tables } = fixture;
   const user = { tenant_id, inbox_key: 'news', uid: 'bob' };
   const expiredat = Math.floor(Date.now() / 1000) + 2;
   const body = { uids: ['bob'], expiredat, message: { title: 'Soon', body: 'over' } };
   await client.inbox.publish({ ...user, body });
   const pk = `t#${tenant_id}U#bob#news`;
   const stats = async () => (await tables.get({ TableName: 'stak-inbox', Key: { pk, sk: 'c#*' } })).Item;
-  const written = (await house.record('stak-inbox'))
+  const written = (await fixture.record('stak-inbox'))
     .flatMap(({ Records }) => Records)
     .find(({ dynamodb }) => {
       const { pk: partition, sk } = (dynamodb?.Keys ?? {}) as Record<string, { S: string }>;
@@ -355,7 +355,7 @@ it('corrects the counts when DynamoDB has removed an expired message', async () 
     userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     dynamodb: { ...about, OldImage: NewImage },
   };
-  expect(await house.invoke('inbox', { Records: [expired] })).toEqual(done);
+  expect(await fixture.invoke('inbox', { Records: [expired] })).toEqual(done);
   expect(await stats()).not.toEqual(before);
-  expect([...house.guards.get('inbox')!.denied]).toEqual([]);
+  expect([...fixture.guards.get('inbox')!.denied]).toEqual([]);
 });

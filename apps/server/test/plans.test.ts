@@ -13,8 +13,8 @@ async function open() {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const engine = await createEngine({ path: ':memory:' });
-  const door = createHttpServer(engine, { port: 0 });
-  const { url } = await door.listen();
+  const httpServer = createHttpServer(engine, { port: 0 });
+  const { url } = await httpServer.listen();
   const variables = {
     STAK_STORE: 'aws',
     STAK_AWS_REGION: 'us-east-1',
@@ -31,7 +31,7 @@ async function open() {
   });
   onTestFinished(async () => {
     await server.stop();
-    await door.close();
+    await httpServer.close();
     await engine.close();
     vi.unstubAllEnvs();
   });

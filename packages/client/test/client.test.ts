@@ -47,7 +47,7 @@ describe('a call', () => {
     expect(wrong).toBeTypeOf('function');
   });
 
-  it('edits what it has read, or not at all', async () => {
+  it('edits only the version that it has read', async () => {
     const { client } = await openClient();
     await client.books.add({ body: { title: 'A' } });
     const { etag } = await client.books.read({ id: 'b1' });
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect([lost.status, lost.code]).toEqual([412, 'http.version_mismatch']);
   });
 
-  it('carries the token only to those who ask for one', async () => {
+  it('sends the token only to routes that require one', async () => {
     const sent: (string | null)[] = [];
     const { client } = await openClient({
       fetch: (url, init) => {
@@ -71,7 +71,7 @@ describe('a call', () => {
     expect(sent).toEqual([expect.stringMatching(/^Bearer /), null, null]);
   });
 
-  it('fails with what the server says', async () => {
+  it('fails with the server’s problem', async () => {
     const { client } = await openClient();
     const missing = await failure(client.books.read({ id: 'none' }));
     expect(missing).toMatchObject({
@@ -96,12 +96,12 @@ describe('a call', () => {
     expect(JSON.parse(kept.headers.get('x-seen')!)).toEqual(['ä /?#%', { label: 'a&b' }, 'hi']);
   });
 
-  it.each(['', '.', '..'])('never goes to another route because an id is %j', async id => {
+  it.each(['', '.', '..'])('never calls another route because an id is %j', async id => {
     const { client } = await openClient();
     expect(await failure(client.books.read({ id }))).toMatchObject({ code: 'client.argument_refused' });
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal is aborted', async () => {
     const control = new AbortController();
     const { client } = await openClient(
       {},
@@ -154,7 +154,7 @@ describe('a list', () => {
 });
 
 describe('a token', () => {
-  it('is asked for anew with each request', async () => {
+  it('is requested again for each request', async () => {
     const tokens = ['ann', 'endUser'];
     const { client } = await openClient({ token: async () => tokens.shift() });
     expect([(await client.me.read()).data.kind, (await client.me.read()).data.kind]).toEqual([

@@ -22,7 +22,7 @@ describe('the generator', () => {
     await expect(text).toMatchFileSnapshot(fixture);
   });
 
-  it('gives a name to what is spelled out twice', () => {
+  it('names types that occur twice', () => {
     const book = { type: 'object', properties: { id: string, title: string, shelf: string } };
     const answer = (schema: object) => ({ 200: { content: { 'application/json': { schema } } } });
     const text = generateClient({

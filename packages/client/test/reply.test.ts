@@ -15,7 +15,7 @@ describe('the answer of an agent', () => {
     expect(restarted).toEqual({ ...emptyReply, text: 'Three.' });
   });
 
-  it('says when somebody has to agree to something', () => {
+  it('shows that an approval is needed', () => {
     const waiting = { event: 'waiting', data: { approvals: [] } };
     expect(told(waiting).isWaiting).toBe(true);
     expect(told(waiting, { event: 'resumed', data: { approvals: [] } }).isWaiting).toBe(false);

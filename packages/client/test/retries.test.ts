@@ -39,7 +39,7 @@ function script(steps: Step[], settings: Partial<ClientSettings> = {}) {
 const edit = { id: 'b1', body: { title: 'B' } };
 
 describe('another attempt', () => {
-  it('is made as long as the server asks for it, by whatever method', async () => {
+  it('is made while the server requests it, for any method', async () => {
     const { client, waits } = script([
       problem(429, 'http.rate_limited', '2'),
       problem(503, 'x.busy', '1'),
@@ -135,7 +135,7 @@ describe('an answer', () => {
     expect(renewals).toBe(0);
   });
 
-  it('that is none of ours is an error that says so', async () => {
+  it('that is not from our server is a descriptive error', async () => {
     const page = () => new Response('<html>', { status: 404, headers: { 'Content-Type': 'text/html' } });
     await expect(script([page()]).client.books.read({ id: 'b1' })).rejects.toMatchObject({
       code: 'client.answer_invalid',
@@ -147,7 +147,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that does not come is given up', async () => {
+  it('that does not arrive times out', async () => {
     const { client } = script([], {
       fetch: (_, { signal }) =>
         new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason))),

@@ -16,7 +16,7 @@ describe('the parser', () => {
   const text =
     ': hello\r\nretry: 2000\n\nid: 1\nevent: note\ndata: a\ndata:  b\r\rdata\n\nid: bad\0\ndata:{"x":1}\n\nevent: none\n\ndata: cut';
 
-  it('reads a stream as the standard says', () => {
+  it('reads a stream according to the standard', () => {
     expect(parseAll([text])).toEqual({
       retries: [2000],
       events: [
@@ -55,7 +55,7 @@ describe('a subscription', () => {
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
 
-  it('gives events as they happen, and hangs up when nobody listens', async () => {
+  it('yields events as they happen, and disconnects when its reader stops', async () => {
     const { api, client } = await openClient(settings);
     const opened = api.subscribed();
     const events = client.feeds.follow({ name: 'a' });
@@ -69,7 +69,7 @@ describe('a subscription', () => {
     await gone;
   });
 
-  it('goes on after the last event it has seen', async () => {
+  it('resumes after the last event it has seen', async () => {
     const { api, client } = await openClient(settings);
     const seen: unknown[] = [];
     const reading = (async () => {
@@ -92,7 +92,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('comes back when the connection breaks, and when it has gone silent', async () => {
+  it('reconnects when the connection breaks, and when it is silent for too long', async () => {
     let connections = 0;
     const { api, client } = await openClient({
       ...settings,

@@ -86,7 +86,7 @@ test('items whose attribute cannot be a key stay out of the index, and can still
   expect(engine.check().problems).toEqual([]);
 });
 
-test('a fill that was interrupted goes on when the store is opened again', async () => {
+test('an interrupted fill resumes when the store is opened again', async () => {
   await load(2000);
   await update(newIndex('byColor', 'color'));
   await engine.close();
@@ -97,7 +97,7 @@ test('a fill that was interrupted goes on when the store is opened again', async
   expect(engine.check()).toMatchObject({ indexEntries: 2000, problems: [] });
 });
 
-test('a dropped index goes in steps, and its removal survives an interruption', async () => {
+test('a dropped index is removed in steps, and its removal survives an interruption', async () => {
   await load(2000);
   await update(newIndex('byColor', 'color'));
   await engine.settled();
@@ -127,7 +127,7 @@ test('an index may be dropped while it is being filled, and made again', async (
   expect(await index()).toMatchObject({ IndexStatus: 'ACTIVE', ItemCount: 1000 });
 });
 
-test('a table may be dropped while an index is being filled; the rest goes after a restart', async () => {
+test('a table may be dropped while an index is being filled; the rest is removed after a restart', async () => {
   await load(2000);
   await update(newIndex('byColor', 'color'));
   await call(engine, 'DeleteTable', { TableName: 'orders' });

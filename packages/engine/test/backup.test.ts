@@ -67,7 +67,7 @@ describe('a backup', () => {
     await expect(engine.backup(join(folder, 'store'))).rejects.toThrow(/already holds a store/);
   });
 
-  it('takes no notice of one that was stopped in the middle', async () => {
+  it('ignores one that was interrupted', async () => {
     await mkdir(join(folder, 'copy'));
     await writeFile(join(folder, 'copy', 'stak.mdb-draft'), 'half a store');
     await engine.backup(join(folder, 'copy'));

@@ -69,7 +69,7 @@ const failure = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('every kind of value comes back as it went', async () => {
+test('every kind of value survives a round trip', async () => {
   const item = {
     pk: { S: 'kinds é 🙂' },
     sk: { B: bytes(0, 255, 128) },

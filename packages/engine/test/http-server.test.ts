@@ -284,7 +284,7 @@ describe('connections', () => {
     line.socket.destroy();
   });
 
-  test('a body that comes byte by byte is put together', async () => {
+  test('a body that arrives byte by byte is assembled', async () => {
     const line = await openLine(await serve(echo));
     const bytes = requestBytes(signedHeaders('ListTables'), '{"Limit": 12}');
     for (const byte of bytes) {
@@ -317,7 +317,7 @@ describe('connections', () => {
     expect(reply.status).toBe(400);
   });
 
-  test('a body that never comes runs into the time limit', async () => {
+  test('a body that never arrives times out', async () => {
     const line = await openLine(await serve(nothing, { requestTimeoutMs: 50 }));
     line.send(listTables.subarray(0, -1));
     const reply = await line.receive();

@@ -200,7 +200,7 @@ describe('the journal', () => {
     await peers[1]!.stop();
   }, 30_000);
 
-  it('goes on in the next file when one is full, and lets go of files that were read', async () => {
+  it('continues in the next file when one is full, and removes files that were read', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const copy = copyOf(engine);
@@ -217,7 +217,7 @@ describe('the journal', () => {
     expect((await readAll(next)).log.length).toBe(1);
   });
 
-  it('stops at its limit instead of filling the disk, and begins anew when asked to', async () => {
+  it('stops at its limit instead of filling the disk, and restarts on request', async () => {
     await createTables(engine);
     const { history } = await engine.journal.begin({ limitBytes: mb });
     for (let n = 0; n < 16; n++) await put(n, 'x'.repeat(350_000));
@@ -324,7 +324,7 @@ describe('the journal', () => {
     });
   });
 
-  it('of a copy goes no further', async () => {
+  it('of a copy does not continue', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     for (let n = 0; n < 5; n++) await put(n);

@@ -108,7 +108,7 @@ describe('UPDATE', () => {
     expect(await run(engine, `UPDATE Music SET n = 2 ${at} RETURNING ${clause} *`)).toEqual({ Items: items });
   });
 
-  it('hands out values of its own, not those of the statement it will meet again', async () => {
+  it('returns copies, not the values of a cached statement', async () => {
     await put(song('a', '1'));
     const statement = `UPDATE Music SET l = [1], m = {'k': <<'x'>>} ${at} RETURNING ALL NEW *`;
     const { Items } = await run(engine, statement);
@@ -125,7 +125,7 @@ describe('UPDATE', () => {
 });
 
 describe('DELETE', () => {
-  it('removes an item, returns it, and does not miss one that is not there', async () => {
+  it('removes an item, returns it, and accepts a missing one', async () => {
     await put(song('a', '1', { n: { N: '1' } }));
     const refused = await refusal(run(engine, `DELETE FROM Music ${at} AND n > 1`));
     expect(refused.name).toBe('ConditionalCheckFailedException');

@@ -100,7 +100,7 @@ describe('processes on one folder', () => {
     }
   });
 
-  it('read what another has just been told is written', async () => {
+  it('read what another has just been confirmed', async () => {
     for (let i = 0; i < 100; i++) {
       await (i % 2 ? first : second).call('PutItem', put('latest', { n: { N: String(i) } }));
       expect(await read('latest')).toMatchObject({ n: i });
@@ -166,7 +166,7 @@ describe('processes on one folder', () => {
     await over;
   });
 
-  it('hear at once that one of them is dead or has closed the store, and remove its socket', async () => {
+  it('are notified at once when one of them dies or closes the store, and remove its socket', async () => {
     const gone = new Set<string>();
     const stopHearing = engine.onGone(id => gone.add(id));
     const victim = await startPeer(folder);
@@ -190,7 +190,7 @@ describe('processes on one folder', () => {
     stopHearing();
   });
 
-  it('tell each other something: each, in order, all or one of them, and later ones of themselves', async () => {
+  it('exchange messages, in order, with all or one of them, and announce themselves when they join', async () => {
     const open = () => createEngine({ path: folder, sweepIntervalMs: 0 });
     const one = await open();
     const present = new Set<string>();

@@ -99,7 +99,7 @@ test("notices another engine's commits by polling", async () => {
   }
 });
 
-test('a store that cannot be read tells of no change, until it can be', async () => {
+test('a store that cannot be read reports no change until it can be', async () => {
   let failed = 0;
   let isBroken = true;
   const read = () => {

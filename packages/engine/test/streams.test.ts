@@ -93,7 +93,7 @@ describe('records', () => {
 });
 
 describe('iterators', () => {
-  test('start where they are told to', async () => {
+  test('start at the requested position', async () => {
     const arn = await createNotes();
     const shard = await onlyShard(arn);
     await put('a');
@@ -126,7 +126,7 @@ describe('iterators', () => {
     expect((await records(page.NextShardIterator!)).Records).toEqual([]);
   });
 
-  test('give at most what was asked for, a thousand, or a megabyte', async () => {
+  test('return at most the requested number, a thousand, or a megabyte', async () => {
     const arn = await createNotes('NEW_IMAGE');
     const shard = await onlyShard(arn);
     await Promise.all(Array.from({ length: 1200 }, (_, i) => put(`n${i}`)));
@@ -149,7 +149,7 @@ describe('iterators', () => {
     await expect(records(iterator)).rejects.toMatchObject({ name: 'ExpiredIteratorException' });
   });
 
-  test('that nobody gave out are refused', async () => {
+  test('that were not issued are refused', async () => {
     const arn = await createNotes();
     const shard = await onlyShard(arn);
     const encode = (position: unknown) =>

@@ -16,7 +16,7 @@ const update = (name: string, changes: object) =>
   call(engine, 'UpdateTable', { TableName: name, ...changes });
 const provisioned = { ProvisionedThroughput: { ReadCapacityUnits: 5, WriteCapacityUnits: 5 } };
 
-test('a new table answers CREATING and is ACTIVE when asked for', async () => {
+test('a new table is returned as CREATING and described as ACTIVE', async () => {
   const { TableDescription } = await call(engine, 'CreateTable', hashTable('orders'));
   expect(TableDescription).toMatchObject({ TableStatus: 'CREATING', ItemCount: 0, TableSizeBytes: 0 });
   expect(TableDescription.BillingModeSummary).toEqual({ BillingMode: 'PAY_PER_REQUEST' });
@@ -60,7 +60,7 @@ test('an index needs its keys defined, in the types that they have', async () =>
   await update('orders', newIndex('by-pk', 'pk'));
 });
 
-test('a batch takes ARNs of tables, and answers by what it was asked with', async () => {
+test('a batch accepts ARNs of tables, and responds with the same names', async () => {
   await call(engine, 'CreateTable', hashTable('orders'));
   const { TableArn: arn } = await describe('orders');
   const keys = [{ pk: { S: 'a' } }];
@@ -373,7 +373,7 @@ test.each([
   await expect(call(engine, 'CreateTable', hashTable('orders', { Tags }))).rejects.toThrow(message);
 });
 
-test('limits, endpoints and backups answer what tools ask for', async () => {
+test('limits, endpoints and backups return what tools request', async () => {
   await call(engine, 'CreateTable', hashTable('orders'));
   expect(await call(engine, 'DescribeLimits')).toMatchObject({ TableMaxReadCapacityUnits: 40_000 });
   expect((await call(engine, 'DescribeEndpoints')).Endpoints[0]?.Address).toBe(

@@ -37,7 +37,7 @@ it('refuses the writes of everyone who has the store open, and lets them read', 
   await put(other, 'after');
 });
 
-it('ends by itself, and can no longer be made final once somebody has written', async () => {
+it('expires, and can no longer be made final once another has written', async () => {
   await one.writePause.start('me', 5_000);
   nowMs += 5_000;
   expect(other.writePause.read()).toBeUndefined();

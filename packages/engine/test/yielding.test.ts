@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createEngine } from '../src/index.ts';
 import { hashTable } from './engine-fixture.ts';
 
-it('lets timers have their turn, however eagerly somebody reads', async () => {
+it('lets timers run during intensive reads', async () => {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   await engine.execute('CreateTable', hashTable('things'));
   let isOver = false;
@@ -18,7 +18,7 @@ it('lets timers have their turn, however eagerly somebody reads', async () => {
   await engine.close();
 });
 
-it('lets timers have their turn while a segment of a scan passes items that are not its own', async () => {
+it('lets timers run while a segment of a scan skips items of other segments', async () => {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   await engine.execute('CreateTable', hashTable('things'));
   for (let i = 0; i < 160; i++) {

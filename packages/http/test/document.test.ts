@@ -35,7 +35,7 @@ describe('the document', () => {
     });
   });
 
-  it('says what can go wrong, by what the route says of itself', async () => {
+  it('lists the problems that follow from the route’s definition', async () => {
     const { paths, components } = await readDocument();
     const statuses = (path: string, method: string) =>
       Object.keys(paths[path]?.[method]?.responses ?? {}).map(Number);
@@ -101,7 +101,7 @@ it('lets its composer describe what routes do not', async () => {
 });
 
 describe('the probes', () => {
-  it('tell alive from ready', async () => {
+  it('distinguish liveness from readiness', async () => {
     let isDown = false;
     const { call, api, clock, lines } = openShelf({
       checks: {

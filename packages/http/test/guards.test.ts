@@ -6,7 +6,7 @@ import { openShelf, shelfRoutes } from './shelf-service.ts';
 const authorization = (value: string) => ({ headers: { Authorization: value } });
 
 describe('who may call', () => {
-  it('is asked of every route that is not public', async () => {
+  it('is required by every route that is not public', async () => {
     const { api, call } = openShelf();
     const guarded = api.routes.filter(one => one.auth !== 'public');
     expect(guarded.length).toBeGreaterThan(5);
@@ -79,7 +79,7 @@ describe('who may call', () => {
     expect((await call('/v1/books/b1', { as: 'ann', method: 'DELETE' })).status).toBe(204);
   });
 
-  it('gets the same answer for what is missing and what is somebody else’s', async () => {
+  it('gets the same response for missing resources and for those of others', async () => {
     const { call, books } = openShelf();
     books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
     const answer = async (id: string) => {
@@ -101,7 +101,7 @@ describe('who may call', () => {
     expect((await send('signed 8')).status).toBe(401);
   });
 
-  it('is told to the authenticator once, with the address', async () => {
+  it('is passed to the authenticator once, with the address', async () => {
     const seen: object[] = [];
     const { call } = openShelf({
       trustedProxyHops: 1,

@@ -89,7 +89,7 @@ describe('an Idempotency-Key', () => {
     expect(runs).toBe(1);
   });
 
-  it('tells the second request to wait for the first', async () => {
+  it('makes the second request wait for the first', async () => {
     let release = () => {};
     const shelf = openShelf({ onAdd: () => new Promise<void>(resolve => (release = resolve)) });
     const first = add(shelf, 'A', 'k1');

@@ -54,7 +54,7 @@ describe('bad fields', () => {
     expect((await openShelf().call(`/v1/books?${query}`, { as: 'ann' })).status).toBe(400);
   });
 
-  it('are cut off where nobody reads on', async () => {
+  it('are cut off if they are not read', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${i}${'x'.repeat(300)}`, i]));
     const response = await send(JSON.stringify({ title: 'A', ...many }));
     const text = await response.text();

@@ -187,7 +187,7 @@ describe('an event stream over the wire', () => {
 });
 
 describe('closing', () => {
-  it('finishes what is in flight, ends streams and idle connections, and takes no more', async () => {
+  it('finishes requests in flight, ends streams and idle connections, and accepts no more', async () => {
     let release = () => {};
     const begun = new Promise<void>(resolve => {
       release = resolve;
@@ -240,7 +240,7 @@ describe('closing', () => {
     expect(shelf.clock.sleepers()).toBe(0);
   });
 
-  it('fails its readiness first and goes on serving until proxies have noticed', async () => {
+  it('fails its readiness first and keeps serving until proxies have noticed', async () => {
     const shelf = openShelf();
     const server = await serve(shelf, { lameDuckMs: 5000 });
     const get = (path: string) => fetch(`${server.url}${path}`, { headers: ann });
@@ -284,7 +284,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('tells why it cannot listen', async () => {
+  it('reports why it cannot listen', async () => {
     const shelf = openShelf();
     const { port } = await serve(shelf);
     await expect(serve(openShelf(), { port })).rejects.toThrow('EADDRINUSE');

@@ -15,7 +15,7 @@ const listOf = async (shelf: Shelf, query: string, as = 'ann') => {
 };
 
 describe('a list', () => {
-  it('goes on where its cursor says', async () => {
+  it('continues at its cursor', async () => {
     const shelf = openShelf();
     await fill(shelf, 7);
     const seen: string[] = [];
@@ -46,7 +46,7 @@ describe('a list', () => {
     }
   });
 
-  it('never fails on a cursor that somebody made up', async () => {
+  it('never fails on an invented cursor', async () => {
     const shelf = openShelf({ rateLimits: undefined });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), async text => {

@@ -46,14 +46,14 @@ describe('problems', () => {
     });
   });
 
-  it('tell when to come back, and nothing of the inside of a server error', async () => {
+  it('say when to retry, and reveal no details of a server error', async () => {
     const response = await openShelf().call('/v1/fail/closed', { method: 'POST' });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('7');
     expect(await problemOf(response)).not.toHaveProperty('details');
   });
 
-  it('tell nothing of an item that stood in the way of a write', async () => {
+  it('reveal nothing about an item that made a write fail', async () => {
     const current = { name: 'somebody else’s' };
     const onAdd = () => Promise.reject(tableErrors.create('table.condition_failed', 'No', { current }));
     const { call } = openShelf({ onAdd });
@@ -114,7 +114,7 @@ describe('headers of every answer', () => {
     }
   });
 
-  it('ask for https only where there is https', async () => {
+  it('require https only where there is https', async () => {
     const { headers } = await openShelf({ isHttps: true }).call('/healthz');
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
   });

@@ -42,7 +42,7 @@ export function testRateLimitStore(make: (processes: number) => Promise<RateLimi
       );
     });
 
-    it('lets no more pass than it may, however many ask at once', async () => {
+    it('admits no more than its limit, however many requests arrive at once', async () => {
       const stores = await make(4);
       const asked = Array.from({ length: 40 }, (_, i) =>
         stores[i % 4]!.take('k', policy(7, 60_000), 1_000_000),

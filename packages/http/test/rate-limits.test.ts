@@ -73,7 +73,7 @@ describe('the rate algorithm', () => {
     );
   });
 
-  it('locks nobody out when the clock steps back', () => {
+  it('locks no caller out when the clock steps back', () => {
     const rate = policy(10, 1000);
     let bucket: Bucket | undefined;
     for (let i = 0; i < 10; i++) bucket = judge(bucket, rate, 1_000_000).bucket;
@@ -97,7 +97,7 @@ describe('the rate algorithm', () => {
 });
 
 describe('rate limits', () => {
-  it('are told in every answer, and end in 429', async () => {
+  it('are reported in every response, and end in 429', async () => {
     const { call, clock } = openShelf({
       rateLimits: { store: createMemoryRateLimits(), perPrincipal: policy(2, 10_000) },
     });
@@ -233,7 +233,7 @@ describe('limits of several processes on one machine', () => {
     return { clock, processes, messages, pass };
   }
 
-  it('let through no more than the limit and what passes until all have heard', async () => {
+  it('admit no more than the limit and what passes until all are notified', async () => {
     const { clock, processes, pass } = openProcesses(4);
     const rate = policy(100, 60_000);
     let allowed = 0;
@@ -247,7 +247,7 @@ describe('limits of several processes on one machine', () => {
     for (const one of processes) expect(one.take('bob', rate, clock.now()).isAllowed).toBe(true);
   });
 
-  it('are as they are for one, by one connection, and say nothing while nobody asks', async () => {
+  it('are the same as for one process, over one connection, and send nothing while idle', async () => {
     const { clock, processes, messages, pass } = openProcesses(2);
     const rate = policy(10, 1000);
     const take = () => processes[0]!.take('ann', rate, clock.now()).isAllowed;

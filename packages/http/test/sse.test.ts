@@ -137,7 +137,7 @@ describe('an event stream', () => {
     expect([sinks[0]!.sink.signal.aborted, clock.sleepers()]).toEqual([true, 0]);
   });
 
-  it('ends when the caller would not be let in any more, which is looked at with every beat', async () => {
+  it('ends when the caller loses access, which is checked with every heartbeat', async () => {
     let isSuspended = false;
     const enter = async () => {
       if (isSuspended) throw new AppError('shelf.suspended', 'Closed.');
@@ -151,7 +151,7 @@ describe('an event stream', () => {
     expect(lines).toEqual([]);
   });
 
-  it('ends when nobody can say whether its token is good', async () => {
+  it('ends when its token cannot be verified', async () => {
     let calls = 0;
     const authenticate = async () => {
       if (calls++ > 0) throw new Error('store down');
@@ -164,7 +164,7 @@ describe('an event stream', () => {
     expect(lines.join('')).toContain('store down');
   });
 
-  it('cuts off a consumer that is too far behind, and tells it why', async () => {
+  it('disconnects a consumer that is too far behind, and says why', async () => {
     const { follow, sinks, clock } = openFeed({ bufferBytes: 1000 });
     const response = await follow();
     const { sink } = sinks[0]!;
@@ -273,7 +273,7 @@ describe('an event stream', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('looks again for a while only, and asks nothing when nobody listens', async () => {
+  it('polls for a limited time, and not without listeners', async () => {
     let reads = 0;
     const recent = async () => {
       reads += 1;
@@ -307,7 +307,7 @@ describe('an event stream', () => {
     expect((await follow()).status).toBe(200);
   });
 
-  it('subscribes nobody for a HEAD', async () => {
+  it('does not subscribe for a HEAD', async () => {
     const { follow, sinks } = openFeed();
     const response = await follow({}, 'HEAD');
     expect([response.status, response.headers.get('content-type')]).toEqual([

@@ -72,7 +72,7 @@ describe.each([
     });
   });
 
-  it('tells every process of what is revoked, for a few seconds, also one whose clock differs', async () => {
+  it('notifies every process of a revocation for a few seconds, also one whose clock differs', async () => {
     const [clock, ahead] = [manualClock(), manualClock()];
     ahead.set(clock.now() + 2000);
     const [one, other] = [openStores(clock).revocations, openStores(ahead).revocations];
@@ -90,7 +90,7 @@ describe.each([
     expect(await one.recent()).toEqual([]);
   });
 
-  it('gives the key of a request whose process is gone to the next one at once, and to one only', async () => {
+  it('releases the key of a request whose process died at once, to one other request', async () => {
     const owners = manualOwners();
     const begin = (name: string) => {
       const { idempotency } = openStores(systemClock, owners.as(name));

@@ -44,7 +44,7 @@ describe('a checkpointer', () => {
       .addEdge('ask', END)
       .compile({ checkpointer: createCheckpointer(store) });
 
-  it('goes on after an interrupt in another process, and keeps every state', async () => {
+  it('resumes after an interrupt in another process, and keeps every state', async () => {
     const { store } = await open();
     const config = { configurable: { thread_id: 'a#b' } };
     await graphOf(store).invoke({ lines: ['ask'] }, config);

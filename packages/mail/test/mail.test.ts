@@ -52,7 +52,7 @@ describe('mail over SMTP', () => {
     }
   });
 
-  it('says how to stop what one can do without', async () => {
+  it('says how to unsubscribe from optional mail', async () => {
     const { received, port } = await openSmtp({ disabledCommands: ['STARTTLS', 'AUTH'] });
     const unsubscribeUrl = 'https://stak.example/console/account';
     await open({ url: `smtp://127.0.0.1:${port}`, from }).send({
@@ -63,7 +63,7 @@ describe('mail over SMTP', () => {
     expect(decoded(received[0]!.raw)).toContain(`To stop these mails: ${unsubscribeUrl}`);
   });
 
-  it('tells a recipient who is refused for good from one who is full', async () => {
+  it('distinguishes a permanent refusal from a full mailbox', async () => {
     const { port } = await openSmtp({ disabledCommands: ['STARTTLS', 'AUTH'] });
     const mailer = open({ url: `smtp://127.0.0.1:${port}`, from });
     expect(await mailer.send(mailTo('nobody@example.com'))).toMatchObject({
@@ -73,7 +73,7 @@ describe('mail over SMTP', () => {
     await expect(mailer.send(mailTo('later@example.com'))).rejects.toThrow('Mailbox full');
   });
 
-  it('fails while the server is down, and goes on when it is back', async () => {
+  it('fails while the server is down, and works when it is back', async () => {
     const first = await openSmtp({ disabledCommands: ['STARTTLS', 'AUTH'] });
     const mailer = open({ url: `smtp://127.0.0.1:${first.port}`, from });
     await first.close();
@@ -83,7 +83,7 @@ describe('mail over SMTP', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('is encrypted with STARTTLS, by a server that is who it says', async () => {
+  it('is encrypted with STARTTLS, after verifying the server', async () => {
     const { received, port } = await openSmtp({ key, cert: certificate, disabledCommands: ['AUTH'] });
     const url = `smtp://localhost:${port}?requireTLS=true`;
     expect(await open({ url, from, ca: certificate }).send(mailTo('ann@example.com'))).toEqual({
@@ -94,7 +94,7 @@ describe('mail over SMTP', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('is not sent in the clear where encryption is asked for', async () => {
+  it('is not sent unencrypted if encryption is required', async () => {
     const { received, port } = await openSmtp({ disabledCommands: ['STARTTLS', 'AUTH'] });
     const url = `smtp://127.0.0.1:${port}?requireTLS=true`;
     await expect(open({ url, from }).send(mailTo('ann@example.com'))).rejects.toThrow(/TLS/);
@@ -167,7 +167,7 @@ describe('hostile text', () => {
     expect(received).toEqual([]);
   });
 
-  it('stays text in whatever template', () => {
+  it('stays text in every template', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), text => {
         const mail = renderMail(brand, { ...content, subject: text, paragraphs: [text], note: text });

@@ -304,7 +304,7 @@ describe('the caller', () => {
     expect(bodies).toEqual(['first', 'third']);
   });
 
-  it('is told when too much is in flight', async () => {
+  it('gets an error when too much is in flight', async () => {
     const server = await startSocketServer(() => {});
     const outbound = openOutbound({ requestsInFlight: 1, clock: manualClock() });
     const held = outbound.send({ url: server.url, method: 'POST' });
@@ -332,7 +332,7 @@ describe('TLS', () => {
     expect(await send('127.0.0.1')).toMatchObject({ ok: false, reason: 'tls' });
   });
 
-  it('trusts nobody unknown, and is not spoken to a plain server', async () => {
+  it('trusts no unknown certificate, and is not used with a plain server', async () => {
     const secure = await startSecureServer();
     const plain = await startServer();
     const outbound = openOutbound({ resolver });

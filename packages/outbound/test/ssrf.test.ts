@@ -64,7 +64,7 @@ describe('nothing is sent to', () => {
 });
 
 describe('check', () => {
-  it('says without a lookup what cannot work', async () => {
+  it('refuses impossible names without a lookup', async () => {
     const outbound = openOutbound({ allow: [] });
     for (const url of blockedLiterals) expect(outbound.check(url)?.reason).toBe('blocked_address');
     for (const url of invalidUrls) expect(outbound.check(url)?.reason).toBe('invalid_url');
@@ -99,7 +99,7 @@ describe('a name with several addresses', () => {
 describe('a name server that changes its mind', () => {
   const settings = { allow: ['127.0.0.1/32'] };
 
-  it('is asked once for a connection: the checked address is the one connected to', async () => {
+  it('is resolved once per connection: the checked address is the one connected to', async () => {
     const server = await startServer();
     let asked = 0;
     const resolver = async () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'];

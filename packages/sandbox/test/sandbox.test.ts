@@ -48,7 +48,7 @@ describe('a sandbox', () => {
     expect(await behind).toEqual(echoed);
   });
 
-  it('says what went wrong inside, and goes on', async () => {
+  it('reports errors inside, and continues', async () => {
     const sandbox = open();
     const outcomes = [];
     for (const act of ['fill', 'throw', 'shout']) outcomes.push(await sandbox.run(job(act), 'a'));

@@ -6,10 +6,10 @@ import { type Consumer, createConsumer, shareReads } from '../src/index.ts';
 import { createStreamAdversary, passingStreamFaults } from './stream-adversary.ts';
 import {
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
-  openHouse,
+  openFixture,
   pass,
   silent,
   until,
@@ -21,11 +21,11 @@ import {
 const given = Number(process.env.STAK_ADVERSARY_SEED);
 const seeds = Number.isInteger(given) && given > 0 ? [given] : [1, 2, 3];
 
-let house: House;
+let fixture: Fixture;
 beforeEach(async () => {
-  house = await openHouse({ shards: 2 });
+  fixture = await openFixture({ shards: 2 });
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 const hang = () => new Promise<never>(() => {});
 
@@ -49,12 +49,12 @@ function startCrashing(random: () => number): Process {
           : method,
       ]),
     ) as T;
-  const { waitForChange: _, position: _position, ...polled } = house.source;
+  const { waitForChange: _, position: _position, ...polled } = fixture.source;
   const { calls, ...misbehaving } = createStreamAdversary(polled, { random, ...passingStreamFaults });
   const source = shareReads(crashing(misbehaving));
-  const client = crashing(createAdversary(house.client, { random, ...passingFaults })) as DynamoClient;
-  const store = createStore({ client, clock: house.clock, random });
-  const { clock } = house;
+  const client = crashing(createAdversary(fixture.client, { random, ...passingFaults })) as DynamoClient;
+  const store = createStore({ client, clock: fixture.clock, random });
+  const { clock } = fixture;
   const consumers = names.map(name => {
     const subscription = mirroring({ store, clock }, { name, batchRecords: 5, attempts: 3 });
     return createConsumer({ subscription, source, client, clock, random, log: silent });
@@ -74,8 +74,8 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
   const running = [startCrashing(random), startCrashing(random)];
   const all = [...running];
   for (let round = 0; round < 12; round++) {
-    await writeNotes(house, ['a', 'b', 'c', 'd', 'e'], 2);
-    if (round % 5 === 2) await house.engine.rollShards('notes'); // the shards end, and others go on
+    await writeNotes(fixture, ['a', 'b', 'c', 'd', 'e'], 2);
+    if (round % 5 === 2) await fixture.engine.rollShards('notes'); // the shards end, and others go on
     if (round % 2 === 1) {
       const victim = running.splice(Math.floor(random() * running.length), 1)[0]!;
       victim.kill();
@@ -83,18 +83,18 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
       running.push(born);
       all.push(born);
     }
-    for (let step = 0; step < 10; step++) await until(house.clock, once());
+    for (let step = 0; step < 10; step++) await until(fixture.clock, once());
   }
-  const startedAt = house.clock.now();
-  await until(house.clock, () => isMirrored(house, names));
-  await expectMirrored(house, names);
-  expect(house.clock.now() - startedAt).toBeLessThan(60_000);
+  const startedAt = fixture.clock.now();
+  await until(fixture.clock, () => isMirrored(fixture, names));
+  await expectMirrored(fixture, names);
+  expect(fixture.clock.now() - startedAt).toBeLessThan(60_000);
   const consumers = all.flatMap(one => one.consumers);
   expect(consumers.map(one => one.counters().deadLetters)).toEqual(consumers.map(() => 0));
   // Two shards, a read every two seconds each when nothing comes, however many consumers there are, and some more for
   // what went wrong.
   const readsBefore = running.map(one => one.reads());
-  await pass(house.clock, 20_000);
+  await pass(fixture.clock, 20_000);
   for (const [i, one] of running.entries()) expect(one.reads() - readsBefore[i]!).toBeLessThan(80);
   for (const one of running) one.kill();
 });

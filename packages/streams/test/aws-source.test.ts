@@ -6,12 +6,12 @@ import { createFollower, type Subscription, shareReads, subscribe } from '../src
 import {
   everyone,
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   pass,
   silent,
   startConsumer,
@@ -21,43 +21,44 @@ import {
 
 // The same consumer through the AWS SDK and the engine's HTTP server: it gets no wake-ups, so it polls.
 
-let house: House;
+let fixture: Fixture;
 let server: HttpServer;
 let source: ReturnType<typeof awsSource>;
 
 beforeEach(async () => {
-  house = await openHouse({ shards: 2 });
-  server = createHttpServer(house.engine, { port: 0 });
+  fixture = await openFixture({ shards: 2 });
+  server = createHttpServer(fixture.engine, { port: 0 });
   const { url } = await server.listen();
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-  source = house.paced(awsSource({ region: 'us-east-1', endpoint: url, credentials }));
+  source = fixture.paced(awsSource({ region: 'us-east-1', endpoint: url, credentials }));
 });
 afterEach(async () => {
   source.close();
   await server.close();
-  await house.engine.close();
+  await fixture.engine.close();
 });
 
-test('it handles everything through shards that close, and goes on after its checkpoint', async () => {
+test('it handles everything across closing shards, and resumes after its checkpoint', async () => {
   const names = ['a', 'b', 'c'];
-  await writeNotes(house, names, 3);
-  const start = () => startConsumer(house, { subscription: mirroring(house, { batchRecords: 2 }), source });
+  await writeNotes(fixture, names, 3);
+  const start = () =>
+    startConsumer(fixture, { subscription: mirroring(fixture, { batchRecords: 2 }), source });
   const first = start();
-  await until(house.clock, () => isMirrored(house));
-  await house.engine.rollShards('notes');
-  await writeNotes(house, names, 2);
-  await until(house.clock, () => isMirrored(house));
+  await until(fixture.clock, () => isMirrored(fixture));
+  await fixture.engine.rollShards('notes');
+  await writeNotes(fixture, names, 2);
+  await until(fixture.clock, () => isMirrored(fixture));
   await first.stop();
-  await writeNotes(house, names);
+  await writeNotes(fixture, names);
   const others = [start(), start()];
-  await until(house.clock, () => isMirrored(house));
+  await until(fixture.clock, () => isMirrored(fixture));
   await everyone(others);
-  await expectMirrored(house);
+  await expectMirrored(fixture);
   expect([first, ...others].map(consumer => consumer.counters().failures)).toEqual([0, 0, 0]);
 });
 
-test('nobody wakes it: shards are spread, and those of a killed process move within six seconds', async () => {
-  await writeNotes(house, ['a', 'b', 'c', 'd']);
+test('without notifications, shards are spread, and those of a killed process move within six seconds', async () => {
+  await writeNotes(fixture, ['a', 'b', 'c', 'd']);
   let isDead = false;
   const crashing = shareReads({
     ...source,
@@ -65,35 +66,35 @@ test('nobody wakes it: shards are spread, and those of a killed process move wit
   });
   const hang = () => new Promise<never>(() => {});
   const deadClient = Object.fromEntries(
-    Object.entries(house.client).map(([name, operation]) => [
+    Object.entries(fixture.client).map(([name, operation]) => [
       name,
       (input: never) => (isDead ? hang() : (operation as (input: never) => Promise<unknown>)(input)),
     ]),
-  ) as unknown as typeof house.client;
-  const subscription = mirroring(house);
-  const killed = startConsumer(house, { subscription, source: crashing, client: deadClient });
-  const survivor = startConsumer(house, { subscription, source, random: seededRandom(2) });
+  ) as unknown as typeof fixture.client;
+  const subscription = mirroring(fixture);
+  const killed = startConsumer(fixture, { subscription, source: crashing, client: deadClient });
+  const survivor = startConsumer(fixture, { subscription, source, random: seededRandom(2) });
   const ownersOf = async () => {
     const { shards } = await survivor.status();
     return shards.filter(shard => shard.state !== 'finished').map(shard => shard.owner);
   };
-  await until(house.clock, () => isMirrored(house));
+  await until(fixture.clock, () => isMirrored(fixture));
   const areSpread = async () => {
     const owners = await ownersOf();
     return owners.every(Boolean) && new Set(owners).size === 2;
   };
-  await until(house.clock, areSpread, { stepMs: 500, steps: 40 });
+  await until(fixture.clock, areSpread, { stepMs: 500, steps: 40 });
   isDead = true;
-  const diedAt = house.clock.now();
-  await writeNotes(house, ['a', 'b', 'c', 'd']);
-  await until(house.clock, () => isMirrored(house), { stepMs: 50, steps: 400 });
-  expect(house.clock.now() - diedAt).toBeLessThanOrEqual(6_000 + 2_000); // and the poll of a quiet shard
+  const diedAt = fixture.clock.now();
+  await writeNotes(fixture, ['a', 'b', 'c', 'd']);
+  await until(fixture.clock, () => isMirrored(fixture), { stepMs: 50, steps: 400 });
+  expect(fixture.clock.now() - diedAt).toBeLessThanOrEqual(6_000 + 2_000); // and the poll of a quiet shard
   expect(new Set(await ownersOf()).size).toBe(1);
   await survivor.stop();
   expect(killed.counters().deadLetters).toBe(0);
 });
 
-test('everybody who looks on hears of a change within a second, though nobody wakes them', async () => {
+test('every follower receives a change within a second without notifications', async () => {
   const stopping = new AbortController();
   const seen = [0, 1, 2].map(() => [] as { version: number; at: number }[]);
   let throttled = 0;
@@ -113,22 +114,22 @@ test('everybody who looks on hears of a change within a second, though nobody wa
           name: 'live',
           table: notesTable,
           entities: [note],
-          handle: change => void heard.push({ version: change.new!.version, at: house.clock.now() }),
+          handle: change => void heard.push({ version: change.new!.version, at: fixture.clock.now() }),
         }) as Subscription,
         hasListeners: () => true,
-        listenerAdded: createNotifier(house.clock),
+        listenerAdded: createNotifier(fixture.clock),
         onMissed: () => void ready[i]!++,
       },
-      { source: i === 2 ? crowded : source, clock: house.clock, log: silent },
+      { source: i === 2 ? crowded : source, clock: fixture.clock, log: silent },
     ).run(stopping.signal),
   );
-  await until(house.clock, () => ready.every(times => times > 0));
+  await until(fixture.clock, () => ready.every(times => times > 0));
   const waits: number[] = [];
   for (let version = 1; version <= 5; version++) {
-    await pass(house.clock, 3_000); // the shard is quiet for a while
-    const writtenAt = house.clock.now();
-    await house.store.put(note, { id: 'a', version });
-    await until(house.clock, () => seen.every(heard => heard.at(-1)?.version === version));
+    await pass(fixture.clock, 3_000); // the shard is quiet for a while
+    const writtenAt = fixture.clock.now();
+    await fixture.store.put(note, { id: 'a', version });
+    await until(fixture.clock, () => seen.every(heard => heard.at(-1)?.version === version));
     waits.push(...seen.map(heard => heard.at(-1)!.at - writtenAt));
   }
   stopping.abort();
@@ -138,19 +139,19 @@ test('everybody who looks on hears of a change within a second, though nobody wa
 });
 
 test('errors of the SDK are understood: expired iterators and trimmed records', async () => {
-  await writeNotes(house, ['a'], 1);
-  const first = startConsumer(house, { subscription: mirroring(house), source });
-  await until(house.clock, () => isMirrored(house));
-  await until(house.clock, async () => {
+  await writeNotes(fixture, ['a'], 1);
+  const first = startConsumer(fixture, { subscription: mirroring(fixture), source });
+  await until(fixture.clock, () => isMirrored(fixture));
+  await until(fixture.clock, async () => {
     const { shards } = await first.status();
     return shards.every(({ behind }) => behind?.records === 0);
   });
   await first.stop();
-  await house.store.put(note, { id: 'a', version: 99 });
-  await house.clock.advance(25 * 60 * 60_000);
-  await house.engine.sweep();
-  const second = startConsumer(house, { subscription: mirroring(house), source });
-  await until(house.clock, () => second.alarms.length > 0);
+  await fixture.store.put(note, { id: 'a', version: 99 });
+  await fixture.clock.advance(25 * 60 * 60_000);
+  await fixture.engine.sweep();
+  const second = startConsumer(fixture, { subscription: mirroring(fixture), source });
+  await until(fixture.clock, () => second.alarms.length > 0);
   await second.stop();
   expect(second.alarms).toMatchObject([{ kind: 'trimmed' }]);
 });

@@ -1,13 +1,21 @@
 import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest';
 import { type Change, type ChangeOf, subscribe, type UnknownChange } from '../src/index.ts';
-import { comment, type House, note, notesTable, openHouse, startConsumer, until } from './stream-fixture.ts';
+import {
+  comment,
+  type Fixture,
+  note,
+  notesTable,
+  openFixture,
+  startConsumer,
+  until,
+} from './stream-fixture.ts';
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 type Both = typeof note | typeof comment;
 
@@ -21,14 +29,14 @@ async function changesOf(work: () => Promise<unknown>, count: number): Promise<C
     handleOther: change => void seen.push(change),
   });
   await work();
-  const consumer = startConsumer(house, { subscription });
-  await until(house.clock, () => seen.length === count);
+  const consumer = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => seen.length === count);
   await consumer.stop();
   return seen;
 }
 
 test('changes carry the entity, both images, and what identifies them', async () => {
-  const { store, clock } = house;
+  const { store, clock } = fixture;
   const writtenAt = new Date(clock.now());
   const seen = await changesOf(async () => {
     await store.put(note, { id: 'a', version: 1 });
@@ -52,8 +60,8 @@ test('changes carry the entity, both images, and what identifies them', async ()
   expect(new Set(seen.map(change => change.eventId)).size).toBe(4);
 });
 
-test('a removal by time to live is told from others', async () => {
-  const { store, clock, engine } = house;
+test('a removal by time to live is distinguished from others', async () => {
+  const { store, clock, engine } = fixture;
   const seen = await changesOf(async () => {
     await store.put(note, { id: 'a', version: 1, expires_at: clock.now() / 1000 + 60 });
     await clock.advance(2 * 60_000);
@@ -70,7 +78,7 @@ test('an item that is not an entity is passed as stored', async () => {
     tags: new Set(['x']),
     list: [1, { a: null }],
   };
-  const [change] = await changesOf(() => house.client.put({ TableName: 'notes', Item }), 1);
+  const [change] = await changesOf(() => fixture.client.put({ TableName: 'notes', Item }), 1);
   expect(change).toMatchObject({
     entity: undefined,
     kind: 'insert',
@@ -79,18 +87,18 @@ test('an item that is not an entity is passed as stored', async () => {
   });
 });
 
-test('entities that were not asked for are passed over', async () => {
+test('entities that were not requested are skipped', async () => {
   const seen: ChangeOf<typeof note>[] = [];
-  await house.store.put(comment, { id: 'a', author: 'x', text: 'hello' });
-  await house.store.put(note, { id: 'a', version: 1 });
+  await fixture.store.put(comment, { id: 'a', author: 'x', text: 'hello' });
+  await fixture.store.put(note, { id: 'a', version: 1 });
   const subscription = subscribe({
     name: 'notes-only',
     table: notesTable,
     entities: [note],
     handle: change => void seen.push(change),
   });
-  const consumer = startConsumer(house, { subscription });
-  await until(house.clock, () => consumer.counters().records === 2);
+  const consumer = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => consumer.counters().records === 2);
   await consumer.stop();
   expect(seen.map(({ entity }) => entity)).toEqual(['Note']);
 });

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   pass,
   startConsumer,
   until,
@@ -15,12 +15,12 @@ import {
   writeNotes,
 } from './stream-fixture.ts';
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 // A handler that remembers, and may be held up.
 function watching(more: object = {}) {
@@ -49,31 +49,31 @@ function watching(more: object = {}) {
 }
 
 const setStream = (StreamEnabled: boolean) =>
-  house.engine.execute('UpdateTable', {
+  fixture.engine.execute('UpdateTable', {
     TableName: 'notes',
     StreamSpecification: { StreamEnabled, ...(StreamEnabled && { StreamViewType: 'NEW_AND_OLD_IMAGES' }) },
   });
 
-test('handles what was there before it and what comes after', async () => {
-  await writeNotes(house, ['a', 'b'], 3);
-  const consumer = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, () => isMirrored(house));
-  await writeNotes(house, ['a', 'c'], 2);
-  await until(house.clock, () => consumer.counters().records === 10);
+test('handles records from before and after its start', async () => {
+  await writeNotes(fixture, ['a', 'b'], 3);
+  const consumer = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, () => isMirrored(fixture));
+  await writeNotes(fixture, ['a', 'c'], 2);
+  await until(fixture.clock, () => consumer.counters().records === 10);
   await consumer.stop();
-  await expectMirrored(house);
+  await expectMirrored(fixture);
   expect(consumer.counters()).toMatchObject({ retries: 0, failures: 0, leasesLost: 0 });
 });
 
-test('goes on after its checkpoint', async () => {
+test('resumes after its checkpoint', async () => {
   const { seen, subscription } = watching({ batchRecords: 2 });
-  await writeNotes(house, ['a', 'b'], 2);
-  const first = startConsumer(house, { subscription });
-  await until(house.clock, () => seen.length === 4);
+  await writeNotes(fixture, ['a', 'b'], 2);
+  const first = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => seen.length === 4);
   await first.stop();
-  await writeNotes(house, ['a']);
-  const second = startConsumer(house, { subscription });
-  await until(house.clock, () => seen.length >= 5);
+  await writeNotes(fixture, ['a']);
+  const second = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => seen.length >= 5);
   await second.stop();
   expect(seen).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
@@ -87,16 +87,16 @@ test('gathers changes that follow each other into one page', async () => {
     gatherMs: 1000,
     handleBatch: (changes: readonly unknown[]) => void pages.push(changes.length),
   };
-  const consumer = startConsumer(house, { subscription });
-  await until(house.clock, () => consumer.counters().pages === 0, { stepMs: 0 });
-  await writeNotes(house, ['a'], 2);
-  await until(house.clock, () => pages.length > 0, { stepMs: 100, steps: 30 });
-  await writeNotes(house, ['b']);
-  await house.clock.advance(400);
-  await writeNotes(house, ['c']);
-  await house.clock.advance(400);
+  const consumer = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => consumer.counters().pages === 0, { stepMs: 0 });
+  await writeNotes(fixture, ['a'], 2);
+  await until(fixture.clock, () => pages.length > 0, { stepMs: 100, steps: 30 });
+  await writeNotes(fixture, ['b']);
+  await fixture.clock.advance(400);
+  await writeNotes(fixture, ['c']);
+  await fixture.clock.advance(400);
   const before = pages.length;
-  await until(house.clock, () => pages.reduce((sum, count) => sum + count, 0) === 4, {
+  await until(fixture.clock, () => pages.reduce((sum, count) => sum + count, 0) === 4, {
     stepMs: 100,
     steps: 30,
   });
@@ -106,23 +106,23 @@ test('gathers changes that follow each other into one page', async () => {
 
 describe('a place that may go unwritten', () => {
   const positionOf = async () => {
-    const { Items = [] } = await house.client.scan({ TableName: 'stak-streams', ConsistentRead: true });
+    const { Items = [] } = await fixture.client.scan({ TableName: 'stak-streams', ConsistentRead: true });
     return Items.find(item => typeof item.sequence === 'string')?.sequence;
   };
 
   test('is written after its time, and once for all that came meanwhile', async () => {
     const { seen, subscription } = watching({});
-    const consumer = startConsumer(house, { subscription, checkpointMs: 1000 });
+    const consumer = startConsumer(fixture, { subscription, checkpointMs: 1000 });
     for (const count of [1, 2, 3]) {
-      await writeNotes(house, ['a']);
-      await until(house.clock, () => seen.length === count, { stepMs: 0 });
+      await writeNotes(fixture, ['a']);
+      await until(fixture.clock, () => seen.length === count, { stepMs: 0 });
     }
     expect(await positionOf()).toBeUndefined();
-    await until(house.clock, async () => (await positionOf()) !== undefined, { stepMs: 100, steps: 40 });
+    await until(fixture.clock, async () => (await positionOf()) !== undefined, { stepMs: 100, steps: 40 });
     await consumer.stop();
-    const again = startConsumer(house, { subscription, checkpointMs: 1000 });
-    await writeNotes(house, ['b']);
-    await until(house.clock, () => seen.length >= 4);
+    const again = startConsumer(fixture, { subscription, checkpointMs: 1000 });
+    await writeNotes(fixture, ['b']);
+    await until(fixture.clock, () => seen.length >= 4);
     await again.stop();
     expect(seen).toEqual(['a1', 'a2', 'a3', 'b1']);
   });
@@ -130,24 +130,24 @@ describe('a place that may go unwritten', () => {
   test('is written with the end of a shard, and not once more after it', async () => {
     const { seen, begun, subscription, hold, open } = watching({});
     hold();
-    const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
-    await writeNotes(house, ['a']);
-    await until(house.clock, () => begun.length === 1, { stepMs: 0 });
-    await writeNotes(house, ['b']);
-    await house.engine.rollShards(notesTable.name);
+    const consumer = startConsumer(fixture, { subscription, checkpointMs: 3_600_000 });
+    await writeNotes(fixture, ['a']);
+    await until(fixture.clock, () => begun.length === 1, { stepMs: 0 });
+    await writeNotes(fixture, ['b']);
+    await fixture.engine.rollShards(notesTable.name);
     open();
-    await writeNotes(house, ['c']);
-    await until(house.clock, () => seen.length === 3);
+    await writeNotes(fixture, ['c']);
+    await until(fixture.clock, () => seen.length === 3);
     await consumer.stop();
     expect(consumer.counters()).toMatchObject({ leasesLost: 0, failures: 0 });
   });
 
   test('is written when there is much to repeat, and at the end', async () => {
     const { seen, subscription } = watching({ batchRecords: 2 });
-    const consumer = startConsumer(house, { subscription, checkpointMs: 3_600_000 });
-    await writeNotes(house, ['a', 'b', 'c']);
-    await until(house.clock, () => seen.length === 3, { stepMs: 0 });
-    await until(house.clock, async () => (await positionOf()) !== undefined, { stepMs: 0 });
+    const consumer = startConsumer(fixture, { subscription, checkpointMs: 3_600_000 });
+    await writeNotes(fixture, ['a', 'b', 'c']);
+    await until(fixture.clock, () => seen.length === 3, { stepMs: 0 });
+    await until(fixture.clock, async () => (await positionOf()) !== undefined, { stepMs: 0 });
     const before = await positionOf();
     await consumer.stop();
     expect((await positionOf()) > before).toBe(true);
@@ -156,9 +156,9 @@ describe('a place that may go unwritten', () => {
 
 test('stopped in the middle of a page, it checkpoints what is done', async () => {
   const { seen, subscription, hold, open } = watching({ concurrency: 1 });
-  await writeNotes(house, ['a'], 5);
+  await writeNotes(fixture, ['a'], 5);
   let handled = 0;
-  const stoppable = startConsumer(house, {
+  const stoppable = startConsumer(fixture, {
     subscription: {
       ...subscription,
       async handle(change: NoteChange) {
@@ -167,13 +167,13 @@ test('stopped in the middle of a page, it checkpoints what is done', async () =>
       },
     },
   });
-  await until(house.clock, () => handled === 3);
+  await until(fixture.clock, () => handled === 3);
   const stopped = stoppable.stop();
   open();
   await stopped;
   expect(seen).toEqual(['a1', 'a2', 'a3']);
-  const next = startConsumer(house, { subscription });
-  await until(house.clock, () => seen.length === 5);
+  const next = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => seen.length === 5);
   await next.stop();
   expect(seen).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
@@ -190,15 +190,15 @@ test('handles several items at a time, and one of them in order', async () => {
     async handle(change: NoteChange) {
       most = Math.max(most, ++active);
       const { id, version } = change.new!;
-      await house.clock.sleep(100 - 20 * version); // a later one would overtake an earlier one, if it could
+      await fixture.clock.sleep(100 - 20 * version); // a later one would overtake an earlier one, if it could
       seen.set(id, [...(seen.get(id) ?? []), version]);
       active -= 1;
     },
   };
   const names = ['a', 'b', 'c', 'd', 'e'];
-  for (const name of names) await writeNotes(house, [name], 4);
-  const consumer = startConsumer(house, { subscription });
-  await until(house.clock, () => consumer.counters().records === 20);
+  for (const name of names) await writeNotes(fixture, [name], 4);
+  const consumer = startConsumer(fixture, { subscription });
+  await until(fixture.clock, () => consumer.counters().records === 20);
   await consumer.stop();
   expect(most).toBe(3);
   for (const name of names) expect(seen.get(name)).toEqual([1, 2, 3, 4]);
@@ -206,23 +206,23 @@ test('handles several items at a time, and one of them in order', async () => {
 
 describe('shards', () => {
   test('that close in the middle are followed by their children, each after its parent', async () => {
-    await house.engine.close();
-    house = await openHouse({ shards: 4 });
+    await fixture.engine.close();
+    fixture = await openFixture({ shards: 4 });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const { begun, seen, subscription, hold, open } = watching({ batchRecords: 2 });
-    await writeNotes(house, names, 2);
+    await writeNotes(fixture, names, 2);
     hold();
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => begun.length > 0);
-    await house.engine.rollShards('notes');
-    await writeNotes(house, names);
-    await house.engine.rollShards('notes');
-    await writeNotes(house, names);
-    await pass(house.clock, 6000);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => begun.length > 0);
+    await fixture.engine.rollShards('notes');
+    await writeNotes(fixture, names);
+    await fixture.engine.rollShards('notes');
+    await writeNotes(fixture, names);
+    await pass(fixture.clock, 6000);
     expect(begun.every(name => name.endsWith('1') || name.endsWith('2'))).toBe(true);
     expect(seen).toEqual([]);
     open();
-    await until(house.clock, () => seen.length === 24);
+    await until(fixture.clock, () => seen.length === 24);
     for (const name of names)
       expect(seen.filter(id => id[0] === name)).toEqual([1, 2, 3, 4].map(version => name + version));
     const { shards } = await consumer.status();
@@ -232,38 +232,38 @@ describe('shards', () => {
 
   test('of a stream that is switched off and on again are read to the end first', async () => {
     const { begun, seen, subscription, hold, open } = watching();
-    await writeNote(house, 'a');
+    await writeNote(fixture, 'a');
     await setStream(false);
-    await writeNote(house, 'a');
-    await house.clock.advance(10);
+    await writeNote(fixture, 'a');
+    await fixture.clock.advance(10);
     await setStream(true);
-    await writeNote(house, 'a');
+    await writeNote(fixture, 'a');
     hold();
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => begun.length > 0);
-    await pass(house.clock, 6000);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => begun.length > 0);
+    await pass(fixture.clock, 6000);
     expect(begun).toEqual(['a1']);
     open();
-    await until(house.clock, () => seen.length === 2);
+    await until(fixture.clock, () => seen.length === 2);
     await setStream(false);
-    await house.clock.advance(10);
+    await fixture.clock.advance(10);
     await setStream(true);
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length === 3);
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length === 3);
     await consumer.stop();
     expect(seen).toEqual(['a1', 'a3', 'a4']);
   });
 
-  test('may come long after the consumer', async () => {
+  test('may be created long after the consumer', async () => {
     const { seen, subscription } = watching();
     await setStream(false);
-    await house.clock.advance(25 * 60 * 60_000);
-    await house.engine.sweep();
-    const consumer = startConsumer(house, { subscription });
-    await house.clock.advance(60_000);
+    await fixture.clock.advance(25 * 60 * 60_000);
+    await fixture.engine.sweep();
+    const consumer = startConsumer(fixture, { subscription });
+    await fixture.clock.advance(60_000);
     await setStream(true);
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length === 1);
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length === 1);
     await consumer.stop();
   });
 });
@@ -271,41 +271,41 @@ describe('shards', () => {
 describe('a consumer that begins with the newest', () => {
   const latest = { startAt: 'LATEST' as const };
 
-  test('passes over what was there, in closed shards and open ones', async () => {
+  test('skips existing records, in closed and open shards', async () => {
     const { seen, subscription } = watching(latest);
-    await writeNotes(house, ['a'], 2);
-    await house.engine.rollShards('notes');
-    await writeNotes(house, ['a'], 2);
-    const consumer = startConsumer(house, { subscription });
+    await writeNotes(fixture, ['a'], 2);
+    await fixture.engine.rollShards('notes');
+    await writeNotes(fixture, ['a'], 2);
+    const consumer = startConsumer(fixture, { subscription });
     await until(
-      house.clock,
+      fixture.clock,
       async () => (await consumer.status().catch(() => undefined))?.shards[1]?.owner !== undefined,
     );
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length > 0);
-    await house.engine.rollShards('notes');
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length > 1);
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length > 0);
+    await fixture.engine.rollShards('notes');
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length > 1);
     await consumer.stop();
     expect(seen).toEqual(['a5', 'a6']);
   });
 
   test('keeps its position without a checkpoint, whichever process continues', async () => {
     const { seen, subscription } = watching(latest);
-    await writeNote(house, 'a');
-    await house.clock.advance(2 * 60_000);
-    const first = startConsumer(house, { subscription });
-    await until(house.clock, () =>
+    await writeNote(fixture, 'a');
+    await fixture.clock.advance(2 * 60_000);
+    const first = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () =>
       first.status().then(
         ({ members }) => members === 1,
         () => false,
       ),
     );
     await first.stop();
-    await house.clock.advance(5000);
-    await writeNotes(house, ['a'], 2);
-    const second = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 2);
+    await fixture.clock.advance(5000);
+    await writeNotes(fixture, ['a'], 2);
+    const second = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 2);
     await second.stop();
     expect(seen).toEqual(['a2', 'a3']);
   });

@@ -1,11 +1,11 @@
 import type { DynamoClient } from '@stak/table';
 import type { StreamSource } from '../src/index.ts';
-import type { House } from './stream-fixture.ts';
+import type { Fixture } from './stream-fixture.ts';
 
 // A process that is killed at a chosen step. Every call of the source and of the table has two of them: before
 // it is made, and after it was made but before its answer arrives. From then on nothing is answered any more.
 
-export type Crashing = Pick<House, 'source' | 'client'> & {
+export type Crashing = Pick<Fixture, 'source' | 'client'> & {
   steps(): number;
   isDead(): boolean;
   kill(): void;
@@ -15,7 +15,7 @@ export type Crashing = Pick<House, 'source' | 'client'> & {
 
 const never = new Promise<never>(() => {});
 
-export function crashing(house: House, lifetime = Number.POSITIVE_INFINITY): Crashing {
+export function crashing(fixture: Fixture, lifetime = Number.POSITIVE_INFINITY): Crashing {
   let steps = 0;
   let isDead = false;
   let last = '';
@@ -42,8 +42,8 @@ export function crashing(house: House, lifetime = Number.POSITIVE_INFINITY): Cra
   };
 
   return {
-    source: wrap<StreamSource>(house.source, ['position', 'newest', 'waitForChange']),
-    client: wrap<DynamoClient>(house.client),
+    source: wrap<StreamSource>(fixture.source, ['position', 'newest', 'waitForChange']),
+    client: wrap<DynamoClient>(fixture.client),
     steps: () => steps,
     isDead: () => isDead,
     kill: () => {

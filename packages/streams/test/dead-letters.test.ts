@@ -5,25 +5,25 @@ import { createDeadLetters, createDeadLetterWatch, PermanentError, requestRedriv
 import { errorText } from '../src/limits.ts';
 import {
   comment,
-  type House,
+  type Fixture,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   startConsumer,
   until,
   writeNotes,
 } from './stream-fixture.ts';
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 const lettersOf = async (consumer: string) => {
-  const letters = createDeadLetters({ store: house.store, clock: house.clock, consumer });
+  const letters = createDeadLetters({ store: fixture.store, clock: fixture.clock, consumer });
   const found = [];
   for await (const letter of letters.list()) found.push(letter);
   return found;
@@ -49,16 +49,16 @@ function picky(poison: Set<number>, error: () => Error = () => new Error('indige
 }
 
 describe('a poison record', () => {
-  test('is tried a few times with growing delays, set aside, and the rest goes on', async () => {
+  test('is retried a few times with growing delays, set aside, and the rest continues', async () => {
     const { seen, attempts, subscription } = picky(new Set([2]));
-    const startedAt = house.clock.now();
-    await writeNotes(house, ['a'], 4);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 3);
+    const startedAt = fixture.clock.now();
+    await writeNotes(fixture, ['a'], 4);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 3);
     await consumer.stop();
     expect(seen).toEqual([1, 3, 4]);
     expect(attempts).toEqual([1, 1, 2, 3, 1, 1]);
-    expect(house.clock.now() - startedAt).toBeGreaterThan(300);
+    expect(fixture.clock.now() - startedAt).toBeGreaterThan(300);
     expect(consumer.counters()).toMatchObject({ retries: 2, deadLetters: 1, records: 4 });
     const [letter, ...others] = await lettersOf('picky');
     expect(others).toEqual([]);
@@ -76,14 +76,14 @@ describe('a poison record', () => {
   ])('is not what meets a store that is %s, however long it is', async (_, error) => {
     const poison = new Set([2]);
     const { seen, attempts, subscription } = picky(poison, error);
-    await writeNotes(house, ['a'], 3);
-    const consumer = startConsumer(house, { subscription });
-    const startedAt = house.clock.now();
-    await until(house.clock, () => house.clock.now() - startedAt > 60_000);
+    await writeNotes(fixture, ['a'], 3);
+    const consumer = startConsumer(fixture, { subscription });
+    const startedAt = fixture.clock.now();
+    await until(fixture.clock, () => fixture.clock.now() - startedAt > 60_000);
     expect(attempts.length).toBeGreaterThan(10);
     expect(attempts.length).toBeLessThan(100);
     poison.clear();
-    await until(house.clock, () => seen.length === 3);
+    await until(fixture.clock, () => seen.length === 3);
     await consumer.stop();
     expect(seen).toEqual([1, 2, 3]);
     expect(consumer.counters().deadLetters).toBe(0);
@@ -103,11 +103,11 @@ describe('a poison record', () => {
         sizes.push(changes.length);
       },
     };
-    await writeNotes(house, ['a'], 3);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().retries > 10);
+    await writeNotes(fixture, ['a'], 3);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().retries > 10);
     isThrottled = false;
-    await until(house.clock, () => consumer.counters().records === 3);
+    await until(fixture.clock, () => consumer.counters().records === 3);
     await consumer.stop();
     expect(sizes).toEqual([3]);
     expect(await lettersOf('batches')).toEqual([]);
@@ -116,15 +116,15 @@ describe('a poison record', () => {
   test('raises an alarm, and is announced once', async () => {
     const lines: string[] = [];
     const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
-    const watch = createDeadLetterWatch({ ...house, log, consumers: ['picky', 'other'] });
+    const watch = createDeadLetterWatch({ ...fixture, log, consumers: ['picky', 'other'] });
     expect(await watch.read()).toEqual([]);
     const { subscription } = picky(new Set([1, 2]));
-    await writeNotes(house, ['a'], 2);
-    const consumer = startConsumer(house, { subscription, onAlarm: watch.note });
-    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    await writeNotes(fixture, ['a'], 2);
+    const consumer = startConsumer(fixture, { subscription, onAlarm: watch.note });
+    await until(fixture.clock, () => consumer.counters().deadLetters === 2);
     await consumer.stop();
     expect(await watch.read()).toEqual(['picky']);
-    await house.clock.advance(60_000);
+    await fixture.clock.advance(60_000);
     expect(await watch.read()).toEqual(['picky']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('stak streams letters picky');
@@ -132,9 +132,9 @@ describe('a poison record', () => {
 
   test('is set aside at once if its handler sees no hope', async () => {
     const { seen, attempts, subscription } = picky(new Set([1]), () => new PermanentError('never'));
-    await writeNotes(house, ['a'], 2);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 1);
+    await writeNotes(fixture, ['a'], 2);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 1);
     await consumer.stop();
     expect(attempts).toEqual([1, 1]);
     expect(consumer.counters()).toMatchObject({ retries: 0, deadLetters: 1 });
@@ -142,12 +142,12 @@ describe('a poison record', () => {
 
   test('does not hold up other items of its page while it is retried', async () => {
     const { seen, subscription } = picky(new Set([1]));
-    await house.store.put(note, { id: 'bad', version: 1 });
-    await house.store.put(note, { id: 'good', version: 5 });
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 1, { stepMs: 0 });
+    await fixture.store.put(note, { id: 'bad', version: 1 });
+    await fixture.store.put(note, { id: 'good', version: 5 });
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 1, { stepMs: 0 });
     expect(consumer.counters().deadLetters).toBe(0);
-    await until(house.clock, () => consumer.counters().deadLetters === 1);
+    await until(fixture.clock, () => consumer.counters().deadLetters === 1);
     await consumer.stop();
   });
 
@@ -164,11 +164,11 @@ describe('a poison record', () => {
         batches.push(versions);
       },
     };
-    await writeNotes(house, ['a'], 3);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().records === 3);
-    await writeNotes(house, ['a'], 1);
-    await until(house.clock, () => batches.length === 3);
+    await writeNotes(fixture, ['a'], 3);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().records === 3);
+    await writeNotes(fixture, ['a'], 1);
+    await until(fixture.clock, () => batches.length === 3);
     await consumer.stop();
     expect(batches).toEqual([[1], [3], [4]]);
     expect(await lettersOf('batches')).toHaveLength(1);
@@ -177,9 +177,9 @@ describe('a poison record', () => {
   test('is set aside with half a character where its reason is cut', async () => {
     const reason = `${'x'.repeat(errorText - 'Error: '.length - 1)}💥`;
     const { seen, subscription } = picky(new Set([1]), () => new Error(reason));
-    await writeNotes(house, ['a'], 2);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 1);
+    await writeNotes(fixture, ['a'], 2);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 1);
     await consumer.stop();
     expect((await lettersOf('picky')).map(letter => letter.error)).toEqual([`Error: ${reason.slice(0, -2)}`]);
   });
@@ -187,8 +187,8 @@ describe('a poison record', () => {
   test('that JSON makes longer than a transaction is kept whole', async () => {
     const text = '\u0001'.repeat(390_000);
     const position = { id: 'a', author: 'x' };
-    await house.store.put(comment, { ...position, text });
-    await house.store.update(comment, position, { set: { text: text.replace(/.$/, '2') } });
+    await fixture.store.put(comment, { ...position, text });
+    await fixture.store.update(comment, position, { set: { text: text.replace(/.$/, '2') } });
     let isPoison = true;
     const lengths: number[] = [];
     const subscription = {
@@ -202,11 +202,11 @@ describe('a poison record', () => {
           lengths.push((image as { text: string } | undefined)?.text.length ?? 0);
       },
     };
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().deadLetters === 2);
     isPoison = false;
     await consumer.redrive();
-    await until(house.clock, () => consumer.counters().redriven === 2);
+    await until(fixture.clock, () => consumer.counters().redriven === 2);
     await consumer.stop();
     expect(lengths).toEqual([0, text.length, text.length, text.length]);
   });
@@ -214,7 +214,7 @@ describe('a poison record', () => {
   test('larger than an item is kept whole, bytes and all', async () => {
     const text = 'ü€😀'.repeat(38_000);
     const put = (extra: string) =>
-      house.client.put({
+      fixture.client.put({
         TableName: 'notes',
         Item: {
           pk: 'note#a',
@@ -240,12 +240,12 @@ describe('a poison record', () => {
         seen.push(change.old, change.new);
       },
     };
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().deadLetters === 2);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().deadLetters === 2);
     expect((await lettersOf('large')).map(letter => letter.more_parts)).toEqual([1, 2]);
     isPoison = false;
     await consumer.redrive();
-    await until(house.clock, () => consumer.counters().redriven === 2);
+    await until(fixture.clock, () => consumer.counters().redriven === 2);
     await consumer.stop();
     const whole = { id: 'a', author: 'x', text, bytes: new Uint8Array([0, 255]) };
     expect(seen).toEqual([
@@ -254,7 +254,7 @@ describe('a poison record', () => {
       { ...whole, extra: '1' },
       { ...whole, extra: '2' },
     ]);
-    const left = await house.client.scan({ TableName: 'stak-streams' });
+    const left = await fixture.client.scan({ TableName: 'stak-streams' });
     expect(left.Items?.filter(({ pk }) => /^(letters|parts)#/.test(pk))).toEqual([]);
   });
 });
@@ -263,52 +263,52 @@ describe('redrive', () => {
   test('handles dead letters again and keeps those that fail again', async () => {
     const poison = new Set([1, 2]);
     const { seen, subscription } = picky(poison);
-    await writeNotes(house, ['a'], 3);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().records === 3);
+    await writeNotes(fixture, ['a'], 3);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().records === 3);
     poison.delete(1);
     await consumer.redrive();
-    await until(house.clock, async () => !(await consumer.status()).redriving);
+    await until(fixture.clock, async () => !(await consumer.status()).redriving);
     expect(seen).toEqual([3, 1]);
     expect(await lettersOf('picky')).toMatchObject([{ attempts: 4 }]);
     poison.clear();
     // As another process asks for it.
-    await requestRedrive(house.store, house.clock, 'picky');
-    await until(house.clock, () => seen.length === 3);
-    await until(house.clock, async () => (await lettersOf('picky')).length === 0);
+    await requestRedrive(fixture.store, fixture.clock, 'picky');
+    await until(fixture.clock, () => seen.length === 3);
+    await until(fixture.clock, async () => (await lettersOf('picky')).length === 0);
     await consumer.stop();
     expect(seen).toEqual([3, 1, 2]);
   });
 
-  test('that meets a store that is throttled goes on later', async () => {
+  test('that fails because the store is throttled continues later', async () => {
     const poison = new Set([1]);
     let error = new Error('indigestible');
     const { seen, subscription } = picky(poison, () => error);
-    await writeNotes(house, ['a']);
-    const consumer = startConsumer(house, { subscription });
-    await until(house.clock, () => consumer.counters().deadLetters === 1);
+    await writeNotes(fixture, ['a']);
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().deadLetters === 1);
     error = tableErrors.create('table.busy', 'the table is too busy');
     await consumer.redrive();
-    await until(house.clock, () => consumer.counters().failures > 3);
+    await until(fixture.clock, () => consumer.counters().failures > 3);
     expect(await lettersOf('picky')).toMatchObject([{ attempts: 3 }]);
     poison.clear();
-    await until(house.clock, () => seen.length === 1);
-    await until(house.clock, async () => (await lettersOf('picky')).length === 0);
+    await until(fixture.clock, () => seen.length === 1);
+    await until(fixture.clock, async () => (await lettersOf('picky')).length === 0);
     await consumer.stop();
   });
 
   test('waits for the consumer to run', async () => {
     const poison = new Set([1]);
     const { seen, subscription } = picky(poison);
-    await writeNotes(house, ['a']);
-    const first = startConsumer(house, { subscription });
-    await until(house.clock, () => first.counters().deadLetters === 1);
+    await writeNotes(fixture, ['a']);
+    const first = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => first.counters().deadLetters === 1);
     await first.stop();
     poison.clear();
-    await requestRedrive(house.store, house.clock, 'picky');
+    await requestRedrive(fixture.store, fixture.clock, 'picky');
     expect((await first.status()).redriving).toBe(true);
-    const second = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 1);
+    const second = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 1);
     await second.stop();
   });
 });

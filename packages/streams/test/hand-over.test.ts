@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCatchUp, createDeadLetters, handOver, listShards, readStatus } from '../src/index.ts';
 import {
-  type House,
+  type Fixture,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   startConsumer,
   until,
   writeNotes,
 } from './stream-fixture.ts';
 
-let old: House;
-let fresh: House;
+let old: Fixture;
+let fresh: Fixture;
 beforeEach(async () => {
-  old = await openHouse();
-  fresh = await openHouse({ clock: old.clock });
+  old = await openFixture();
+  fresh = await openFixture({ clock: old.clock });
 });
 afterEach(() => Promise.all([old.engine.close(), fresh.engine.close()]));
 
@@ -47,7 +47,7 @@ async function copyNotes(): Promise<
   return shards.map(shard => ({ shard, sequence: copies.reached().get(shard.shardId)! }));
 }
 
-test('a consumer goes on in another store with what it has not handled, and sees nothing of the copy', async () => {
+test('a consumer continues in another store with what it has not handled, and does not see the copy itself', async () => {
   const before = listening(version => version <= 2);
   await writeNotes(old, ['a'], 5);
   const consumer = startConsumer(old, { subscription: before.subscription });

@@ -9,28 +9,28 @@ import {
 import { recordToJson } from '../src/record-json.ts';
 import {
   expectMirrored,
-  type House,
+  type Fixture,
   mirroring,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   silent,
   startConsumer,
   until,
   writeNotes,
 } from './stream-fixture.ts';
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 // The stream as Lambda would bring it: JSON, bytes as base64, lower-case identities, the stream's ARN.
 async function eventOf(): Promise<LambdaEvent> {
-  const { source } = house;
+  const { source } = fixture;
   const StreamArn = (await source.listStreams({ TableName: 'notes' })).Streams![0]!.StreamArn!;
   const { StreamDescription } = await source.describeStream({ StreamArn });
   const ShardId = StreamDescription!.Shards![0]!.ShardId!;
@@ -49,16 +49,16 @@ async function eventOf(): Promise<LambdaEvent> {
 const sequenceOf = (record: StreamRecord | undefined) => record?.dynamodb?.SequenceNumber;
 
 test('the same subscription handles a Lambda event, and its repetition changes nothing', async () => {
-  await writeNotes(house, ['a', 'b'], 3);
-  const handler = toLambda(mirroring(house), { log: silent });
+  await writeNotes(fixture, ['a', 'b'], 3);
+  const handler = toLambda(mirroring(fixture), { log: silent });
   const event = await eventOf();
   expect(await handler(event)).toEqual({ batchItemFailures: [] });
   expect(await handler(event)).toEqual({ batchItemFailures: [] });
-  await expectMirrored(house);
+  await expectMirrored(fixture);
 });
 
-test('a failure names the first record that has to come again', async () => {
-  await writeNotes(house, ['a', 'b'], 2);
+test('a failure returns the first record to retry', async () => {
+  await writeNotes(fixture, ['a', 'b'], 2);
   const event = await eventOf();
   let isPoison = true;
   const seen: string[] = [];
@@ -85,7 +85,7 @@ test('a failure names the first record that has to come again', async () => {
 });
 
 test('no record is begun when the time is almost over', async () => {
-  await writeNotes(house, ['a'], 3);
+  await writeNotes(fixture, ['a'], 3);
   const event = await eventOf();
   let left = 2500;
   const seen: unknown[] = [];
@@ -105,7 +105,7 @@ test('no record is begun when the time is almost over', async () => {
 });
 
 test('expiry, bytes and times are read as in a consumer', async () => {
-  const { clock, client, engine } = house;
+  const { clock, client, engine } = fixture;
   const expires_at = clock.now() / 1000 + 60;
   const at = new Date(clock.now() + 120_000);
   const bytes = new Uint8Array([0, 1, 255]);
@@ -130,7 +130,7 @@ test('expiry, bytes and times are read as in a consumer', async () => {
 });
 
 test('a batch handler gets the whole event, and a failing batch is taken apart', async () => {
-  await writeNotes(house, ['a'], 3);
+  await writeNotes(fixture, ['a'], 3);
   const event = await eventOf();
   const sizes: number[] = [];
   const subscription: Subscription = {
@@ -151,7 +151,7 @@ test('a batch handler gets the whole event, and a failing batch is taken apart',
 });
 
 test('with a store, a record that fails becomes a dead letter, which a consumer elsewhere redrives', async () => {
-  await writeNotes(house, ['a', 'b'], 2);
+  await writeNotes(fixture, ['a', 'b'], 2);
   const event = await eventOf();
   let isPoison = true;
   const seen: string[] = [];
@@ -166,7 +166,7 @@ test('with a store, a record that fails becomes a dead letter, which a consumer 
       seen.push(id + version);
     },
   };
-  const { client, clock, store } = house;
+  const { client, clock, store } = fixture;
   const handler = toLambda(subscription, { log: silent, client, clock });
   const letters = async () => {
     const found: unknown[] = [];
@@ -181,7 +181,7 @@ test('with a store, a record that fails becomes a dead letter, which a consumer 
   expect(seen.sort()).toEqual(['a2', 'a2', 'b1', 'b1', 'b2', 'b2']);
 
   isPoison = false;
-  const consumer = startConsumer(house, { subscription, isElsewhere: true });
+  const consumer = startConsumer(fixture, { subscription, isElsewhere: true });
   await consumer.redrive();
   await until(clock, () => consumer.counters().redriven === 1);
   expect(await consumer.status()).toMatchObject({ elsewhere: true, shards: [], deadLetters: 0 });
@@ -189,16 +189,16 @@ test('with a store, a record that fails becomes a dead letter, which a consumer 
   expect(seen.filter(one => one === 'a1')).toHaveLength(1); // nothing but the letter was handled there
   expect(consumer.counters().records).toBe(0);
 
-  const back = startConsumer(house, { subscription });
+  const back = startConsumer(fixture, { subscription });
   await until(clock, () => back.counters().records === 4);
   expect(await back.status()).toMatchObject({ elsewhere: false });
   await back.stop();
 });
 
-test('a handler that waits is told to end before the time is over', async () => {
-  await writeNotes(house, ['a'], 1);
+test('a waiting handler is aborted before the time is over', async () => {
+  await writeNotes(fixture, ['a'], 1);
   const event = await eventOf();
-  const { client, clock } = house;
+  const { client, clock } = fixture;
   const subscription = {
     name: 'patient',
     table: notesTable,
@@ -214,6 +214,6 @@ test('a handler that waits is told to end before the time is over', async () => 
 });
 
 test('a subscription that needs a consumer is refused', () => {
-  const subscription = { ...mirroring(house), needsConsumer: true };
+  const subscription = { ...mirroring(fixture), needsConsumer: true };
   expect(() => toLambda(subscription, { log: silent })).toThrow(/runs in a consumer only/);
 });

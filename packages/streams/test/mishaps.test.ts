@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createConsumer } from '../src/index.ts';
 import {
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   silent,
   startConsumer,
   until,
@@ -19,12 +19,12 @@ import {
 
 const minute = 60_000;
 const hour = 60 * minute;
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 const collect = () => {
   const seen: number[] = [];
@@ -41,55 +41,55 @@ describe('an iterator that expired', () => {
   test('is replaced by one after the last record', async () => {
     let getRecords = 0;
     const source = {
-      ...house.source,
-      getRecords(input: Parameters<House['source']['getRecords']>[0]) {
+      ...fixture.source,
+      getRecords(input: Parameters<Fixture['source']['getRecords']>[0]) {
         getRecords += 1;
-        if (getRecords === 2) house.clock.set(house.clock.now() + 16 * minute);
-        return house.source.getRecords(input);
+        if (getRecords === 2) fixture.clock.set(fixture.clock.now() + 16 * minute);
+        return fixture.source.getRecords(input);
       },
     };
-    const consumer = startConsumer(house, {
-      subscription: mirroring(house, { batchRecords: 2 }),
+    const consumer = startConsumer(fixture, {
+      subscription: mirroring(fixture, { batchRecords: 2 }),
       source,
       leaseMs: hour,
     });
-    await writeNotes(house, ['a'], 5);
-    await until(house.clock, () => isMirrored(house));
+    await writeNotes(fixture, ['a'], 5);
+    await until(fixture.clock, () => isMirrored(fixture));
     await consumer.stop();
     expect(consumer.counters()).toMatchObject({ expiredIterators: 1, records: 5, failures: 0, alarms: 0 });
-    await expectMirrored(house);
+    await expectMirrored(fixture);
   });
 
   test('does not happen to a consumer that only waits', async () => {
-    const consumer = startConsumer(house, { subscription: mirroring(house) });
-    await until(house.clock, () =>
+    const consumer = startConsumer(fixture, { subscription: mirroring(fixture) });
+    await until(fixture.clock, () =>
       consumer
         .status()
         .then(({ members }) => members === 1)
         .catch(() => false),
     );
-    await house.clock.advance(50 * minute);
-    await writeNotes(house, ['a']);
-    await until(house.clock, () => isMirrored(house));
+    await fixture.clock.advance(50 * minute);
+    await writeNotes(fixture, ['a']);
+    await until(fixture.clock, () => isMirrored(fixture));
     await consumer.stop();
     expect(consumer.counters().expiredIterators).toBe(0);
   });
 });
 
 describe('records removed before they were read', () => {
-  test('raise an alarm, and the consumer goes on with what is left', async () => {
+  test('raise an alarm, and the consumer continues with what is left', async () => {
     const { seen, subscription } = collect();
-    const before = startConsumer(house, { subscription });
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length === 1);
+    const before = startConsumer(fixture, { subscription });
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length === 1);
     await before.stop();
-    await writeNotes(house, ['a'], 2);
-    await house.clock.advance(25 * hour);
-    await writeNote(house, 'a');
-    await house.engine.sweep();
+    await writeNotes(fixture, ['a'], 2);
+    await fixture.clock.advance(25 * hour);
+    await writeNote(fixture, 'a');
+    await fixture.engine.sweep();
 
-    const after = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 2);
+    const after = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 2);
     await after.stop();
     expect(seen).toEqual([1, 4]);
     expect(after.alarms).toMatchObject([{ kind: 'trimmed', consumer: 'collect' }]);
@@ -98,18 +98,18 @@ describe('records removed before they were read', () => {
 
   test('with their whole shard do not stop its children', async () => {
     const { seen, subscription } = collect();
-    const before = startConsumer(house, { subscription });
-    await writeNote(house, 'a');
-    await until(house.clock, () => seen.length === 1);
+    const before = startConsumer(fixture, { subscription });
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length === 1);
     await before.stop();
-    await writeNote(house, 'a');
-    await house.engine.rollShards('notes');
-    await house.clock.advance(25 * hour);
-    await house.engine.sweep();
-    await writeNote(house, 'a');
+    await writeNote(fixture, 'a');
+    await fixture.engine.rollShards('notes');
+    await fixture.clock.advance(25 * hour);
+    await fixture.engine.sweep();
+    await writeNote(fixture, 'a');
 
-    const after = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 2);
+    const after = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 2);
     await after.stop();
     expect(seen).toEqual([1, 3]);
     expect(after.alarms).toMatchObject([{ kind: 'gone' }]);
@@ -117,15 +117,15 @@ describe('records removed before they were read', () => {
 
   test('raise none if they had been handled', async () => {
     const { seen, subscription } = collect();
-    const before = startConsumer(house, { subscription });
-    await writeNotes(house, ['a'], 2);
-    await until(house.clock, () => seen.length === 2);
+    const before = startConsumer(fixture, { subscription });
+    await writeNotes(fixture, ['a'], 2);
+    await until(fixture.clock, () => seen.length === 2);
     await before.stop();
-    await house.clock.advance(25 * hour);
-    await house.engine.sweep();
-    await writeNote(house, 'a');
-    const after = startConsumer(house, { subscription });
-    await until(house.clock, () => seen.length === 3);
+    await fixture.clock.advance(25 * hour);
+    await fixture.engine.sweep();
+    await writeNote(fixture, 'a');
+    const after = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => seen.length === 3);
     await after.stop();
     expect(after.alarms).toEqual([]);
   });
@@ -143,18 +143,18 @@ test('a source or a table that fails for a while delays everything and loses not
         },
       ]),
     ) as T;
-  await writeNotes(house, ['a', 'b'], 5);
-  const { clock } = house;
+  await writeNotes(fixture, ['a', 'b'], 5);
+  const { clock } = fixture;
   const consumer = createConsumer({
-    subscription: mirroring(house, { batchRecords: 3 }),
-    source: flaky(house.source),
-    client: flaky(house.client),
+    subscription: mirroring(fixture, { batchRecords: 3 }),
+    source: flaky(fixture.source),
+    client: flaky(fixture.client),
     clock,
     log: silent,
   });
   const supervisor = superviseWorkers([consumer], { clock, log: silent });
-  await until(clock, () => isMirrored(house));
+  await until(clock, () => isMirrored(fixture));
   await Promise.race([supervisor.stop(), until(clock, () => false)]);
-  await expectMirrored(house);
+  await expectMirrored(fixture);
   expect(consumer.counters().failures).toBeGreaterThan(0);
 });

@@ -3,66 +3,67 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { oncePerEvent } from '../src/index.ts';
 import {
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirror,
   mirroring,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   startConsumer,
   until,
   writeNotes,
 } from './stream-fixture.ts';
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 async function forgetCheckpoints(): Promise<void> {
-  const { Items = [] } = await house.client.scan({ TableName: 'stak-streams' });
+  const { Items = [] } = await fixture.client.scan({ TableName: 'stak-streams' });
   for (const { pk, sk } of Items)
-    if (pk.startsWith('consumer#')) await house.client.delete({ TableName: 'stak-streams', Key: { pk, sk } });
+    if (pk.startsWith('consumer#'))
+      await fixture.client.delete({ TableName: 'stak-streams', Key: { pk, sk } });
 }
 
 test('every record delivered three times has its effect once', async () => {
-  await writeNotes(house, ['a', 'b'], 3);
+  await writeNotes(fixture, ['a', 'b'], 3);
   for (let round = 0; round < 3; round++) {
-    const consumer = startConsumer(house, { subscription: mirroring(house) });
-    await until(house.clock, () => consumer.counters().records === 6);
+    const consumer = startConsumer(fixture, { subscription: mirroring(fixture) });
+    await until(fixture.clock, () => consumer.counters().records === 6);
     await consumer.stop();
-    expect(await isMirrored(house)).toBe(true);
+    expect(await isMirrored(fixture)).toBe(true);
     await forgetCheckpoints();
   }
-  await expectMirrored(house);
+  await expectMirrored(fixture);
 });
 
 test('consumers of different names each have their effect', async () => {
-  await house.store.put(note, { id: 'a', version: 1 });
+  await fixture.store.put(note, { id: 'a', version: 1 });
   for (const name of ['one', 'two']) {
-    const consumer = startConsumer(house, { subscription: mirroring(house, { name }) });
-    await until(house.clock, () => consumer.counters().records === 1);
+    const consumer = startConsumer(fixture, { subscription: mirroring(fixture, { name }) });
+    await until(fixture.clock, () => consumer.counters().records === 1);
     await consumer.stop();
-    expect((await house.store.get(mirror, { id: `${name} a` }))?.versions).toEqual([1]);
+    expect((await fixture.store.get(mirror, { id: `${name} a` }))?.versions).toEqual([1]);
   }
 });
 
 test('an effect that fails leaves no marker, and markers expire', async () => {
-  const { store, clock } = house;
+  const { store, clock } = fixture;
   let isAllowed = false;
   const handle = oncePerEvent({ store, clock }, (change: NoteChange) => {
     const { id, version } = change.new!;
     const put = write.put(mirror, { id, versions: [version] }, { ifAbsent: true });
-    const check = write.check(mirror, { id: 'door' }, isAllowed ? { absent: true } : { present: true });
+    const check = write.check(mirror, { id: 'gate' }, isAllowed ? { absent: true } : { present: true });
     return { put, check };
   });
-  const subscription = { name: 'door', table: notesTable, entities: [note], attempts: 100, handle };
+  const subscription = { name: 'gate', table: notesTable, entities: [note], attempts: 100, handle };
   await store.put(note, { id: 'a', version: 1 });
-  const consumer = startConsumer(house, { subscription });
+  const consumer = startConsumer(fixture, { subscription });
   await until(clock, () => consumer.counters().retries > 1);
   expect(await store.get(mirror, { id: 'a' })).toBeUndefined();
   isAllowed = true;
@@ -71,11 +72,11 @@ test('an effect that fails leaves no marker, and markers expire', async () => {
   expect((await store.get(mirror, { id: 'a' }))?.versions).toEqual([1]);
 
   const markers = async () =>
-    (await house.client.scan({ TableName: 'stak-streams' })).Items!.filter(({ pk }) =>
+    (await fixture.client.scan({ TableName: 'stak-streams' })).Items!.filter(({ pk }) =>
       pk.startsWith('once#'),
     );
   expect(await markers()).toHaveLength(1);
   await clock.advance(15 * 24 * 60 * 60_000);
-  await house.engine.sweep();
+  await fixture.engine.sweep();
   expect(await markers()).toEqual([]);
 });

@@ -5,10 +5,10 @@ import { type Crashing, crashing } from './crashing.ts';
 import {
   everyone,
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
-  openHouse,
+  openFixture,
   type Running,
   startConsumer,
   until,
@@ -18,7 +18,7 @@ import {
 // Writers, roll-overs, and processes that come, go and die, in any order.
 
 type Process = { running: Running; crashing: Crashing };
-type World = { house: House; processes: Process[]; batchRecords: number; concurrency: number };
+type Scenario = { fixture: Fixture; processes: Process[]; batchRecords: number; concurrency: number };
 type Step =
   | { do: 'write'; ids: string[] }
   | { do: 'wait'; ms: number }
@@ -39,29 +39,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-function start({ house, processes, batchRecords, concurrency }: World): void {
-  const itsLife = crashing(house);
-  const store = createStore({ client: itsLife.client, clock: house.clock });
-  const subscription = mirroring({ store, clock: house.clock }, { batchRecords, concurrency });
+function start({ fixture, processes, batchRecords, concurrency }: Scenario): void {
+  const itsLife = crashing(fixture);
+  const store = createStore({ client: itsLife.client, clock: fixture.clock });
+  const subscription = mirroring({ store, clock: fixture.clock }, { batchRecords, concurrency });
   const { source, client } = itsLife;
-  processes.push({ crashing: itsLife, running: startConsumer(house, { subscription, source, client }) });
+  processes.push({ crashing: itsLife, running: startConsumer(fixture, { subscription, source, client }) });
 }
 
-async function take(world: World, step: Step): Promise<void> {
-  const { house, processes } = world;
+async function take(scenario: Scenario, step: Step): Promise<void> {
+  const { fixture, processes } = scenario;
   switch (step.do) {
     case 'write':
-      return writeNotes(house, step.ids);
+      return writeNotes(fixture, step.ids);
     case 'wait':
-      return house.clock.advance(step.ms);
+      return fixture.clock.advance(step.ms);
     case 'start':
-      return start(world);
+      return start(scenario);
     case 'stop':
       return processes.shift()?.running.stop();
     case 'kill':
       return processes.shift()?.crashing.kill();
     case 'roll':
-      return house.engine.rollShards('notes');
+      return fixture.engine.rollShards('notes');
   }
 }
 
@@ -74,16 +74,16 @@ const settings = fc.record({
 test('whatever happens, every change has its effect once and in its order', async () => {
   await fc.assert(
     fc.asyncProperty(settings, fc.array(step, { minLength: 5, maxLength: 25 }), async (chosen, steps) => {
-      const house = await openHouse({ shards: chosen.shards });
-      const world: World = { house, processes: [], ...chosen };
-      for (const one of steps) await take(world, one);
-      start(world);
-      await until(house.clock, () => isMirrored(house), { stepMs: 500 });
-      await everyone(world.processes.map(({ running }) => running));
-      await expectMirrored(house);
-      const failures = world.processes.map(({ running }) => running.counters().failures);
+      const fixture = await openFixture({ shards: chosen.shards });
+      const scenario: Scenario = { fixture, processes: [], ...chosen };
+      for (const one of steps) await take(scenario, one);
+      start(scenario);
+      await until(fixture.clock, () => isMirrored(fixture), { stepMs: 500 });
+      await everyone(scenario.processes.map(({ running }) => running));
+      await expectMirrored(fixture);
+      const failures = scenario.processes.map(({ running }) => running.counters().failures);
       expect(failures.every(count => count === 0)).toBe(true);
-      await house.engine.close();
+      await fixture.engine.close();
     }),
     { numRuns: process.env.STAK_LONG_TESTS ? 30 : 12, endOnFailure: true },
   );

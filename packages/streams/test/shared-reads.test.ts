@@ -5,11 +5,11 @@ import * as limits from '../src/limits.ts';
 import {
   everyone,
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
   type NoteChange,
-  openHouse,
+  openFixture,
   pass,
   pollable,
   type Running,
@@ -21,20 +21,20 @@ import {
 
 // Consumers of one table on a source that is polled, as on AWS: a shard is read once for all of them.
 
-let house: House;
-afterEach(() => house.engine.close());
+let fixture: Fixture;
+afterEach(() => fixture.engine.close());
 
 const names = ['mirror', 'second', 'third', 'fourth'];
 
 // Each consumer has random numbers of its own: its tokens are made of them.
 let seed = 0;
 const start = (source: StreamSource, subscription: Subscription, leaseMs?: number): Running =>
-  startConsumer(house, { subscription, source, random: seededRandom(++seed), ...(leaseMs && { leaseMs }) });
+  startConsumer(fixture, { subscription, source, random: seededRandom(++seed), ...(leaseMs && { leaseMs }) });
 
 // A node of Stak: every consumer of the table, on one source.
 function startNode(polled: StreamSource, consumers = names): Running[] {
   const source = shareReads(polled);
-  return consumers.map(name => start(source, mirroring(house, { name })));
+  return consumers.map(name => start(source, mirroring(fixture, { name })));
 }
 
 // The most reads of one shard within a second, and all of them.
@@ -49,23 +49,23 @@ function countReads(reads: { shard: string; atMs: number }[]) {
 
 async function workAndRest(): Promise<void> {
   for (let round = 0; round < 10; round++) {
-    await writeNotes(house, ['a', 'b', 'c'], 2);
-    await pass(house.clock, 500);
+    await writeNotes(fixture, ['a', 'b', 'c'], 2);
+    await pass(fixture.clock, 500);
   }
-  await pass(house.clock, 30_000);
+  await pass(fixture.clock, 30_000);
 }
 
 test('four consumers read a shard as often as one does', async () => {
   const counts = [];
   for (const consumers of [['mirror'], names]) {
-    house = await openHouse();
-    const { polled, reads } = pollable(house);
+    fixture = await openFixture();
+    const { polled, reads } = pollable(fixture);
     const node = startNode(polled, consumers);
     await workAndRest();
-    await expectMirrored(house, consumers);
+    await expectMirrored(fixture, consumers);
     await everyone(node);
     counts.push(countReads(reads));
-    if (consumers !== names) await house.engine.close();
+    if (consumers !== names) await fixture.engine.close();
   }
   const [one, four] = counts;
   expect(one!.most).toBeGreaterThan(1);
@@ -74,15 +74,15 @@ test('four consumers read a shard as often as one does', async () => {
 });
 
 test('consumers of one table have their shards on the same nodes, each read by one of them', async () => {
-  house = await openHouse({ shards: 4 });
-  const { polled, reads } = pollable(house);
+  fixture = await openFixture({ shards: 4 });
+  const { polled, reads } = pollable(fixture);
   const nodes = [startNode(polled), startNode(polled), startNode(polled)];
   const shares = () => nodes.map(node => node.map(consumer => consumer.shards()));
   const isShared = () =>
     shares().every(node => new Set(node).size === 1) && shares().reduce((sum, [n]) => sum + n!, 0) === 4;
-  await until(house.clock, isShared);
+  await until(fixture.clock, isShared);
   expect(Math.max(...shares().flat())).toBeLessThanOrEqual(2);
-  await pass(house.clock, 5000);
+  await pass(fixture.clock, 5000);
 
   reads.length = 0;
   await workAndRest();
@@ -91,23 +91,23 @@ test('consumers of one table have their shards on the same nodes, each read by o
 
   // One leaves, and its shards are read together elsewhere.
   await everyone(nodes.shift()!);
-  await until(house.clock, isShared);
-  await writeNotes(house, ['a', 'b', 'c', 'd']);
-  await until(house.clock, () => isMirrored(house, names));
+  await until(fixture.clock, isShared);
+  await writeNotes(fixture, ['a', 'b', 'c', 'd']);
+  await until(fixture.clock, () => isMirrored(fixture, names));
   for (const node of nodes) await everyone(node);
-  await expectMirrored(house, names);
+  await expectMirrored(fixture, names);
 });
 
-test('a consumer that is held up, or fails, holds up nobody, and reads along again when it has caught up', async () => {
-  house = await openHouse();
-  const { polled, reads } = pollable(house);
+test('a slow or failing consumer delays no other, and shares reads again when it has caught up', async () => {
+  fixture = await openFixture();
+  const { polled, reads } = pollable(fixture);
   const source = shareReads(polled);
   let release: () => void = () => {};
   const held = new Promise<void>(resolve => {
     release = resolve;
   });
-  const quick = start(source, mirroring(house));
-  const ofSlow = mirroring(house, { name: 'slow' });
+  const quick = start(source, mirroring(fixture));
+  const ofSlow = mirroring(fixture, { name: 'slow' });
   const slow = start(
     source,
     {
@@ -121,7 +121,7 @@ test('a consumer that is held up, or fails, holds up nobody, and reads along aga
   );
   const failing = start(
     source,
-    mirroring(house, {
+    mirroring(fixture, {
       name: 'failing',
       attempts: 1,
       handle(change) {
@@ -129,40 +129,40 @@ test('a consumer that is held up, or fails, holds up nobody, and reads along aga
       },
     }),
   );
-  await writeNote(house, 'a');
-  await until(house.clock, () => isMirrored(house));
+  await writeNote(fixture, 'a');
+  await until(fixture.clock, () => isMirrored(fixture));
   // More than the window holds.
   const rounds = limits.windowRecords / 100 + 3;
   for (let round = 0; round < rounds; round++) {
-    const notes = Array.from({ length: 100 }, (_, i) => writeNote(house, `n${i}`));
+    const notes = Array.from({ length: 100 }, (_, i) => writeNote(fixture, `n${i}`));
     await Promise.all(notes);
   }
-  await until(house.clock, () => isMirrored(house));
-  await until(house.clock, () => failing.counters().records === 100 * rounds + 1);
+  await until(fixture.clock, () => isMirrored(fixture));
+  await until(fixture.clock, () => failing.counters().records === 100 * rounds + 1);
   expect(failing.counters().deadLetters).toBe(1);
   expect(slow.counters().records).toBe(0);
 
   release();
-  await until(house.clock, () => isMirrored(house, ['mirror', 'slow']));
-  await pass(house.clock, 5000);
+  await until(fixture.clock, () => isMirrored(fixture, ['mirror', 'slow']));
+  await pass(fixture.clock, 5000);
   reads.length = 0;
-  await pass(house.clock, 20_000);
+  await pass(fixture.clock, 20_000);
   expect(reads.length).toBeLessThanOrEqual(20_000 / limits.pollMostMs + 1);
-  await writeNote(house, 'a');
-  await until(house.clock, () => isMirrored(house, ['mirror', 'slow']));
+  await writeNote(fixture, 'a');
+  await until(fixture.clock, () => isMirrored(fixture, ['mirror', 'slow']));
   await everyone([quick, slow, failing]);
-  await expectMirrored(house, ['mirror', 'slow']);
+  await expectMirrored(fixture, ['mirror', 'slow']);
 });
 
 // Where a reader begins at the newest record, nobody knows what came before it.
-test('a consumer that is new gets what was written before somebody began to look on', async () => {
-  house = await openHouse();
-  const source = shareReads(pollable(house).polled);
-  await writeNotes(house, ['a', 'b']);
+test('a new consumer gets what was written before the first follower started', async () => {
+  fixture = await openFixture();
+  const source = shareReads(pollable(fixture).polled);
+  await writeNotes(fixture, ['a', 'b']);
   let begun = 0;
   const held = start(
     source,
-    mirroring(house, {
+    mirroring(fixture, {
       name: 'held',
       handle: (_, { signal }) => {
         begun += 1;
@@ -171,35 +171,35 @@ test('a consumer that is new gets what was written before somebody began to look
     }),
     60 * 60_000,
   );
-  await until(house.clock, () => begun === 2);
-  await pass(house.clock, 3 * limits.pollMostMs); // what it has read is not the newest any more
+  await until(fixture.clock, () => begun === 2);
+  await pass(fixture.clock, 3 * limits.pollMostMs); // what it has read is not the newest any more
   const leaving = new AbortController();
   const heard: unknown[] = [];
   const onChange = ({ new: image }: { new?: unknown }) => void heard.push(image);
   const ready = new Promise<void>(onReady => {
-    const options = { source, table: 'notes', clock: house.clock, onReady, onChange, onMissed() {} };
+    const options = { source, table: 'notes', clock: fixture.clock, onReady, onChange, onMissed() {} };
     void tailTable(options, leaving.signal);
   });
   await ready;
-  await pass(house.clock, 2 * limits.pollOfFollowerMs); // nothing yet
-  await writeNote(house, 'c');
-  await until(house.clock, () => heard.length === 1);
-  const late = start(source, mirroring(house));
-  await until(house.clock, () => late.counters().records > 0);
-  await pass(house.clock, 2 * limits.pollMostMs);
+  await pass(fixture.clock, 2 * limits.pollOfFollowerMs); // nothing yet
+  await writeNote(fixture, 'c');
+  await until(fixture.clock, () => heard.length === 1);
+  const late = start(source, mirroring(fixture));
+  await until(fixture.clock, () => late.counters().records > 0);
+  await pass(fixture.clock, 2 * limits.pollMostMs);
   leaving.abort();
   await everyone([held, late]);
-  await expectMirrored(house);
+  await expectMirrored(fixture);
 });
 
 test('who looks on reads along with the consumers', async () => {
-  house = await openHouse();
-  const { polled, reads } = pollable(house);
+  fixture = await openFixture();
+  const { polled, reads } = pollable(fixture);
   const source = shareReads(polled);
-  const consumer = start(source, mirroring(house));
-  await writeNote(house, 'a');
-  await until(house.clock, () => isMirrored(house));
-  await pass(house.clock, 10_000);
+  const consumer = start(source, mirroring(fixture));
+  await writeNote(fixture, 'a');
+  await until(fixture.clock, () => isMirrored(fixture));
+  await pass(fixture.clock, 10_000);
   const leaving = new AbortController();
   const heard: unknown[] = [];
   let isReady = false;
@@ -207,7 +207,7 @@ test('who looks on reads along with the consumers', async () => {
     {
       source,
       table: 'notes',
-      clock: house.clock,
+      clock: fixture.clock,
       onReady: () => {
         isReady = true;
       },
@@ -216,13 +216,13 @@ test('who looks on reads along with the consumers', async () => {
     },
     leaving.signal,
   );
-  await until(house.clock, () => isReady);
+  await until(fixture.clock, () => isReady);
   reads.length = 0;
-  await pass(house.clock, 12_000);
+  await pass(fixture.clock, 12_000);
   expect(reads.length).toBeLessThanOrEqual(12_000 / limits.pollOfFollowerMs + 1);
-  await writeNotes(house, ['a', 'b']);
-  await until(house.clock, () => heard.length === 2);
-  await until(house.clock, () => isMirrored(house));
+  await writeNotes(fixture, ['a', 'b']);
+  await until(fixture.clock, () => heard.length === 2);
+  await until(fixture.clock, () => isMirrored(fixture));
   expect(heard).toMatchObject([{ id: 'a' }, { id: 'b' }]);
   leaving.abort();
   await tail;

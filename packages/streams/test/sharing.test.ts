@@ -6,13 +6,13 @@ import { crashing } from './crashing.ts';
 import {
   everyone,
   expectMirrored,
-  type House,
+  type Fixture,
   isMirrored,
   mirroring,
   type NoteChange,
   note,
   notesTable,
-  openHouse,
+  openFixture,
   pass,
   type Running,
   startConsumer,
@@ -20,8 +20,8 @@ import {
   writeNotes,
 } from './stream-fixture.ts';
 
-let house: House;
-afterEach(() => house.engine.close());
+let fixture: Fixture;
+afterEach(() => fixture.engine.close());
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
@@ -34,61 +34,64 @@ const shares = async (consumer: Running): Promise<number[]> => {
 };
 
 test('two processes share the shards, and the one that stays takes over at once what the other gives back', async () => {
-  house = await openHouse({ shards: 4 });
-  const first = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, async () => (await shares(first)).join() === '4');
-  const second = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, async () => (await shares(first)).join() === '2,2');
-  await writeNotes(house, names, 3);
-  await until(house.clock, () => isMirrored(house));
+  fixture = await openFixture({ shards: 4 });
+  const first = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, async () => (await shares(first)).join() === '4');
+  const second = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, async () => (await shares(first)).join() === '2,2');
+  await writeNotes(fixture, names, 3);
+  await until(fixture.clock, () => isMirrored(fixture));
   const handled = () => [first, second].map(consumer => consumer.counters().records);
-  await until(house.clock, () => handled()[0]! + handled()[1]! === 24);
+  await until(fixture.clock, () => handled()[0]! + handled()[1]! === 24);
   expect(Math.min(...handled())).toBeGreaterThan(0);
 
   await first.stop();
-  const before = house.clock.now();
-  await until(house.clock, async () => (await shares(second)).join() === '4');
-  expect(house.clock.now() - before).toBeLessThan(15_000);
-  await writeNotes(house, names);
-  await until(house.clock, () => isMirrored(house));
+  const before = fixture.clock.now();
+  await until(fixture.clock, async () => (await shares(second)).join() === '4');
+  expect(fixture.clock.now() - before).toBeLessThan(15_000);
+  await writeNotes(fixture, names);
+  await until(fixture.clock, () => isMirrored(fixture));
   await second.stop();
-  await expectMirrored(house);
+  await expectMirrored(fixture);
 });
 
 test("a killed process's shards rest until its lease ends, and no longer", async () => {
-  house = await openHouse();
-  const process = crashing(house);
-  const victim = startConsumer(house, { subscription: mirroring(house), ...process });
-  await until(house.clock, async () => (await shares(victim)).join() === '1');
+  fixture = await openFixture();
+  const process = crashing(fixture);
+  const victim = startConsumer(fixture, { subscription: mirroring(fixture), ...process });
+  await until(fixture.clock, async () => (await shares(victim)).join() === '1');
   process.kill();
-  const killedAt = house.clock.now();
-  await writeNotes(house, ['a']);
-  const successor = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, () => isMirrored(house));
-  expect(house.clock.now() - killedAt).toBeGreaterThan(2_500);
-  expect(house.clock.now() - killedAt).toBeLessThan(6_500);
+  const killedAt = fixture.clock.now();
+  await writeNotes(fixture, ['a']);
+  const successor = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, () => isMirrored(fixture));
+  expect(fixture.clock.now() - killedAt).toBeGreaterThan(2_500);
+  expect(fixture.clock.now() - killedAt).toBeLessThan(6_500);
   await successor.stop();
 });
 
 test("a killed process's shards are taken over at once where it is known to be dead", async () => {
-  house = await openHouse();
+  fixture = await openFixture();
   const owners = manualOwners();
-  const process = crashing(house);
-  const victim = startConsumer(house, {
-    subscription: mirroring(house),
+  const process = crashing(fixture);
+  const victim = startConsumer(fixture, {
+    subscription: mirroring(fixture),
     owners: owners.as('victim'),
     ...process,
   });
-  await until(house.clock, async () => (await shares(victim)).join() === '1');
+  await until(fixture.clock, async () => (await shares(victim)).join() === '1');
   process.kill();
-  await writeNotes(house, ['a']);
-  const successor = startConsumer(house, { subscription: mirroring(house), owners: owners.as('successor') });
-  await pass(house.clock, 10_000);
-  expect(await isMirrored(house)).toBe(false);
-  const heardAt = house.clock.now();
+  await writeNotes(fixture, ['a']);
+  const successor = startConsumer(fixture, {
+    subscription: mirroring(fixture),
+    owners: owners.as('successor'),
+  });
+  await pass(fixture.clock, 10_000);
+  expect(await isMirrored(fixture)).toBe(false);
+  const heardAt = fixture.clock.now();
   owners.end('victim');
-  await until(house.clock, () => isMirrored(house));
-  expect(house.clock.now() - heardAt).toBeLessThan(1_000);
+  await until(fixture.clock, () => isMirrored(fixture));
+  expect(fixture.clock.now() - heardAt).toBeLessThan(1_000);
   await successor.stop();
 });
 
@@ -109,8 +112,8 @@ function freezable() {
       ]),
     ) as T;
   return {
-    source: wrap<StreamSource>(house.source),
-    client: wrap<DynamoClient>(house.client),
+    source: wrap<StreamSource>(fixture.source),
+    client: wrap<DynamoClient>(fixture.client),
     freeze() {
       frozen = new Promise(resolve => {
         thaw = resolve;
@@ -120,13 +123,13 @@ function freezable() {
   };
 }
 
-test('a process that loses its lease in the middle of a record writes nothing any more', async () => {
-  house = await openHouse();
+test('a process that loses its lease in the middle of a record writes nothing more', async () => {
+  fixture = await openFixture();
   const sleepy = freezable();
-  const itsStore = createStore({ client: sleepy.client, clock: house.clock });
-  const subscription = mirroring({ store: itsStore, clock: house.clock });
+  const itsStore = createStore({ client: sleepy.client, clock: fixture.clock });
+  const subscription = mirroring({ store: itsStore, clock: fixture.clock });
   let isHandling = false;
-  const first = startConsumer(house, {
+  const first = startConsumer(fixture, {
     ...sleepy,
     subscription: {
       ...subscription,
@@ -139,26 +142,26 @@ test('a process that loses its lease in the middle of a record writes nothing an
       },
     },
   });
-  await writeNotes(house, ['a'], 4);
-  await until(house.clock, () => isHandling);
-  const second = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, () => isMirrored(house));
-  await writeNotes(house, ['a'], 1);
+  await writeNotes(fixture, ['a'], 4);
+  await until(fixture.clock, () => isHandling);
+  const second = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, () => isMirrored(fixture));
+  await writeNotes(fixture, ['a'], 1);
   const isCaughtUp = async () => (await second.status()).shards[0]?.behind?.records === 0;
-  await until(house.clock, isCaughtUp);
+  await until(fixture.clock, isCaughtUp);
   const { shards } = await second.status();
 
   sleepy.thaw();
-  await until(house.clock, () => first.counters().leasesLost > 0);
-  await until(house.clock, async () => (await second.status()).members === 2);
+  await until(fixture.clock, () => first.counters().leasesLost > 0);
+  await until(fixture.clock, async () => (await second.status()).members === 2);
   expect((await second.status()).shards[0]?.sequence).toBe(shards[0]?.sequence);
   expect(first.counters().records).toBeLessThan(4);
   await everyone([first, second]);
-  await expectMirrored(house);
+  await expectMirrored(fixture);
 });
 
 test('order is kept for each item while shards move from process to process', async () => {
-  house = await openHouse({ shards: 4 });
+  fixture = await openFixture({ shards: 4 });
   const seen = new Map<string, number[]>();
   const subscription = {
     name: 'watch',
@@ -170,23 +173,23 @@ test('order is kept for each item while shards move from process to process', as
       seen.set(id, [...(seen.get(id) ?? []), version]);
     },
   };
-  const consumers = [startConsumer(house, { subscription })];
+  const consumers = [startConsumer(fixture, { subscription })];
   for (let round = 0; round < 6; round++) {
-    await writeNotes(house, names, 2);
-    if (round === 3) await house.engine.rollShards('notes');
-    if (round % 2 === 0) consumers.push(startConsumer(house, { subscription }));
+    await writeNotes(fixture, names, 2);
+    if (round === 3) await fixture.engine.rollShards('notes');
+    if (round % 2 === 0) consumers.push(startConsumer(fixture, { subscription }));
     else await consumers.shift()!.stop();
-    await pass(house.clock, 6000);
+    await pass(fixture.clock, 6000);
   }
   const isComplete = () => names.every(name => seen.get(name)?.includes(12));
-  await until(house.clock, isComplete);
+  await until(fixture.clock, isComplete);
   await everyone(consumers);
   // Given back in good order, nothing comes twice.
   for (const name of names) expect(seen.get(name)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
 });
 
-test('a renewal whose answer does not come costs one shard, not all of them', async () => {
-  house = await openHouse({ shards: 4 });
+test('a renewal without a response costs one shard, not all of them', async () => {
+  fixture = await openFixture({ shards: 4 });
   const leaseMs = 3000;
   let hanging: string | undefined;
   let release = () => {};
@@ -195,19 +198,19 @@ test('a renewal whose answer does not come costs one shard, not all of them', as
   });
   let isArmed = false;
   const client: DynamoClient = {
-    ...house.client,
+    ...fixture.client,
     async update(input) {
       const { sk } = input.Key;
       const isRenewal = isArmed && String(sk).startsWith('work#') && !input.UpdateExpression.includes('ADD');
       if (isRenewal) hanging ??= sk;
       if (isRenewal && sk === hanging) await released;
-      return house.client.update(input);
+      return fixture.client.update(input);
     },
   };
-  const consumer = startConsumer(house, { subscription: mirroring(house), client, leaseMs });
-  await until(house.clock, async () => (await shares(consumer)).join() === '4');
+  const consumer = startConsumer(fixture, { subscription: mirroring(fixture), client, leaseMs });
+  await until(fixture.clock, async () => (await shares(consumer)).join() === '4');
   isArmed = true;
-  await pass(house.clock, 3 * leaseMs);
+  await pass(fixture.clock, 3 * leaseMs);
   expect(hanging).toBeDefined();
   expect(await shares(consumer)).toEqual([3]);
   release();
@@ -215,14 +218,14 @@ test('a renewal whose answer does not come costs one shard, not all of them', as
 });
 
 test('a process that cannot take its share leaves it to others', async () => {
-  house = await openHouse({ shards: 4 });
-  const sound = startConsumer(house, { subscription: mirroring(house) });
-  await until(house.clock, async () => (await shares(sound)).join() === '4');
-  const source: StreamSource = { ...house.source, listStreams: () => Promise.reject(new Error('denied')) };
-  const broken = startConsumer(house, { subscription: mirroring(house), source });
-  await until(house.clock, () => broken.counters().failures > 10);
-  await writeNotes(house, names);
-  await until(house.clock, () => isMirrored(house), { steps: 1200 }); // a minute
+  fixture = await openFixture({ shards: 4 });
+  const sound = startConsumer(fixture, { subscription: mirroring(fixture) });
+  await until(fixture.clock, async () => (await shares(sound)).join() === '4');
+  const source: StreamSource = { ...fixture.source, listStreams: () => Promise.reject(new Error('denied')) };
+  const broken = startConsumer(fixture, { subscription: mirroring(fixture), source });
+  await until(fixture.clock, () => broken.counters().failures > 10);
+  await writeNotes(fixture, names);
+  await until(fixture.clock, () => isMirrored(fixture), { steps: 1200 }); // a minute
   expect(await shares(sound)).toEqual([4]);
   await everyone([sound, broken]);
 });

@@ -52,11 +52,11 @@ export const mirror = entity(mirrorTable, {
 });
 
 export type NoteChange = ChangeOf<typeof note>;
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 export const silent = createLogger({ level: 'silent' });
 
-export async function openHouse({ shards = 1, clock = manualClock() } = {}) {
+export async function openFixture({ shards = 1, clock = manualClock() } = {}) {
   const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
   await createTables(engine, [notesTable, mirrorTable, streamsTable], { clock });
   const { paced, isBusy } = createPace();
@@ -101,7 +101,7 @@ async function tick(clock: ManualClock, ms: number): Promise<void> {
 const versions = new WeakMap<Engine, Map<string, number>>();
 
 // The next version of a note: 1, 2, 3 and so on.
-export async function writeNote({ engine, store }: House, id: string): Promise<void> {
+export async function writeNote({ engine, store }: Fixture, id: string): Promise<void> {
   const counts = versions.get(engine) ?? new Map<string, number>();
   versions.set(engine, counts);
   const version = (counts.get(id) ?? 0) + 1;
@@ -109,12 +109,12 @@ export async function writeNote({ engine, store }: House, id: string): Promise<v
   await store.put(note, { id, version });
 }
 
-export async function writeNotes(house: House, ids: readonly string[], rounds = 1): Promise<void> {
-  for (let round = 0; round < rounds; round++) for (const id of ids) await writeNote(house, id);
+export async function writeNotes(fixture: Fixture, ids: readonly string[], rounds = 1): Promise<void> {
+  for (let round = 0; round < rounds; round++) for (const id of ids) await writeNote(fixture, id);
 }
 
 // Every version of every note has arrived at every consumer, once, in its order.
-export async function expectMirrored({ engine, store }: House, consumers = ['mirror']): Promise<void> {
+export async function expectMirrored({ engine, store }: Fixture, consumers = ['mirror']): Promise<void> {
   for (const consumer of consumers)
     for (const [note, count] of versions.get(engine) ?? []) {
       const id = mirrorId(consumer, note);
@@ -123,7 +123,7 @@ export async function expectMirrored({ engine, store }: House, consumers = ['mir
     }
 }
 
-export async function isMirrored({ engine, store }: House, consumers = ['mirror']): Promise<boolean> {
+export async function isMirrored({ engine, store }: Fixture, consumers = ['mirror']): Promise<boolean> {
   for (const consumer of consumers)
     for (const [note, count] of versions.get(engine) ?? []) {
       const found = await store.get(mirror, { id: mirrorId(consumer, note) }, { consistent: true });
@@ -150,7 +150,7 @@ const mirrorNote = (store: Store, clock: ManualClock, consumer: string) =>
   );
 
 export const mirroring = (
-  { store, clock }: Pick<House, 'store' | 'clock'>,
+  { store, clock }: Pick<Fixture, 'store' | 'clock'>,
   more: Partial<Subscription<typeof note>> = {},
 ): Subscription<typeof note> => ({
   name: 'mirror',
@@ -161,8 +161,8 @@ export const mirroring = (
 });
 
 // A source as AWS is one: nobody is woken, and what it is asked is counted by shard.
-export function pollable(house: House) {
-  const { waitForChange: _wait, position: _position, newest: _newest, ...source } = house.source;
+export function pollable(fixture: Fixture) {
+  const { waitForChange: _wait, position: _position, newest: _newest, ...source } = fixture.source;
   const shardOf = new Map<string, string>();
   const reads: { shard: string; atMs: number }[] = [];
   const polled: StreamSource = {
@@ -174,7 +174,7 @@ export function pollable(house: House) {
     },
     async getRecords(input) {
       const shard = shardOf.get(input.ShardIterator)!;
-      reads.push({ shard, atMs: house.clock.now() });
+      reads.push({ shard, atMs: fixture.clock.now() });
       const answer = await source.getRecords(input);
       if (answer.NextShardIterator) shardOf.set(answer.NextShardIterator, shard);
       return answer;
@@ -188,12 +188,12 @@ type Options = Partial<ConsumerOptions> & Pick<ConsumerOptions, 'subscription'>;
 export type Running = Consumer & { alarms: Alarm[]; stop(): Promise<void>; ended: Promise<void> };
 
 // A consumer that runs until it is stopped.
-export function startConsumer(house: House, options: Options): Running {
+export function startConsumer(fixture: Fixture, options: Options): Running {
   const alarms: Alarm[] = [];
   const consumer = createConsumer({
-    source: house.source,
-    client: house.client,
-    clock: house.clock,
+    source: fixture.source,
+    client: fixture.client,
+    clock: fixture.clock,
     random: seededRandom(1),
     log: silent,
     onAlarm: alarm => alarms.push(alarm),

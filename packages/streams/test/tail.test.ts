@@ -2,35 +2,35 @@ import { createHttpServer } from '@stak/engine';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsSource } from '../src/aws-source.ts';
 import { type StreamSource, tailTable, type UnknownChange } from '../src/index.ts';
-import { type House, note, openHouse, until, writeNote } from './stream-fixture.ts';
+import { type Fixture, note, openFixture, until, writeNote } from './stream-fixture.ts';
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 describe.each([
-  ['that wakes its readers', async (house: House) => ({ source: house.source, close: async () => {} })],
+  ['that wakes its readers', async (fixture: Fixture) => ({ source: fixture.source, close: async () => {} })],
   [
     'that is polled, over the AWS SDK',
-    async (house: House) => {
-      const server = createHttpServer(house.engine, { port: 0 });
+    async (fixture: Fixture) => {
+      const server = createHttpServer(fixture.engine, { port: 0 });
       const { url } = await server.listen();
       const source = awsSource({ region: 'us-east-1', endpoint: url, credentials });
       const close = async () => {
         source.close();
         await server.close();
       };
-      return { source: house.paced(source), close };
+      return { source: fixture.paced(source), close };
     },
   ],
-])('somebody looks on at a source %s', (_name, open) => {
-  let house: House;
+])('following a source %s', (_name, open) => {
+  let fixture: Fixture;
   let opened: { source: StreamSource; close(): Promise<void> };
   beforeEach(async () => {
-    house = await openHouse({ shards: 2 });
-    opened = await open(house);
+    fixture = await openFixture({ shards: 2 });
+    opened = await open(fixture);
   });
   afterEach(async () => {
     await opened.close();
-    await house.engine.close();
+    await fixture.engine.close();
   });
 
   // What was heard, until it is stopped.
@@ -42,7 +42,7 @@ describe.each([
     const options = {
       source,
       table: 'notes',
-      clock: house.clock,
+      clock: fixture.clock,
       onReady: () => {
         isReady = true;
       },
@@ -53,7 +53,7 @@ describe.each([
     };
     const ended = tailTable(options, leaving.signal);
     ended.catch(() => {});
-    await until(house.clock, () => isReady);
+    await until(fixture.clock, () => isReady);
     const stop = async () => {
       leaving.abort();
       await ended;
@@ -62,12 +62,12 @@ describe.each([
     return { heard, ended, stop };
   }
 
-  it('hears what is written from then on, as it is stored, through shards that close', async () => {
-    await writeNote(house, 'a');
+  it('receives what is written from then on, as it is stored, across closing shards', async () => {
+    await writeNote(fixture, 'a');
     const { heard, stop } = await startTail();
-    await writeNote(house, 'a');
-    await house.store.delete(note, { id: 'a' });
-    await until(house.clock, () => heard.length === 2);
+    await writeNote(fixture, 'a');
+    await fixture.store.delete(note, { id: 'a' });
+    await until(fixture.clock, () => heard.length === 2);
     expect(heard).toMatchObject([
       {
         kind: 'modify',
@@ -77,14 +77,14 @@ describe.each([
       },
       { kind: 'remove', keys: { pk: 'note#a', sk: 'note' }, new: undefined },
     ]);
-    await house.engine.rollShards('notes');
-    for (const id of ['b', 'c', 'd']) await writeNote(house, id);
-    await until(house.clock, () => heard.length === 5);
+    await fixture.engine.rollShards('notes');
+    for (const id of ['b', 'c', 'd']) await writeNote(fixture, id);
+    await until(fixture.clock, () => heard.length === 5);
     expect(new Set(heard.slice(2).map(change => change.keys.pk))).toEqual(
       new Set(['note#b', 'note#c', 'note#d']),
     );
     await stop();
-    await writeNote(house, 'e');
+    await writeNote(fixture, 'e');
     expect(heard).toHaveLength(5);
   });
 
@@ -102,12 +102,12 @@ describe.each([
       describeStream: input => counted(() => source.describeStream(input)),
       getShardIterator: input => counted(() => source.getShardIterator(input)),
     });
-    await writeNote(house, 'a');
-    await until(house.clock, () => heard.length === 1);
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => heard.length === 1);
     refusals = 3;
-    await house.engine.rollShards('notes');
-    await writeNote(house, 'b');
-    await until(house.clock, () => heard.length === 2);
+    await fixture.engine.rollShards('notes');
+    await writeNote(fixture, 'b');
+    await until(fixture.clock, () => heard.length === 2);
     await stop();
   });
 

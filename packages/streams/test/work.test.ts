@@ -5,22 +5,22 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDeadLetters } from '../src/dead-letters.ts';
 import { LeaseLostError } from '../src/errors.ts';
 import { createWorkStore } from '../src/work-store.ts';
-import { type House, openHouse } from './stream-fixture.ts';
+import { type Fixture, openFixture } from './stream-fixture.ts';
 
 // Leases, without a consumer around them.
 
-let house: House;
+let fixture: Fixture;
 
 beforeEach(async () => {
-  house = await openHouse();
+  fixture = await openFixture();
 });
-afterEach(() => house.engine.close());
+afterEach(() => fixture.engine.close());
 
 const workStore = (owner: string) =>
-  createWorkStore({ store: house.store, clock: house.clock, consumer: 'c', owner, leaseMs: 1000 });
+  createWorkStore({ store: fixture.store, clock: fixture.clock, consumer: 'c', owner, leaseMs: 1000 });
 const shard = { key: 'label/s1', streamArn: 'arn/label', shardId: 's1', parents: [], isOpen: true };
 
-test('of many who want a lease, one gets it', async () => {
+test('of many concurrent acquires, one gets the lease', async () => {
   const wanting = Array.from({ length: 20 }, (_, i) => workStore(`o${i}`).acquire(shard.key, shard));
   const leases = (await Promise.all(wanting)).filter(lease => lease !== undefined);
   expect(leases).toMatchObject([{ fence: 1, sequence: undefined }]);
@@ -30,23 +30,23 @@ test('a lease is taken over after its end and not before, together with the chec
   const [first, second] = [workStore('first'), workStore('second')];
   const lease = (await first.acquire(shard.key, shard))!;
   await first.checkpoint(lease, '100', 5);
-  house.clock.set(house.clock.now() + 999);
+  fixture.clock.set(fixture.clock.now() + 999);
   expect(await second.acquire(shard.key, shard)).toBeUndefined();
   await first.renew(lease);
-  house.clock.set(house.clock.now() + 999);
+  fixture.clock.set(fixture.clock.now() + 999);
   expect(await second.acquire(shard.key, shard)).toBeUndefined();
-  house.clock.set(house.clock.now() + 1);
+  fixture.clock.set(fixture.clock.now() + 1);
   expect(await second.acquire(shard.key, shard)).toMatchObject({ fence: 2, sequence: '100' });
 });
 
 test('a worker that has lost a lease writes nothing more about the shard', async () => {
   const [first, second] = [workStore('first'), workStore('second')];
   const old = Object.assign((await first.acquire(shard.key, shard))!, { shardId: 's1' });
-  house.clock.set(house.clock.now() + 1000);
+  fixture.clock.set(fixture.clock.now() + 1000);
   const current = (await second.acquire(shard.key, shard))!;
   await second.checkpoint(current, '200', 5);
 
-  const letters = createDeadLetters({ store: house.store, clock: house.clock, consumer: 'c' });
+  const letters = createDeadLetters({ store: fixture.store, clock: fixture.clock, consumer: 'c' });
   const record = { eventID: 'e', dynamodb: { SequenceNumber: '1' } };
   for (const attempt of [
     () => first.renew(old),
@@ -77,7 +77,7 @@ test('not even its own earlier lease serves a process', async () => {
 test('a finished shard is never taken again', async () => {
   const store = workStore('one');
   await store.finish((await store.acquire(shard.key, shard))!, '300');
-  house.clock.set(house.clock.now() + 60_000);
+  fixture.clock.set(fixture.clock.now() + 60_000);
   expect(await store.acquire(shard.key, shard)).toBeUndefined();
   expect((await store.read()).works.get(shard.key)).toMatchObject({ sequence: '300', owner: undefined });
 });
@@ -93,17 +93,17 @@ test('only one beginning counts', async () => {
   expect(await workStore('x').readBeginning()).toMatchObject({ started_at: winner });
 });
 
-test('a lease whose answer got lost is ours, and nobody else gets it', async () => {
-  const client = createAdversary(house.engine.client, {
+test('a lease is ours if the response was lost, and no other process gets it', async () => {
+  const client = createAdversary(fixture.engine.client, {
     lostAnswers: 0.4,
     lostRequests: 0.1,
     random: seededRandom(5),
   });
-  const clock = { now: house.clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const clock = { now: fixture.clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
   const store = createStore({ client, clock, random: seededRandom(6) });
   for (let n = 0; n < 10; n++) {
     const works = ['a', 'b', 'c'].map(owner =>
-      createWorkStore({ store, clock: house.clock, consumer: `lossy-${n}`, owner, leaseMs: 1000 }),
+      createWorkStore({ store, clock: fixture.clock, consumer: `lossy-${n}`, owner, leaseMs: 1000 }),
     );
     const began = await Promise.all(
       works.map((one, i) => one.begin({ position: 'LATEST', table: 'notes', startedAt: i }, [])),

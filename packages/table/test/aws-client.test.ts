@@ -47,7 +47,7 @@ it.each<[string, Fault]>([
   ['stops in the middle of an answer', 'stops in the middle'],
   ['fails', { status: 500, body: problem('InternalServerError') }],
   ['is behind something that fails', { status: 503, body: 'no gateway' }],
-])('asks a server that %s once, and says that the answer is missing', async (_, fault) => {
+])('calls a server that %s once, and reports the missing response', async (_, fault) => {
   const { client, requests } = await openServer(fault, 1000);
   expect(isUnanswered(await client.update(addition).catch((error: unknown) => error))).toBe(true);
   expect(requests()).toBe(1);
@@ -68,7 +68,7 @@ describe.each<[string, Fault]>([
   ['throttles', { status: 400, body: problem('ThrottlingException') }],
   ['limits', { status: 400, body: problem('ProvisionedThroughputExceededException') }],
 ])('a store whose server %s', (_, fault) => {
-  it('says so within a bounded time, and asks a bounded number of times', async () => {
+  it('fails within a bounded time, after a bounded number of calls', async () => {
     const { client, requests } = await openServer(fault, 60);
     const store = createStore({ client, random: () => 0.1 });
     const startedAt = performance.now();
@@ -89,7 +89,7 @@ describe.each<[string, Fault]>([
   });
 });
 
-it('does not wait longer than its patience, however slow each answer is', async () => {
+it('does not wait longer than its deadline, however slow each response is', async () => {
   const { client, requests } = await openServer('hangs', 30);
   let now = 0;
   const clock = {

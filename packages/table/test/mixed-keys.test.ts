@@ -28,7 +28,7 @@ async function openBoard() {
   return { engine, store };
 }
 
-it('tells a key from those that begin with it, page after page', async () => {
+it('distinguishes a key from longer ones that begin with it, page after page', async () => {
   const { engine, store } = await openBoard();
   for (const id of ['a', 'a b', 'ab', 'b']) {
     for (const limit of [1, 2, 50]) {

@@ -28,7 +28,7 @@ function answering(control: ControlPlane, operation: string, names: string[]): C
   };
 }
 
-test('recovery to a point in time is enabled where it is asked for, once, and reported', async () => {
+test('point-in-time recovery is enabled on request, once, and reported', async () => {
   const engine = await open();
   expect(await createTables(engine, [notes])).toEqual([{ table: 'notes', done: ['create the table'] }]);
   expect(await enabled(engine)).toBe(false);
@@ -50,7 +50,7 @@ test.each(['UnknownOperationException', 'AccessDeniedException', 'NotImplemented
   },
 );
 
-test('a table that was just made is asked again, and other failures stop it', async () => {
+test('a new table is retried, and other failures stop it', async () => {
   const engine = await open();
   const clock = manualClock();
   const unavailable = Array.from({ length: 3 }, () => 'ContinuousBackupsUnavailableException');

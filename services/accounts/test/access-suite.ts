@@ -9,20 +9,20 @@ import { type Engine, type Serving, serve } from './open-accounts.ts';
 export function testAccess(name: string, open: () => Promise<Engine>): void {
   describe(`data access over ${name}`, () => {
     let engine: Engine;
-    let house: Serving;
+    let fixture: Serving;
     beforeEach(async () => {
       engine = await open();
-      house = serve(engine);
+      fixture = serve(engine);
     });
     afterEach(async () => {
-      await house.settle();
+      await fixture.settle();
       await engine.close();
     });
 
     const ann = { email: 'Ann@Example.com ', name: 'Ann' };
 
     it('creates users and finds them by id and by e-mail, whatever its case', async () => {
-      const { users, store } = house;
+      const { users, store } = fixture;
       const made = await users.create(ann);
       expect(made).toMatchObject({ email: 'ann@example.com', plan: 'free', usageThisMonth: 0, version: 1 });
       expect(made.usagePeriodStart).toBe('2026-01-01');
@@ -37,7 +37,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
     });
 
     it('updates a user, moves the locks, and takes away what is set to null', async () => {
-      const { users, store } = house;
+      const { users, store } = fixture;
       const { userId } = await users.create({ ...ann, githubId: 'gh1' });
       await users.create({ email: 'bob@example.com', name: 'Bob', googleId: 'go2' });
 
@@ -66,7 +66,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
     });
 
     it('makes, finds, lists and deletes keys', async () => {
-      const { users, apiKeys, store } = house;
+      const { users, apiKeys, store } = fixture;
       const { userId } = await users.create(ann);
       const { key, apiKey } = await apiKeys.create(userId, { name: 'Production', permissions: 'write' });
       expect(key).toMatch(/^stak_[0-9A-Za-z]{40}$/);
@@ -89,7 +89,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
     });
 
     it('writes when a key was used at most once a minute', async () => {
-      const { users, apiKeys, clock } = house;
+      const { users, apiKeys, clock } = fixture;
       const { userId } = await users.create(ann);
       const { keyId } = (await apiKeys.create(userId, { name: 'k', permissions: 'read' })).apiKey;
       const lastUsed = async () => (await apiKeys.listByUser(userId))[0]?.lastUsedAt;
@@ -107,7 +107,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
     });
 
     it('counts usage by calendar month', async () => {
-      const { users, clock } = house;
+      const { users, clock } = fixture;
       const { userId } = await users.create(ann);
       await users.incrementUsage(userId);
       await users.incrementUsage(userId, 41);
@@ -130,7 +130,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       const lossy = serve({ ...engine, client });
       const { userId } = await lossy.users.create(ann);
       await Promise.all(Array.from({ length: 40 }, () => lossy.users.incrementUsage(userId)));
-      expect(await house.users.getById(userId)).toMatchObject({
+      expect(await fixture.users.getById(userId)).toMatchObject({
         usageThisMonth: 40,
         email: 'ann@example.com',
       });
@@ -138,8 +138,8 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
     });
 
     it('reads one month, also one that ends meanwhile', async () => {
-      const { userId } = await house.users.create(ann);
-      await house.users.incrementUsage(userId, 42);
+      const { userId } = await fixture.users.create(ann);
+      await fixture.users.incrementUsage(userId, 42);
       const client: Engine['client'] = {
         ...engine.client,
         batchGet: async input => {

@@ -18,9 +18,12 @@ export const errorOf = async (answer: Response) => [
 ];
 
 // An app that registers and asks, people who decide, and what comes of it.
-export function createApps(house: Serving) {
+export function createApps(fixture: Serving) {
   const registering = (metadata: unknown, address?: string) =>
-    house.call('POST', '/v1/oauth/register', { body: JSON.stringify(metadata), ...(address && { address }) });
+    fixture.call('POST', '/v1/oauth/register', {
+      body: JSON.stringify(metadata),
+      ...(address && { address }),
+    });
 
   async function register(redirect_uris = [callback]): Promise<string> {
     const answer = await registering({ redirect_uris, client_name: 'Assistant' });
@@ -30,8 +33,8 @@ export function createApps(house: Serving) {
 
   // Where the browser is sent, or the code of the problem.
   async function authorize(query: Query): Promise<URL | string> {
-    const answer = await house.call('GET', `/v1/oauth/authorize?${new URLSearchParams(query)}`);
-    if (answer.status !== 302) return house.codeOf(answer);
+    const answer = await fixture.call('GET', `/v1/oauth/authorize?${new URLSearchParams(query)}`);
+    if (answer.status !== 302) return fixture.codeOf(answer);
     return new URL(answer.headers.get('location')!, publicUrl);
   }
 
@@ -54,8 +57,8 @@ export function createApps(house: Serving) {
   }
 
   async function signedUp(email: string): Promise<Person> {
-    const { access_token: as } = await house.signUp(email);
-    const me = (await (await house.call('GET', '/v1/whoami', { as })).json()) as {
+    const { access_token: as } = await fixture.signUp(email);
+    const me = (await (await fixture.call('GET', '/v1/whoami', { as })).json()) as {
       userId: string;
       accountId: string;
     };
@@ -67,7 +70,7 @@ export function createApps(house: Serving) {
     more: object = {},
     headers = {},
   ) =>
-    house.call('POST', '/v1/apps/requests/decide', {
+    fixture.call('POST', '/v1/apps/requests/decide', {
       as: person.as,
       send: { request, accountId: person.accountId, approved: true, ...more },
       headers,
@@ -80,7 +83,7 @@ export function createApps(house: Serving) {
   }
 
   const exchanging = (fields: Query) =>
-    house.call('POST', '/v1/oauth/token', { body: String(new URLSearchParams(fields)), headers: form });
+    fixture.call('POST', '/v1/oauth/token', { body: String(new URLSearchParams(fields)), headers: form });
   const redeeming = ({ clientId, verifier }: Asked, code: string, change: Query = {}) =>
     exchanging({
       grant_type: 'authorization_code',
@@ -104,21 +107,21 @@ export function createApps(house: Serving) {
 
   // What a token makes of its bearer: at /mcp, and without that.
   const bearer = (token: string, at: string | undefined = resource) =>
-    house.authenticate({ token, requestId: 'req_1', address: undefined, fresh: true, resource: at });
+    fixture.authenticate({ token, requestId: 'req_1', address: undefined, fresh: true, resource: at });
 
   const trail = async (as: string): Promise<string[]> => {
-    const answer = await house.call('GET', '/v1/audit?limit=50', { as });
+    const answer = await fixture.call('GET', '/v1/audit?limit=50', { as });
     return ((await answer.json()) as { data: { action: string }[] }).data.map(({ action }) => action);
   };
 
   // Somebody who works in another's organisation.
   async function memberOf(owner: Person, email: string, role: string): Promise<Person> {
     const own = await signedUp(email);
-    await house.call('POST', '/v1/invitations', { as: owner.as, send: { email, role } });
-    const mail = (await house.mailsTo(email)).find(({ subject }) => subject.startsWith('Join'));
+    await fixture.call('POST', '/v1/invitations', { as: owner.as, send: { email, role } });
+    const mail = (await fixture.mailsTo(email)).find(({ subject }) => subject.startsWith('Join'));
     const token = tokenIn(mail);
-    await house.call('POST', '/v1/auth/invitation/accept', { as: own.as, send: { token } });
-    const switched = await house.call('POST', '/v1/auth/switch', {
+    await fixture.call('POST', '/v1/auth/invitation/accept', { as: own.as, send: { token } });
+    const switched = await fixture.call('POST', '/v1/auth/switch', {
       as: own.as,
       send: { accountId: owner.accountId, cookie: false },
     });

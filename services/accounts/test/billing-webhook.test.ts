@@ -209,7 +209,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect((await billing.users.readProfile(userId))?.version).toBe(version + 1);
     });
 
-    it('may come in any order: Stripe is asked what holds now', async () => {
+    it('may arrive in any order: the current state is read from Stripe', async () => {
       const { userId, customer } = await billing.addCustomer('order@example.com');
       const subscription = billing.stripe.subscribe(customer, 'price_pro', { status: 'canceled' });
       expect(await billing.deliver(billing.eventOf('customer.subscription.deleted', customer))).toBe(
@@ -249,7 +249,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(await billing.planOf(userId)).toBe('free');
     });
 
-    it('is ignored if nobody here is meant, or nothing we know', async () => {
+    it('is ignored if its customer or its type is unknown', async () => {
       const { userId, customer } = await billing.addCustomer('leaving@example.com');
       expect(await billing.deliver(billing.eventOf(updated, 'cus_unknown'))).toBe('ignored');
       expect(await billing.deliver(billing.eventOf(updated, null))).toBe('ignored');
@@ -258,7 +258,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(await billing.deliver(billing.eventOf(updated, customer))).toBe('ignored');
     });
 
-    it('is answered with a problem while Stripe is away, and comes again', async () => {
+    it('is answered with a problem while Stripe is down, and is redelivered', async () => {
       const { userId, customer } = await billing.addCustomer('outage@example.com');
       billing.stripe.subscribe(customer, 'price_pro');
       const event = billing.eventOf(updated, customer);

@@ -101,7 +101,7 @@ describe('the portal', () => {
   });
 });
 
-describe('an account that goes', () => {
+describe('an account that is deleted', () => {
   const leave = async (userId: string, token: string) => {
     const asked = await billing.call(token, 'POST', '/v1/me/deletion', { password: 'right enough' });
     expect(asked.status).toBe(202);
@@ -123,7 +123,7 @@ describe('an account that goes', () => {
     expect(await billing.deliver(billing.eventOf('customer.subscription.deleted', customer))).toBe('ignored');
   });
 
-  it('stays for as long as Stripe cannot be told', async () => {
+  it('stays while Stripe cannot be reached', async () => {
     const { userId, token, customer } = await billing.addCustomer('stuck@example.com');
     const subscription = billing.stripe.subscribe(customer, 'price_pro');
     billing.stripe.mood = 'garbage';

@@ -3,16 +3,16 @@ import { codeAt, stepOf } from '../src/factors/totp.ts';
 import { type Engine, openEmbedded, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 let ann: Tokens;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
-  ann = await house.signUp('ann@example.com');
-  await house.mailsTo('ann@example.com');
+  fixture = serve(engine);
+  ann = await fixture.signUp('ann@example.com');
+  await fixture.mailsTo('ann@example.com');
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
@@ -21,8 +21,8 @@ const bytesOf = (text: string): Uint8Array => {
   const bits = [...text].map(one => alphabet.indexOf(one).toString(2).padStart(5, '0')).join('');
   return Uint8Array.from(bits.match(/.{8}/g)!, byte => Number.parseInt(byte, 2));
 };
-const post = (path: string, send: object, as = ann.access_token) => house.call('POST', path, { as, send });
-const login = (code?: string, by: Serving = house) =>
+const post = (path: string, send: object, as = ann.access_token) => fixture.call('POST', path, { as, send });
+const login = (code?: string, by: Serving = fixture) =>
   by.call('POST', '/v1/auth/login', {
     send: { email: 'ann@example.com', password, cookie: false, ...(code !== undefined && { code }) },
   });
@@ -40,29 +40,29 @@ async function addApp() {
   return { ...begun, show, recoveryCodes };
 }
 const userId = async (): Promise<string> => {
-  const me = await house.call('GET', '/v1/me', { as: ann.access_token });
+  const me = await fixture.call('GET', '/v1/me', { as: ann.access_token });
   return ((await me.json()) as { userId: string }).userId;
 };
 const nextStep = () => engine.clock.advance(30_000);
 
 describe('a second factor', () => {
-  it('is asked for after the right password, and never tells whether a wrong one was near', async () => {
+  it('is required after the right password, and never reveals whether a wrong one was close', async () => {
     const { show, uri } = await addApp();
     expect(uri).toMatch(/^otpauth:\/\/totp\/Stak:ann%40example\.com\?secret=[A-Z2-7]{32}&issuer=Stak$/);
-    expect(await house.codeOf(await house.logIn('ann@example.com', 'a wrong password'))).toBe(
+    expect(await fixture.codeOf(await fixture.logIn('ann@example.com', 'a wrong password'))).toBe(
       'accounts.credentials_wrong',
     );
-    expect(await house.codeOf(await login())).toBe('accounts.code_required');
-    expect(await house.codeOf(await login('000000'))).toBe('accounts.code_wrong');
+    expect(await fixture.codeOf(await login())).toBe('accounts.code_required');
+    expect(await fixture.codeOf(await login('000000'))).toBe('accounts.code_wrong');
     await nextStep();
     expect((await login(show())).status).toBe(200);
-    const [mail] = await house.mailsTo('ann@example.com');
+    const [mail] = await fixture.mailsTo('ann@example.com');
     expect(mail?.text).toContain('An authenticator app was added');
-    const me = (await (await house.call('GET', '/v1/me', { as: ann.access_token })).json()) as object;
+    const me = (await (await fixture.call('GET', '/v1/me', { as: ann.access_token })).json()) as object;
     expect(me).toMatchObject({ secondFactor: true });
   });
 
-  it('takes each code once, also of two who come together at two servers', async () => {
+  it('accepts each code once, also in concurrent requests to two servers', async () => {
     const { show } = await addApp();
     await nextStep();
     const other = serve(engine);
@@ -90,7 +90,7 @@ describe('a second factor', () => {
       as: ann.access_token,
       send: { password },
     });
-    expect(await house.codeOf(begun)).toBe('accounts.changed');
+    expect(await fixture.codeOf(begun)).toBe('accounts.changed');
     await nextStep();
     expect((await login(meanwhile!.show())).status).toBe(200);
     expect((await login(meanwhile!.recoveryCodes[0])).status).toBe(200);
@@ -115,17 +115,17 @@ describe('a second factor', () => {
 
   it('stays when the password is reset, if the address was verified', async () => {
     const { show } = await addApp();
-    await house.operators.verify(await userId());
-    await house.call('POST', '/v1/auth/password-reset', { send: { email: 'ann@example.com' } });
-    const mails = await house.mailsTo('ann@example.com');
+    await fixture.operators.verify(await userId());
+    await fixture.call('POST', '/v1/auth/password-reset', { send: { email: 'ann@example.com' } });
+    const mails = await fixture.mailsTo('ann@example.com');
     const token = /#token=(\S+)/.exec(mails.find(({ subject }) => subject.startsWith('Reset'))!.text)![1];
     const send = { token, newPassword: 'eleven blue lampposts' };
-    expect((await house.call('POST', '/v1/auth/password-reset/finish', { send })).status).toBe(204);
+    expect((await fixture.call('POST', '/v1/auth/password-reset/finish', { send })).status).toBe(204);
     const again = (more: object) =>
-      house.call('POST', '/v1/auth/login', {
+      fixture.call('POST', '/v1/auth/login', {
         send: { email: 'ann@example.com', password: 'eleven blue lampposts', cookie: false, ...more },
       });
-    expect(await house.codeOf(await again({}))).toBe('accounts.code_required');
+    expect(await fixture.codeOf(await again({}))).toBe('accounts.code_required');
     await nextStep();
     expect((await again({ code: show() })).status).toBe(200);
   });
@@ -140,15 +140,15 @@ describe('a second factor', () => {
       await key('admin'),
       await post('/v1/me/deletion', { password }),
       await post('/v1/me/authenticator/removal', { password }),
-      await house.call('POST', '/v1/me/recovery-codes', { as: ann.access_token }),
+      await fixture.call('POST', '/v1/me/recovery-codes', { as: ann.access_token }),
     ])
-      expect(await house.codeOf(answer)).toBe('accounts.step_up_needed');
-    expect(await house.codeOf(await post('/v1/auth/step-up', { code: '123456' }))).toBe(
+      expect(await fixture.codeOf(answer)).toBe('accounts.step_up_needed');
+    expect(await fixture.codeOf(await post('/v1/auth/step-up', { code: '123456' }))).toBe(
       'accounts.code_wrong',
     );
     expect((await post('/v1/auth/step-up', { code: show() })).status).toBe(204);
     expect((await key('admin')).status).toBe(201);
-    const renewed = await house.call('POST', '/v1/me/recovery-codes', { as: ann.access_token });
+    const renewed = await fixture.call('POST', '/v1/me/recovery-codes', { as: ann.access_token });
     expect(((await renewed.json()) as { recoveryCodes: string[] }).recoveryCodes).toHaveLength(10);
     expect((await post('/v1/me/authenticator/removal', { password })).status).toBe(204);
     expect((await login()).status).toBe(200);
@@ -156,23 +156,23 @@ describe('a second factor', () => {
   });
 
   it('is off until the app has shown a code, and requires the password', async () => {
-    expect(await house.codeOf(await post('/v1/me/authenticator', { password: 'a wrong password' }))).toBe(
+    expect(await fixture.codeOf(await post('/v1/me/authenticator', { password: 'a wrong password' }))).toBe(
       'accounts.password_wrong',
     );
     expect((await post('/v1/me/authenticator', { password })).status).toBe(201);
-    expect(await house.codeOf(await post('/v1/me/authenticator/confirm', { code: '000000' }))).toBe(
+    expect(await fixture.codeOf(await post('/v1/me/authenticator/confirm', { code: '000000' }))).toBe(
       'accounts.code_wrong',
     );
     expect((await login()).status).toBe(200);
     await addApp();
-    expect(await house.codeOf(await post('/v1/me/authenticator', { password }))).toBe(
+    expect(await fixture.codeOf(await post('/v1/me/authenticator', { password }))).toBe(
       'accounts.factor_exists',
     );
   });
 
   it('is taken away by an operator when phone and codes are lost', async () => {
     await addApp();
-    await house.operators.removeFactor(await userId());
+    await fixture.operators.removeFactor(await userId());
     expect((await login()).status).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Engine, openEmbedded, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 let ann: Tokens;
 let readKey: string;
 let endUser: string;
@@ -13,21 +13,21 @@ let expired: string;
 beforeAll(async () => {
   engine = await openEmbedded();
   const none = { attempts: 1_000_000, windowS: 900 };
-  house = serve(engine, { throttles: { account: none, address: none, signUp: none } });
-  expired = (await house.signUp('ann@example.com')).access_token;
-  await house.clock.advance(16 * 60_000);
-  ann = (await (await house.logIn('ann@example.com')).json()) as Tokens;
+  fixture = serve(engine, { throttles: { account: none, address: none, signUp: none } });
+  expired = (await fixture.signUp('ann@example.com')).access_token;
+  await fixture.clock.advance(16 * 60_000);
+  ann = (await (await fixture.logIn('ann@example.com')).json()) as Tokens;
   const send = { name: 'reader', permissions: 'read' };
-  const made = await house.call('POST', '/v1/api-keys', { as: ann.access_token, send });
+  const made = await fixture.call('POST', '/v1/api-keys', { as: ann.access_token, send });
   readKey = ((await made.json()) as { key: string }).key;
-  endUser = (await house.mintEndUserToken({ tenant: 't1', sub: 'u1', scope: 'admin' })).token;
+  endUser = (await fixture.mintEndUserToken({ tenant: 't1', sub: 'u1', scope: 'admin' })).token;
 });
 afterAll(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
-const routes = (): RouteSpec[] => house.routes.filter(route => route.tags?.includes('accounts'));
+const routes = (): RouteSpec[] => fixture.routes.filter(route => route.tags?.includes('accounts'));
 const guarded = () => routes().filter(route => route.auth !== 'public' && route.auth !== 'provider');
 // Those that take JSON.
 const withBody = () =>
@@ -40,7 +40,7 @@ const pathOf = ({ path }: RouteSpec, value?: string) =>
     return name === 'provider' ? 'github' : `${name === 'keyId' ? 'key' : 'ses'}_0000000000`;
   });
 const send = (route: RouteSpec, init: Parameters<Serving['call']>[2] = {}, value?: string) =>
-  house.call(route.method.toUpperCase(), pathOf(route, value), init);
+  fixture.call(route.method.toUpperCase(), pathOf(route, value), init);
 
 describe('every route', () => {
   it('is one of these', () => {
@@ -48,24 +48,24 @@ describe('every route', () => {
     expect(guarded().length).toBeGreaterThan(12);
   });
 
-  it('wants a token that is good now', async () => {
+  it('requires a currently valid token', async () => {
     for (const route of guarded())
       for (const as of [undefined, 'nonsense', expired, `fh_live_${'0'.repeat(40)}`, ann.refresh_token]) {
         const answer = await send(route, { as });
-        expect([route.path, await house.codeOf(answer)]).toEqual([route.path, 'http.unauthenticated']);
+        expect([route.path, await fixture.codeOf(answer)]).toEqual([route.path, 'http.unauthenticated']);
       }
   });
 
   it('is not for end users, unless it says so', async () => {
     for (const route of guarded().filter(({ auth }) => auth !== 'user')) {
       const answer = await send(route, { as: endUser });
-      expect([route.path, await house.codeOf(answer)]).toEqual([route.path, 'http.principal_refused']);
+      expect([route.path, await fixture.codeOf(answer)]).toEqual([route.path, 'http.principal_refused']);
     }
   });
 
   it('changes nothing for a key that may only read', async () => {
     for (const route of guarded().filter(one => one.method !== 'get')) {
-      const code = await house.codeOf(await send(route, { as: readKey, send: {} }));
+      const code = await fixture.codeOf(await send(route, { as: readKey, send: {} }));
       expect([route.path, code]).toEqual([
         route.path,
         expect.stringMatching(/^http\.(scope_missing|principal_refused)$/),

@@ -10,13 +10,13 @@ import {
 } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
+  fixture = serve(engine);
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
@@ -24,13 +24,13 @@ const credentials = { email: 'ann@example.com', password };
 
 describe('the refresh cookie', () => {
   const logIn = (headers: Record<string, string> = {}) =>
-    house.call('POST', '/v1/auth/login', { send: credentials, headers });
+    fixture.call('POST', '/v1/auth/login', { send: credentials, headers });
   const refresh = (cookie: string, headers: Record<string, string> = {}) =>
-    house.call('POST', '/v1/auth/refresh', { send: {}, headers: { cookie, ...headers } });
+    fixture.call('POST', '/v1/auth/refresh', { send: {}, headers: { cookie, ...headers } });
   const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!;
 
   it('is out of reach for scripts and other sites, and not in the body', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     const answer = await logIn();
     expect(answer.headers.get('set-cookie')).toMatch(
       /^stak_refresh=fhr_[^;]+; Max-Age=2592000; Path=\/v1\/auth; HttpOnly; SameSite=Strict$/,
@@ -51,7 +51,7 @@ describe('the refresh cookie', () => {
   });
 
   it('works from our own pages and not from others', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     const cookie = cookieOf(await logIn({ origin: publicUrl }));
     for (const origin of [
       'https://evil.example',
@@ -59,15 +59,15 @@ describe('the refresh cookie', () => {
       'http://stak.example',
       `${publicUrl}.evil.example`,
     ]) {
-      expect(await house.codeOf(await refresh(cookie, { origin }))).toBe('accounts.origin_refused');
-      expect(await house.codeOf(await logIn({ origin }))).toBe('accounts.origin_refused');
+      expect(await fixture.codeOf(await refresh(cookie, { origin }))).toBe('accounts.origin_refused');
+      expect(await fixture.codeOf(await logIn({ origin }))).toBe('accounts.origin_refused');
     }
     // The name the server was called by is its own, too.
     const local = { origin: 'http://127.0.0.1:8080', host: '127.0.0.1:8080' };
     const next = await refresh(cookie, local);
     expect(next.status).toBe(200);
     // A form cannot send JSON.
-    const form = await house.call('POST', '/v1/auth/refresh', {
+    const form = await fixture.call('POST', '/v1/auth/refresh', {
       body: '{}',
       headers: { cookie: cookieOf(next), 'content-type': 'text/plain' },
     });
@@ -75,19 +75,19 @@ describe('the refresh cookie', () => {
   });
 
   it('is taken back when the session ends', async () => {
-    const { access_token } = await house.signUp('ann@example.com');
-    const answer = await house.call('POST', '/v1/auth/logout', { as: access_token });
+    const { access_token } = await fixture.signUp('ann@example.com');
+    const answer = await fixture.call('POST', '/v1/auth/logout', { as: access_token });
     expect(answer.headers.get('set-cookie')).toMatch(/^stak_refresh=; Max-Age=0;/);
   });
 });
 
 describe('signing in', () => {
   it('answers alike for a wrong password, an unknown address and an account without a password', async () => {
-    await house.signUp('ann@example.com');
-    await house.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
+    await fixture.signUp('ann@example.com');
+    await fixture.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
     const bodies = new Set<string>();
     for (const email of ['ann@example.com', 'none@example.com', 'oauth@example.com']) {
-      const answer = await house.logIn(email, 'wrong horse battery');
+      const answer = await fixture.logIn(email, 'wrong horse battery');
       expect(answer.status).toBe(401);
       const { request_id: _, ...body } = (await answer.json()) as Record<string, unknown>;
       bodies.add(JSON.stringify(body));
@@ -95,65 +95,65 @@ describe('signing in', () => {
     expect(bodies.size).toBe(1);
   });
 
-  it('tells that an address is taken, but only so often', async () => {
-    await house.signUp('ann@example.com');
-    const taken = () => house.call('POST', '/v1/auth/signup', { send: { ...credentials, name: 'Eve' } });
-    for (let i = 0; i < 20; i++) expect(await house.codeOf(await taken())).toBe('accounts.email_taken');
+  it('reveals that an address is taken, within a rate limit', async () => {
+    await fixture.signUp('ann@example.com');
+    const taken = () => fixture.call('POST', '/v1/auth/signup', { send: { ...credentials, name: 'Eve' } });
+    for (let i = 0; i < 20; i++) expect(await fixture.codeOf(await taken())).toBe('accounts.email_taken');
     expect((await taken()).status).toBe(429);
   });
 
   it('is throttled by account, from whatever addresses', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     const other = serve(engine);
     const guess = (i: number) =>
-      (i % 2 ? house : other).logIn('ann@example.com', `guess number ${i}`, { address: `192.0.2.${i}` });
+      (i % 2 ? fixture : other).logIn('ann@example.com', `guess number ${i}`, { address: `192.0.2.${i}` });
     const statuses = await Promise.all(Array.from({ length: 40 }, async (_, i) => (await guess(i)).status));
     expect(statuses.filter(status => status === 401)).toHaveLength(20);
     expect(statuses.filter(status => status === 429)).toHaveLength(20);
-    const refused = await house.logIn('ann@example.com', password, { address: '192.0.2.99' });
-    expect(await house.codeOf(refused)).toBe('accounts.too_many_attempts');
+    const refused = await fixture.logIn('ann@example.com', password, { address: '192.0.2.99' });
+    expect(await fixture.codeOf(refused)).toBe('accounts.too_many_attempts');
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(900);
-    await house.clock.advance(900_000);
-    expect((await house.logIn('ann@example.com')).status).toBe(200);
+    await fixture.clock.advance(900_000);
+    expect((await fixture.logIn('ann@example.com')).status).toBe(200);
     await other.settle();
   });
 
-  it('is not closed by strangers to someone who comes from where they came before', async () => {
-    await house.signUp('ann@example.com');
+  it('is not blocked by strangers for a person on a known network', async () => {
+    await fixture.signUp('ann@example.com');
     const home = { address: '2001:db8:1:2::5' };
-    expect((await house.logIn('ann@example.com', password, home)).status).toBe(200);
-    await house.settle();
-    const guess = (address: string) => house.logIn('ann@example.com', 'a wrong guess', { address });
+    expect((await fixture.logIn('ann@example.com', password, home)).status).toBe(200);
+    await fixture.settle();
+    const guess = (address: string) => fixture.logIn('ann@example.com', 'a wrong guess', { address });
     for (let i = 0; i <= 20; i++) await guess(`192.0.2.${i}`);
     expect((await guess('192.0.2.99')).status).toBe(429);
     // Another address of the same network.
     const nearby = { address: '2001:db8:1:2:ffff::9' };
-    expect((await house.logIn('ann@example.com', password, nearby)).status).toBe(200);
+    expect((await fixture.logIn('ann@example.com', password, nearby)).status).toBe(200);
     // Being known opens nothing to those who guess from there.
     for (let i = 0; i < 20; i++) expect((await guess(home.address)).status).toBe(401);
-    expect((await house.logIn('ann@example.com', password, home)).status).toBe(429);
+    expect((await fixture.logIn('ann@example.com', password, home)).status).toBe(429);
   });
 
   it('is throttled by address, whatever accounts it tries', async () => {
-    for (let i = 0; i < 60; i++) expect((await house.logIn(`u${i}@example.com`)).status).toBe(401);
-    expect((await house.logIn('u60@example.com')).status).toBe(429);
-    expect((await house.logIn('u60@example.com', password, { address: '192.0.2.1' })).status).toBe(401);
+    for (let i = 0; i < 60; i++) expect((await fixture.logIn(`u${i}@example.com`)).status).toBe(401);
+    expect((await fixture.logIn('u60@example.com')).status).toBe(429);
+    expect((await fixture.logIn('u60@example.com', password, { address: '192.0.2.1' })).status).toBe(401);
   });
 
   it('counts no attempt that succeeded', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     for (let i = 0; i < 30; i++) {
-      expect((await house.logIn('ann@example.com')).status).toBe(200);
-      await house.settle();
+      expect((await fixture.logIn('ann@example.com')).status).toBe(200);
+      await fixture.settle();
     }
   });
 
   it('replaces a hash of an older cost', async () => {
-    await house.signUp('ann@example.com');
-    const before = await house.users.getByEmail('ann@example.com');
+    await fixture.signUp('ann@example.com');
+    const before = await fixture.users.getByEmail('ann@example.com');
     const costlier = serve(engine, { passwordCost: { logN: 5, r: 8, p: 1 } });
     expect((await costlier.logIn('ann@example.com')).status).toBe(200);
-    const after = await house.users.getByEmail('ann@example.com');
+    const after = await fixture.users.getByEmail('ann@example.com');
     expect(before?.passwordHash).toMatch(/^\$scrypt\$ln=4,/);
     expect(after?.passwordHash).toMatch(/^\$scrypt\$ln=5,/);
     expect((await costlier.logIn('ann@example.com')).status).toBe(200);
@@ -161,26 +161,26 @@ describe('signing in', () => {
   });
 
   it('keeps fifty sessions, and drops the ones used least recently', async () => {
-    const first = await house.signUp('ann@example.com');
-    const second = (await (await house.logIn('ann@example.com')).json()) as Tokens;
-    await house.clock.advance(1000);
-    await house.refresh(first.refresh_token);
+    const first = await fixture.signUp('ann@example.com');
+    const second = (await (await fixture.logIn('ann@example.com')).json()) as Tokens;
+    await fixture.clock.advance(1000);
+    await fixture.refresh(first.refresh_token);
     for (let i = 0; i < 49; i++) {
-      expect((await house.logIn('ann@example.com')).status).toBe(200);
-      await house.settle();
+      expect((await fixture.logIn('ann@example.com')).status).toBe(200);
+      await fixture.settle();
     }
-    expect((await house.call('GET', '/v1/me', { as: second.access_token })).status).toBe(401);
-    const list = await house.call('GET', '/v1/sessions', { as: first.access_token });
+    expect((await fixture.call('GET', '/v1/me', { as: second.access_token })).status).toBe(401);
+    const list = await fixture.call('GET', '/v1/sessions', { as: first.access_token });
     expect(((await list.json()) as { data: unknown[] }).data).toHaveLength(50);
   });
 });
 
 describe('the account', () => {
   it('is edited under its ETag', async () => {
-    const { access_token: as } = await house.signUp('ann@example.com');
-    const etag = (await house.call('GET', '/v1/me', { as })).headers.get('etag')!;
+    const { access_token: as } = await fixture.signUp('ann@example.com');
+    const etag = (await fixture.call('GET', '/v1/me', { as })).headers.get('etag')!;
     const edit = (headers: Record<string, string>) =>
-      house.call('PATCH', '/v1/me', { as, send: { name: 'Anne' }, headers });
+      fixture.call('PATCH', '/v1/me', { as, send: { name: 'Anne' }, headers });
     expect(await (await edit({ 'If-Match': etag })).json()).toMatchObject({ name: 'Anne' });
     for (const old of [etag, '"v1a"', '"v99999999999999999999"', '"other"'])
       expect((await edit({ 'If-Match': old })).status).toBe(412);
@@ -188,10 +188,10 @@ describe('the account', () => {
   });
 
   it('says what it used, and what there is to have', async () => {
-    const { access_token: as } = await house.signUp('ann@example.com');
-    const { userId } = (await (await house.call('GET', '/v1/me', { as })).json()) as { userId: string };
-    await house.users.incrementUsage(userId, 7);
-    expect(await (await house.call('GET', '/v1/usage', { as })).json()).toEqual({
+    const { access_token: as } = await fixture.signUp('ann@example.com');
+    const { userId } = (await (await fixture.call('GET', '/v1/me', { as })).json()) as { userId: string };
+    await fixture.users.incrementUsage(userId, 7);
+    expect(await (await fixture.call('GET', '/v1/usage', { as })).json()).toEqual({
       usagePeriodStart: '2026-01-01',
       usageThisMonth: 7,
       plan: 'free',
@@ -199,17 +199,20 @@ describe('the account', () => {
       tenants: { used: null, limit: null },
       storage: { usedBytes: 0, limitBytes: 250_000_000, isComplete: true, services: [] },
     });
-    const { data } = (await (await house.call('GET', '/v1/plans')).json()) as { data: { plan: string }[] };
+    const { data } = (await (await fixture.call('GET', '/v1/plans')).json()) as { data: { plan: string }[] };
     expect(data.map(one => one.plan)).toEqual(['free', 'starter', 'pro', 'team']);
   });
 
   it('has a trail of who did what, when and from where', async () => {
-    const { access_token: as } = await house.signUp('ann@example.com');
-    await house.logIn('ann@example.com', 'wrong horse battery', { address: '192.0.2.66' });
-    await house.settle();
-    const made = await house.call('POST', '/v1/api-keys', { as, send: { name: 'CI', permissions: 'admin' } });
+    const { access_token: as } = await fixture.signUp('ann@example.com');
+    await fixture.logIn('ann@example.com', 'wrong horse battery', { address: '192.0.2.66' });
+    await fixture.settle();
+    const made = await fixture.call('POST', '/v1/api-keys', {
+      as,
+      send: { name: 'CI', permissions: 'admin' },
+    });
     const { key, keyId } = (await made.json()) as { key: string; keyId: string };
-    const page = (as: string, query: string) => house.call('GET', `/v1/audit?${query}`, { as });
+    const page = (as: string, query: string) => fixture.call('GET', `/v1/audit?${query}`, { as });
     const first = (await (await page(key, 'limit=2')).json()) as { data: object[]; next_cursor: string };
     expect(first.data).toMatchObject([
       { action: 'key.created', target: keyId, via: 'session', address: '203.0.113.7', detail: 'CI (admin)' },
@@ -230,7 +233,7 @@ describe('the account', () => {
     expect(await actions('to=2000-01-01T00:00:00%2B02:00')).toEqual([]);
     expect(await actions('from=2000-01-01T00:00:00Z')).toHaveLength(4);
     // Nobody goes on where somebody else stopped.
-    const bob = await house.signUp('bobby@example.com');
+    const bob = await fixture.signUp('bobby@example.com');
     expect((await page(bob.access_token, `cursor=${first.next_cursor}`)).status).toBe(400);
   });
 });

@@ -29,15 +29,15 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       statusOf,
     } = useOrganisation(open);
     let engine: Engine;
-    let house: Serving;
+    let fixture: Serving;
     let ann: Person;
     beforeEach(() => {
-      ({ engine, house, ann } = at);
+      ({ engine, fixture, ann } = at);
     });
 
     it('invites by mail, and admits the user who signs in with that address', async () => {
       const token = await invited('bob@example.com', 'viewer');
-      const look = await house.call('POST', '/v1/auth/invitation', { send: { token } });
+      const look = await fixture.call('POST', '/v1/auth/invitation', { send: { token } });
       expect(await look.json()).toMatchObject({ name: 'ann', email: 'bob@example.com', role: 'viewer' });
       const bob = await signUp('bob@example.com');
       const answer = await accept(bob, token);
@@ -47,9 +47,9 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       const there = await switched(bob);
       expect(there.account_id).toBe(ann.account_id);
       expect(await statusOf(bob)).toBe(401); // the session that asked is over
-      const me = await house.call('GET', '/v1/me', { as: there.access_token });
+      const me = await fixture.call('GET', '/v1/me', { as: there.access_token });
       expect(await me.json()).toMatchObject({ email: 'bob@example.com', emailVerified: true });
-      const mine = await house.call('GET', '/v1/organisations', { as: there.access_token });
+      const mine = await fixture.call('GET', '/v1/organisations', { as: there.access_token });
       expect(((await mine.json()) as { data: unknown[] }).data).toEqual([
         expect.objectContaining({ role: 'owner', isCurrent: false }),
         { accountId: ann.account_id, name: 'ann', role: 'viewer', isCurrent: true },
@@ -57,7 +57,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       expect((await invite(there, 'eve@example.com')).status).toBe(403);
 
       // Refreshing stays there, and so does the next sign-in.
-      const refreshed = (await (await house.refresh(there.refresh_token)).json()) as Person;
+      const refreshed = (await (await fixture.refresh(there.refresh_token)).json()) as Person;
       expect(refreshed.account_id).toBe(ann.account_id);
       expect((await logIn('bob@example.com')).account_id).toBe(ann.account_id);
     });
@@ -65,46 +65,46 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
     it('takes an invitation once, from its own address, until it expires or is withdrawn', async () => {
       const token = await invited('bob@example.com');
       const eve = await signUp('eve@example.com');
-      expect(await house.codeOf(await accept(eve, token))).toBe('accounts.invitation_elsewhere');
+      expect(await fixture.codeOf(await accept(eve, token))).toBe('accounts.invitation_elsewhere');
       const bob = await signUp('bob@example.com');
       const forged = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
-      expect(await house.codeOf(await accept(bob, forged))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await accept(bob, forged))).toBe('accounts.token_refused');
       expect((await accept(bob, token)).status).toBe(200);
       expect((await accept(bob, token)).status).toBe(200); // the answer may have got lost
-      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(2);
+      expect((await fixture.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(2);
       expect((await remove(ann, await userOf(bob))).status).toBe(204);
-      expect(await house.codeOf(await accept(bob, token))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await accept(bob, token))).toBe('accounts.token_refused');
 
       const late = await invited('carl@example.com');
       const carl = await signUp('carl@example.com');
       const withdrawn = await invited('dora@example.com');
       const dora = await signUp('dora@example.com');
-      const list = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+      const list = await fixture.call('GET', '/v1/invitations', { as: ann.access_token });
       const { data } = (await list.json()) as { data: { invitationId: string; email: string }[] };
       expect(data.map(one => one.email).sort()).toEqual(['carl@example.com', 'dora@example.com']);
       const idOf = (email: string) => data.find(one => one.email === email)!.invitationId;
       const act = (method: string, path: string) =>
-        house.call(method, `/v1/invitations/${path}`, { as: ann.access_token });
+        fixture.call(method, `/v1/invitations/${path}`, { as: ann.access_token });
       expect((await act('DELETE', idOf('dora@example.com'))).status).toBe(204);
       expect((await act('DELETE', idOf('dora@example.com'))).status).toBe(404);
-      expect(await house.codeOf(await accept(dora, withdrawn))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await accept(dora, withdrawn))).toBe('accounts.token_refused');
 
       expect((await act('POST', `${idOf('carl@example.com')}/resend`)).status).toBe(200);
       const newer = tokenIn(
-        (await house.mailsTo('carl@example.com')).findLast(one => /Join/.test(one.subject)),
+        (await fixture.mailsTo('carl@example.com')).findLast(one => /Join/.test(one.subject)),
       );
-      expect(await house.codeOf(await accept(carl, late))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await accept(carl, late))).toBe('accounts.token_refused');
       await engine.clock.advance(week);
       const again = await logIn('carl@example.com');
-      expect(await house.codeOf(await accept(again, newer))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await accept(again, newer))).toBe('accounts.token_refused');
     });
 
-    it('lets in nobody whom a member invited who may not any more', async () => {
+    it('refuses invitations from members who may no longer invite', async () => {
       const bob = await join('bob@example.com', 'admin');
       const bobId = await userOf(bob);
       const send = async (email: string, role: string) => {
         expect((await invite(bob, email, role)).status).toBe(201);
-        return tokenIn((await house.mailsTo(email)).findLast(one => one.subject.startsWith('Join')));
+        return tokenIn((await fixture.mailsTo(email)).findLast(one => one.subject.startsWith('Join')));
       };
       const [token, other] = [
         await send('eve@example.com', 'admin'),
@@ -112,36 +112,36 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       ];
       const eve = await signUp('eve@example.com');
       const fay = await signUp('fay@example.com');
-      const look = () => house.call('POST', '/v1/auth/invitation', { send: { token } });
+      const look = () => fixture.call('POST', '/v1/auth/invitation', { send: { token } });
       const pending = async () => {
-        const answer = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+        const answer = await fixture.call('GET', '/v1/invitations', { as: ann.access_token });
         return ((await answer.json()) as { data: Pending[] }).data;
       };
       expect((await look()).status).toBe(200);
       const { invitationId } = (await pending()).find(one => one.email === 'eve@example.com')!;
       expect((await change(ann, bobId, 'member')).status).toBe(204);
       expect(await pending()).toEqual([]);
-      expect(await house.codeOf(await look())).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await look())).toBe('accounts.token_refused');
       expect((await remove(ann, bobId)).status).toBe(204);
       for (const [by, given] of [
         [eve, token],
         [fay, other],
       ] as const)
-        expect(await house.codeOf(await accept(by, given))).toBe('accounts.token_refused');
+        expect(await fixture.codeOf(await accept(by, given))).toBe('accounts.token_refused');
 
       // Another one who may takes it over by sending it again.
-      const resent = await house.call('POST', `/v1/invitations/${invitationId}/resend`, {
+      const resent = await fixture.call('POST', `/v1/invitations/${invitationId}/resend`, {
         as: ann.access_token,
       });
       expect(resent.status).toBe(200);
       const newer = tokenIn(
-        (await house.mailsTo('eve@example.com')).findLast(one => one.subject.startsWith('Join')),
+        (await fixture.mailsTo('eve@example.com')).findLast(one => one.subject.startsWith('Join')),
       );
       expect((await accept(eve, newer)).status).toBe(200);
       expect(await members()).toEqual({ 'ann@example.com': 'owner', 'eve@example.com': 'admin' });
     });
 
-    it('lets in as many as there are seats, however many come at once', async () => {
+    it('admits as many as there are seats, however many accept at once', async () => {
       const small = [serve(engine, { defaultPlan: 'free' }), serve(engine, { defaultPlan: 'free' })];
       const invitees = times(6).map(i => `invitee${i}@example.com`);
       const tokens = await Promise.all(invitees.map(email => invited(email)));
@@ -149,7 +149,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       for (const email of invitees) people.push(await signUp(email));
       const answers = await Promise.all(people.map((one, i) => accept(one, tokens[i]!, small[i % 2])));
       const codes = await Promise.all(
-        answers.map(async one => (one.status === 200 ? 'in' : house.codeOf(one))),
+        answers.map(async one => (one.status === 200 ? 'in' : fixture.codeOf(one))),
       );
       expect(codes.filter(one => one === 'in').length).toBeLessThanOrEqual(2);
       // A caller that hit so many conflicts that the store gave up tries again.
@@ -158,8 +158,8 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
           codes[i] = (await accept(people[i]!, tokens[i]!, small[0])).ok ? 'in' : 'no';
       expect(codes.filter(one => one === 'in')).toHaveLength(2);
       expect(Object.keys(await members())).toHaveLength(3);
-      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(3);
-      expect(await house.codeOf(await invite(ann, 'more@example.com', 'member', small[0]))).toBe(
+      expect((await fixture.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(3);
+      expect(await fixture.codeOf(await invite(ann, 'more@example.com', 'member', small[0]))).toBe(
         'accounts.seats_taken',
       );
     });
@@ -176,7 +176,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       };
       for (const i of times(invitationsPending - 3)) {
         const invitationId = `inv_${String(i).padStart(24, '0')}`;
-        await house.store.put(invitation, { ...waiting, invitationId, email: `waits${i}@example.com` });
+        await fixture.store.put(invitation, { ...waiting, invitationId, email: `waits${i}@example.com` });
       }
       const flaky = (seed: number) => {
         const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(seed) });
@@ -186,7 +186,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       const send = async (i: number): Promise<string> => {
         for (;;) {
           const answer = await invite(ann, `invitee${i}@example.com`, 'member', servers[i % 2]);
-          if (answer.status < 500) return answer.ok ? 'sent' : house.codeOf(answer);
+          if (answer.status < 500) return answer.ok ? 'sent' : fixture.codeOf(answer);
         }
       };
       const sent = await Promise.all(times(9).map(send));
@@ -194,7 +194,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
         ...times(6).map(() => 'accounts.too_many_invitations'),
         ...times(3).map(() => 'sent'),
       ]);
-      const list = await house.call('GET', '/v1/invitations', { as: ann.access_token });
+      const list = await fixture.call('GET', '/v1/invitations', { as: ann.access_token });
       expect(((await list.json()) as { data: unknown[] }).data).toHaveLength(invitationsPending);
       // One that waits already is replaced, and one that expires makes room.
       const again = sent.indexOf('sent');
@@ -215,10 +215,10 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
         for (let again = 0; again < 20 && answer.status >= 500; again++)
           answer = await accept(invitee, token, flaky);
         expect(answer.status, await answer.clone().text()).toBe(200);
-        const joined = await house.store.get(member, { accountId: ann.account_id, userId });
+        const joined = await fixture.store.get(member, { accountId: ann.account_id, userId });
         expect(joined?.role).toBe('member');
       }
-      expect((await house.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(7);
+      expect((await fixture.store.get(organisation, { accountId: ann.account_id }))?.members).toBe(7);
     });
   });
 }

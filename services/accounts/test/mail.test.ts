@@ -18,13 +18,13 @@ import {
 } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
+  fixture = serve(engine);
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
@@ -34,7 +34,7 @@ const withMailer = (mailer: Mailer, change: Partial<Parameters<typeof serve>[1]>
 const never = new AbortController().signal;
 const forgot = (by: Serving, email: string, address = '192.0.2.1') =>
   by.call('POST', '/v1/auth/password-reset', { send: { email }, address });
-const waiting = async () => (await house.store.query(mailsDue, {})).items;
+const waiting = async () => (await fixture.store.query(mailsDue, {})).items;
 
 describe('the outbox', () => {
   it('waits while the mail server is down, and sends when it is back', async () => {
@@ -103,10 +103,10 @@ describe('the outbox', () => {
     expect(tried).toBeGreaterThan(8);
     expect(tried).toBeLessThan(20);
     expect(await waiting()).toEqual([]);
-    expect(await house.store.get(outgoingMail, { userId, mailId })).toBeUndefined();
+    expect(await fixture.store.get(outgoingMail, { userId, mailId })).toBeUndefined();
   });
 
-  it('does not try again what was refused for good', async () => {
+  it('does not retry a permanent refusal', async () => {
     let tried = 0;
     const server = withMailer({
       async send() {
@@ -122,7 +122,7 @@ describe('the outbox', () => {
       await engine.clock.advance(3_600_000);
     }
     expect(tried).toBe(1);
-    const kept = await house.store.get(outgoingMail, { userId, mailId });
+    const kept = await fixture.store.get(outgoingMail, { userId, mailId });
     expect(kept).toMatchObject({ failure: '550 No such user here' });
     expect(kept).not.toHaveProperty('sealedToken');
     expect(server.lines.join()).toContain('a mail was given up');
@@ -137,7 +137,7 @@ describe('the outbox', () => {
     await stuck.signUp('ann@example.com');
     void stuck.sendMails(never);
     await expect.poll(async () => (await waiting())[0]?.owner).toBeDefined();
-    expect(await house.mailsTo('ann@example.com')).toEqual([]); // claimed, so nobody else sends it
+    expect(await fixture.mailsTo('ann@example.com')).toEqual([]); // claimed, so nobody else sends it
 
     const { mailer, sent } = openMailbox();
     const alive = withMailer(mailer, { owners: owners.as('alive') });
@@ -152,7 +152,7 @@ describe('the outbox', () => {
     void stuck.sendMails(never);
     await expect.poll(async () => (await waiting())[0]?.owner).toBeDefined();
     await engine.clock.advance(120_000);
-    expect(await house.mailsTo('bobby@example.com')).toHaveLength(1); // elsewhere, when its lease is over
+    expect(await fixture.mailsTo('bobby@example.com')).toHaveLength(1); // elsewhere, when its lease is over
   });
 
   it('loses nothing and forgets nothing when answers of the store get lost', async () => {
@@ -170,9 +170,9 @@ describe('the outbox', () => {
   });
 
   it('writes no mail of a sign-up that is refused', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     const before = (await waiting()).length;
-    await house.call('POST', '/v1/auth/signup', {
+    await fixture.call('POST', '/v1/auth/signup', {
       send: { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Eve' },
     });
     expect(await waiting()).toHaveLength(before);
@@ -180,15 +180,15 @@ describe('the outbox', () => {
 
   it('takes names as text, whatever they hold', async () => {
     const name = '<b>Ann</b> "><script>alert(1)</script>';
-    await house.signUp('ann@example.com', { name });
-    await house.mailsTo('ann@example.com');
-    const { userId } = (await house.users.getByEmail('ann@example.com'))!;
-    await house.users.update(userId, { emailVerified: true });
-    await forgot(house, 'ann@example.com');
-    const [mail] = await house.mailsTo('ann@example.com');
+    await fixture.signUp('ann@example.com', { name });
+    await fixture.mailsTo('ann@example.com');
+    const { userId } = (await fixture.users.getByEmail('ann@example.com'))!;
+    await fixture.users.update(userId, { emailVerified: true });
+    await forgot(fixture, 'ann@example.com');
+    const [mail] = await fixture.mailsTo('ann@example.com');
     expect(mail?.html).not.toContain('<script');
     expect(mail?.text).toContain(`Hello ${name},`);
-    const lines = await house.call('POST', '/v1/auth/signup', {
+    const lines = await fixture.call('POST', '/v1/auth/signup', {
       send: {
         email: 'eve@example.com',
         password: 'seven green umbrellas',
@@ -201,24 +201,27 @@ describe('the outbox', () => {
 
 // A stranger signs up with somebody else's address, and chooses the name.
 describe('a name', () => {
-  it('is in no mail to an address that nobody has shown to be theirs', async () => {
+  it('is in no mail to an unverified address', async () => {
     const name = 'You won, see evil.example';
-    const { access_token: as } = await house.signUp('victim@example.com', { name });
+    const { access_token: as } = await fixture.signUp('victim@example.com', { name });
     const change = (email: string) =>
-      house.call('POST', '/v1/me/email', { as, send: { email, password }, address: '192.0.2.9' });
-    await house.call('POST', '/v1/me/verification', { as });
-    await forgot(house, 'victim@example.com');
+      fixture.call('POST', '/v1/me/email', { as, send: { email, password }, address: '192.0.2.9' });
+    await fixture.call('POST', '/v1/me/verification', { as });
+    await forgot(fixture, 'victim@example.com');
     const headers = { 'user-agent': 'Cheap watches at evil.example' };
-    await house.logIn('victim@example.com', undefined, { address: '192.0.2.77', headers });
-    await house.call('POST', '/v1/invitations', { as, send: { email: 'other@example.com', role: 'member' } });
+    await fixture.logIn('victim@example.com', undefined, { address: '192.0.2.77', headers });
+    await fixture.call('POST', '/v1/invitations', {
+      as,
+      send: { email: 'other@example.com', role: 'member' },
+    });
     expect((await change('other@example.com')).status).toBe(202);
-    await house.call('POST', '/v1/me/password', {
+    await fixture.call('POST', '/v1/me/password', {
       as,
       send: { currentPassword: password, newPassword: 'seven green umbrellas' },
     });
     const mails = [
-      ...(await house.mailsTo('victim@example.com')),
-      ...(await house.mailsTo('other@example.com')),
+      ...(await fixture.mailsTo('victim@example.com')),
+      ...(await fixture.mailsTo('other@example.com')),
     ];
     const subjects = mails.map(({ subject }) => subject);
     for (const part of ['Verify', 'Reset', 'New sign-in', 'Confirm your new', 'password was changed', 'Join'])
@@ -239,15 +242,15 @@ describe('a name', () => {
     ];
     for (const [i, name] of names.entries()) {
       const email = `ann${i}@example.com`;
-      const { access_token: as } = await house.signUp(email, { name });
-      const { userId } = (await house.users.getByEmail(email))!;
-      await house.users.update(userId, { emailVerified: true });
-      await house.call('PATCH', '/v1/organisation', { as, send: { name } });
-      await house.call('POST', '/v1/invitations', {
+      const { access_token: as } = await fixture.signUp(email, { name });
+      const { userId } = (await fixture.users.getByEmail(email))!;
+      await fixture.users.update(userId, { emailVerified: true });
+      await fixture.call('PATCH', '/v1/organisation', { as, send: { name } });
+      await fixture.call('POST', '/v1/invitations', {
         as,
         send: { email: `new${i}@example.com`, role: 'member' },
       });
-      const [mail] = await house.mailsTo(`new${i}@example.com`);
+      const [mail] = await fixture.mailsTo(`new${i}@example.com`);
       const { subject = '', text = '', html = '' } = mail ?? {};
       expect(subject.length).toBeLessThan(120);
       expect(subject).toMatch(/^Join .*(?:evil|Ann)/);
@@ -255,11 +258,11 @@ describe('a name', () => {
         expect(part.replaceAll(publicUrl, '')).not.toMatch(/evil[.\u3002]example|:\/\/|@evil|mailto:ann/);
     }
     // What nobody would take for a link stays as it is.
-    const { access_token: as } = await house.signUp('bo@example.com', { name: 'Dr. Bo O’Neil, 2/3 Ltd.' });
-    const { userId } = (await house.users.getByEmail('bo@example.com'))!;
-    await house.users.update(userId, { emailVerified: true });
-    await house.call('POST', '/v1/invitations', { as, send: { email: 'new@example.com', role: 'member' } });
-    const [mail] = await house.mailsTo('new@example.com');
+    const { access_token: as } = await fixture.signUp('bo@example.com', { name: 'Dr. Bo O’Neil, 2/3 Ltd.' });
+    const { userId } = (await fixture.users.getByEmail('bo@example.com'))!;
+    await fixture.users.update(userId, { emailVerified: true });
+    await fixture.call('POST', '/v1/invitations', { as, send: { email: 'new@example.com', role: 'member' } });
+    const [mail] = await fixture.mailsTo('new@example.com');
     expect(mail?.subject).toBe('Join Dr. Bo O’Neil, 2/3 Ltd. on Stak');
   });
 });
@@ -267,36 +270,36 @@ describe('a name', () => {
 describe('a sign-in', () => {
   const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0' };
   const logIn = (address: string, headers: Record<string, string> = firefox) =>
-    house.logIn('ann@example.com', undefined, { address, headers });
+    fixture.logIn('ann@example.com', undefined, { address, headers });
 
-  it('from a device or a network that is new is told to its owner, once', async () => {
-    await house.signUp('ann@example.com');
-    const { userId } = (await house.users.getByEmail('ann@example.com'))!;
-    await house.users.update(userId, { emailVerified: true });
-    await house.mailsTo('ann@example.com');
+  it('from a new device or network is mailed to its owner, once', async () => {
+    await fixture.signUp('ann@example.com');
+    const { userId } = (await fixture.users.getByEmail('ann@example.com'))!;
+    await fixture.users.update(userId, { emailVerified: true });
+    await fixture.mailsTo('ann@example.com');
     expect((await logIn('192.0.2.1')).status).toBe(200);
-    const [mail, ...more] = await house.mailsTo('ann@example.com');
+    const [mail, ...more] = await fixture.mailsTo('ann@example.com');
     expect(mail?.subject).toBe('New sign-in to Stak');
     expect(mail?.text).toContain('Firefox on Linux from 192.0.2.1');
     expect(more).toEqual([]);
-    await house.settle();
+    await fixture.settle();
     await logIn('192.0.2.1');
     await logIn('192.0.2.1', { 'user-agent': firefox['user-agent'].replace('130', '131') });
-    expect(await house.mailsTo('ann@example.com')).toEqual([]);
+    expect(await fixture.mailsTo('ann@example.com')).toEqual([]);
     await logIn('192.0.2.1', { 'user-agent': 'stak on laptop' });
-    expect((await house.mailsTo('ann@example.com'))[0]?.text).toContain('stak on laptop');
+    expect((await fixture.mailsTo('ann@example.com'))[0]?.text).toContain('stak on laptop');
     // Nobody hears of an attempt that failed.
-    await house.logIn('ann@example.com', 'a wrong guess', { address: '192.0.2.200' });
-    expect(await house.mailsTo('ann@example.com')).toEqual([]);
+    await fixture.logIn('ann@example.com', 'a wrong guess', { address: '192.0.2.200' });
+    expect(await fixture.mailsTo('ann@example.com')).toEqual([]);
   });
 });
 
 it('an invitation costs the same, whether or not the address has an account', async () => {
-  const { access_token: as } = await house.signUp('ann@example.com');
-  await house.signUp('bob@example.com');
+  const { access_token: as } = await fixture.signUp('ann@example.com');
+  await fixture.signUp('bob@example.com');
   // Where others wait already, their senders are looked at, for every address alike.
   const first = { email: 'first@example.com', role: 'member' };
-  expect((await house.call('POST', '/v1/invitations', { as, send: first })).status).toBe(201);
+  expect((await fixture.call('POST', '/v1/invitations', { as, send: first })).status).toBe(201);
   const seen = new Set<string>();
   for (const email of ['bob@example.com', 'none@example.com']) {
     const { client, operations } = watchClient(engine.client);
@@ -310,8 +313,8 @@ it('an invitation costs the same, whether or not the address has an account', as
 
 describe('a request for a reset', () => {
   it('looks the same and costs the same, whether or not the address has an account', async () => {
-    await house.signUp('ann@example.com');
-    await house.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
+    await fixture.signUp('ann@example.com');
+    await fixture.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
     const seen = new Set<string>();
     for (const email of ['ann@example.com', 'none@example.com', 'oauth@example.com']) {
       const { client, operations } = watchClient(engine.client);
@@ -321,31 +324,33 @@ describe('a request for a reset', () => {
       seen.add(JSON.stringify([answer.status, headers, await answer.text(), operations]));
     }
     expect(seen.size).toBe(1);
-    await house.mailsTo('ann@example.com');
-    expect(await house.mailsTo('none@example.com')).toEqual([]);
+    await fixture.mailsTo('ann@example.com');
+    expect(await fixture.mailsTo('none@example.com')).toEqual([]);
     expect(await waiting()).toEqual([]);
   });
 
   it('is limited by the address it is for, and by the caller, alike for all', async () => {
-    await house.signUp('ann@example.com');
+    await fixture.signUp('ann@example.com');
     for (const email of ['ann@example.com', 'none@example.com']) {
-      for (let i = 0; i < 5; i++) expect((await forgot(house, email, `192.0.2.${i}`)).status).toBe(202);
-      expect(await house.codeOf(await forgot(house, email, '192.0.2.9'))).toBe('accounts.too_many_attempts');
+      for (let i = 0; i < 5; i++) expect((await forgot(fixture, email, `192.0.2.${i}`)).status).toBe(202);
+      expect(await fixture.codeOf(await forgot(fixture, email, '192.0.2.9'))).toBe(
+        'accounts.too_many_attempts',
+      );
     }
     for (let i = 0; i < 20; i++)
-      expect((await forgot(house, `u${i}@example.com`, '198.51.100.1')).status).toBe(202);
-    expect((await forgot(house, 'u20@example.com', '198.51.100.1')).status).toBe(429);
+      expect((await forgot(fixture, `u${i}@example.com`, '198.51.100.1')).status).toBe(202);
+    expect((await forgot(fixture, 'u20@example.com', '198.51.100.1')).status).toBe(429);
   });
 
-  it('comes from our own pages or from programs, and from no other site', async () => {
+  it('is accepted from our own pages and from programs, but from no other site', async () => {
     const send = { email: 'ann@example.com' };
     const headers = { origin: 'https://evil.example' };
-    const foreign = await house.call('POST', '/v1/auth/password-reset', { send, headers });
-    expect(await house.codeOf(foreign)).toBe('accounts.origin_refused');
+    const foreign = await fixture.call('POST', '/v1/auth/password-reset', { send, headers });
+    expect(await fixture.codeOf(foreign)).toBe('accounts.origin_refused');
     const finish = { token: 'x', newPassword: 'seven green umbrellas' };
-    const other = await house.call('POST', '/v1/auth/password-reset/finish', { send: finish, headers });
-    expect(await house.codeOf(other)).toBe('accounts.origin_refused');
-    const form = await house.call('POST', '/v1/auth/password-reset', {
+    const other = await fixture.call('POST', '/v1/auth/password-reset/finish', { send: finish, headers });
+    expect(await fixture.codeOf(other)).toBe('accounts.origin_refused');
+    const form = await fixture.call('POST', '/v1/auth/password-reset', {
       body: 'email=ann@example.com',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });

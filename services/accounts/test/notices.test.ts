@@ -13,13 +13,13 @@ const never = new AbortController().signal;
 const brand = { name: 'Stak', color: '#0f766e', url: publicUrl };
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
+  fixture = serve(engine);
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
@@ -27,19 +27,19 @@ type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
 async function addPerson(email: string, change: { emailVerified?: boolean } = {}): Promise<string> {
   const person = { email, name: email.split('@')[0]!, emailVerified: true, ...change };
-  return (await house.users.create(person)).userId;
+  return (await fixture.users.create(person)).userId;
 }
 // An organisation with a member of each role, and where their mails go.
 async function addOrganisation(): Promise<string> {
   const accountId = await addPerson('owner@example.com');
   const owner = { accountId, userId: accountId, role: 'owner' as const, joinedAt: 'then' };
-  await house.store.put(member, owner);
+  await fixture.store.put(member, owner);
   for (const role of ['admin', 'member', 'viewer'] as const) await addMember(accountId, role);
   return accountId;
 }
 async function addMember(accountId: string, role: Role, email = `${role}@example.com`): Promise<void> {
   const userId = await addPerson(email);
-  await house.store.put(member, { accountId, userId, role, joinedAt: 'then' });
+  await fixture.store.put(member, { accountId, userId, role, joinedAt: 'then' });
 }
 
 const limit = { key: 'limits.events.2026-03.5000.80', title: '80 % are used', body: 'Of 5,000 events.' };
@@ -56,7 +56,7 @@ async function tellFailing(by: Serving, accountId: string, key: string): Promise
 }
 
 // Everything that is due, by whom it went to.
-async function mails(by: Serving = house): Promise<Record<string, Mail[]>> {
+async function mails(by: Serving = fixture): Promise<Record<string, Mail[]>> {
   const found: [string, Mail[]][] = [];
   for (const email of everyone) {
     const sent = await by.mailsTo(email);
@@ -69,15 +69,17 @@ const counts = async (by?: Serving) =>
 const unsubscribeUrl = (mail: Mail): string => mail.unsubscribeUrl!.slice(publicUrl.length);
 
 describe('a limit of the plan', () => {
-  it('is mailed once to those who can act, by however many processes it is told', async () => {
+  it('is mailed once to those who can act, however many processes report it', async () => {
     const accountId = await addOrganisation();
     const other = serve(engine);
-    await Promise.all([house, other, house, other].map(one => one.notices.limitReached(accountId, limit)));
+    await Promise.all(
+      [fixture, other, fixture, other].map(one => one.notices.limitReached(accountId, limit)),
+    );
     expect(await counts()).toEqual({ owner: 1, admin: 1 });
-    await house.notices.limitReached(accountId, limit);
+    await fixture.notices.limitReached(accountId, limit);
     await other.notices.limitReached(accountId, limit);
     expect(await counts()).toEqual({});
-    await house.notices.limitReached(accountId, { ...limit, key: 'limits.events.2026-03.5000.100' });
+    await fixture.notices.limitReached(accountId, { ...limit, key: 'limits.events.2026-03.5000.100' });
     expect(await counts()).toEqual({ owner: 1, admin: 1 });
   });
 
@@ -112,17 +114,17 @@ describe('a limit of the plan', () => {
     const accountId = await addOrganisation();
     const people = Array.from({ length: 60 }, (_, i) => `admin${i}@example.com`);
     for (const email of people) await addMember(accountId, 'admin', email);
-    await house.notices.limitReached(accountId, limit);
-    for (const email of people) expect(await house.mailsTo(email), email).toHaveLength(1);
+    await fixture.notices.limitReached(accountId, limit);
+    for (const email of people) expect(await fixture.mailsTo(email), email).toHaveLength(1);
     expect(await counts()).toEqual({ owner: 1, admin: 1 });
   });
 
-  it('goes to no address that nobody has shown to be theirs, nor to those who are gone', async () => {
+  it('is sent neither to unverified addresses nor to deleted members', async () => {
     const accountId = await addPerson('owner@example.com', { emailVerified: false });
-    await house.notices.limitReached(accountId, limit);
+    await fixture.notices.limitReached(accountId, limit);
     expect(await counts()).toEqual({});
-    await house.users.update(accountId, { emailVerified: true, disabledAt: 'then' });
-    await house.notices.limitReached(accountId, { ...limit, key: 'another' });
+    await fixture.users.update(accountId, { emailVerified: true, disabledAt: 'then' });
+    await fixture.notices.limitReached(accountId, { ...limit, key: 'another' });
     expect(await counts()).toEqual({});
   });
 
@@ -131,18 +133,21 @@ describe('a limit of the plan', () => {
     const quiet = serve(engine, { mail: undefined });
     await quiet.notices.limitReached(accountId, limit);
     await quiet.notices.deliveriesFail(accountId, failing('a'));
-    expect((await house.store.query(mailsDue, {})).items).toEqual([]);
+    expect((await fixture.store.query(mailsDue, {})).items).toEqual([]);
     expect(
-      await house.store.get(mailedNotice, { accountId, noticeKey: limit.key }, { consistent: true }),
+      await fixture.store.get(mailedNotice, { accountId, noticeKey: limit.key }, { consistent: true }),
     ).toBeUndefined();
   });
 });
 
 describe('failing deliveries', () => {
-  it('come as one mail after a minute, and the next ones an hour later', async () => {
+  it('are sent as one mail after a minute, and the next ones an hour later', async () => {
     const accountId = await addOrganisation();
     const other = serve(engine);
-    await house.notices.deliveriesFail(accountId, failing('14.conn_1.breaker_opened', 'Shop, One: breaker'));
+    await fixture.notices.deliveriesFail(
+      accountId,
+      failing('14.conn_1.breaker_opened', 'Shop, One: breaker'),
+    );
     await other.notices.deliveriesFail(accountId, failing('14.conn_2.breaker_opened', 'Shop, Two: breaker'));
     expect(await counts()).toEqual({});
     await engine.clock.advance(minute);
@@ -154,7 +159,7 @@ describe('failing deliveries', () => {
     expect(mail?.text).toContain('• Shop, Two: breaker');
 
     await engine.clock.advance(5 * minute);
-    await house.notices.deliveriesFail(
+    await fixture.notices.deliveriesFail(
       accountId,
       failing('14.conn_3.delivery_failed', 'Shop, Three: failed'),
     );
@@ -171,9 +176,9 @@ describe('failing deliveries', () => {
     expect(await counts()).toEqual({});
   });
 
-  it('are told once, however often and wherever their record comes again', async () => {
+  it('are mailed once, however often and wherever their record is repeated', async () => {
     const accountId = await addPerson('owner@example.com');
-    const servers = [house, serve(engine), serve(engine)];
+    const servers = [fixture, serve(engine), serve(engine)];
     const keys = Array.from({ length: 8 }, (_, i) => `14.conn_${i}.breaker_opened`);
     await Promise.all(keys.flatMap(key => servers.map(one => tellFailing(one, accountId, key))));
     await engine.clock.advance(minute);
@@ -185,7 +190,7 @@ describe('failing deliveries', () => {
     expect(await counts()).toEqual({});
   });
 
-  it('are all told, and once, when answers of the store get lost', async () => {
+  it('are all mailed, once, when responses of the store are lost', async () => {
     const accountId = await addPerson('owner@example.com');
     const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(11) });
     const lossy = serve({ ...engine, client });
@@ -204,19 +209,19 @@ describe('failing deliveries', () => {
 
   it('are counted when they are too many for a mail', async () => {
     const accountId = await addPerson('owner@example.com');
-    for (let i = 0; i < 23; i++) await house.notices.deliveriesFail(accountId, failing(`key${i}`));
+    for (let i = 0; i < 23; i++) await fixture.notices.deliveriesFail(accountId, failing(`key${i}`));
     await engine.clock.advance(minute);
     const { owner } = await mails();
     expect(owner![0]!.text).toContain('And 3 more.');
   });
 
-  it('are told again when the mail before was lost', async () => {
+  it('are mailed again when the previous mail was lost', async () => {
     const accountId = await addPerson('owner@example.com');
-    await house.notices.deliveriesFail(accountId, failing('first'));
-    const [request] = (await house.store.query(mailsDue, {})).items;
-    await house.store.delete(outgoingMail, { userId: accountId, mailId: request!.mailId });
+    await fixture.notices.deliveriesFail(accountId, failing('first'));
+    const [request] = (await fixture.store.query(mailsDue, {})).items;
+    await fixture.store.delete(outgoingMail, { userId: accountId, mailId: request!.mailId });
     await engine.clock.advance(7 * 60 * minute);
-    await house.notices.deliveriesFail(accountId, failing('second'));
+    await fixture.notices.deliveriesFail(accountId, failing('second'));
     await engine.clock.advance(minute);
     const { owner } = await mails();
     expect(owner![0]!.text).toContain('first failed');
@@ -225,47 +230,47 @@ describe('failing deliveries', () => {
 });
 
 describe('the link that stops mails', () => {
-  it('asks when it is opened, and stops one kind for one person when it is sent', async () => {
+  it('asks for confirmation when opened, and unsubscribes one person from one topic when sent', async () => {
     const accountId = await addOrganisation();
-    await house.notices.deliveriesFail(accountId, failing('one'));
+    await fixture.notices.deliveriesFail(accountId, failing('one'));
     await engine.clock.advance(minute);
     const { member: toMember } = await mails();
     const url = unsubscribeUrl(toMember![0]!);
-    const shown = await house.call('GET', url);
+    const shown = await fixture.call('GET', url);
     expect(shown.headers.get('content-type')).toContain('text/html');
     expect(await shown.text()).toContain('<form method="post">');
-    await house.notices.deliveriesFail(accountId, failing('two'));
+    await fixture.notices.deliveriesFail(accountId, failing('two'));
     await engine.clock.advance(60 * minute);
     expect(await counts()).toEqual({ owner: 1, admin: 1, member: 1 }); // opening it changed nothing
 
     for (let i = 0; i < 2; i++)
-      expect((await house.call('POST', url, { body: 'List-Unsubscribe=One-Click' })).status).toBe(200);
-    await house.notices.deliveriesFail(accountId, failing('three'));
+      expect((await fixture.call('POST', url, { body: 'List-Unsubscribe=One-Click' })).status).toBe(200);
+    await fixture.notices.deliveriesFail(accountId, failing('three'));
     await engine.clock.advance(60 * minute);
     expect(await counts()).toEqual({ owner: 1, admin: 1 });
     const trail = [];
-    const memberId = (await house.users.getByEmail('member@example.com'))!.userId;
-    for await (const { action, via } of house.audit.all(memberId)) trail.push([action, via]);
+    const memberId = (await fixture.users.getByEmail('member@example.com'))!.userId;
+    for await (const { action, via } of fixture.audit.all(memberId)) trail.push([action, via]);
     expect(trail).toEqual([['account.changed', 'mail']]);
   });
 
   it('is refused when it is not ours, and says where to go', async () => {
     for (const token of ['invented', 's1.test.AAAA']) {
-      const answer = await house.call('POST', `/v1/mail/unsubscribe?token=${token}`, { body: 'x' });
+      const answer = await fixture.call('POST', `/v1/mail/unsubscribe?token=${token}`, { body: 'x' });
       expect(await answer.text()).toContain('does not work any more');
     }
   });
 
   it('is not the only way: people choose their mails in their account', async () => {
-    const { access_token } = await house.signUp('owner@example.com');
+    const { access_token } = await fixture.signUp('owner@example.com');
     const me = async () =>
-      ((await (await house.call('GET', '/v1/me', { as: access_token })).json()) as { mails: object }).mails;
+      ((await (await fixture.call('GET', '/v1/me', { as: access_token })).json()) as { mails: object }).mails;
     expect(await me()).toEqual({ deliveries: true, limits: true });
     const send = { mails: { limits: false } };
-    const changed = await house.call('PATCH', '/v1/me', { as: access_token, send });
+    const changed = await fixture.call('PATCH', '/v1/me', { as: access_token, send });
     expect(await changed.json()).toMatchObject({ name: 'Ann', mails: { deliveries: true, limits: false } });
     const both = { name: 'Anna', mails: { limits: true, deliveries: false } };
-    await house.call('PATCH', '/v1/me', { as: access_token, send: both });
+    await fixture.call('PATCH', '/v1/me', { as: access_token, send: both });
     expect(await me()).toEqual({ deliveries: false, limits: true });
   });
 });

@@ -3,15 +3,15 @@ import { callback, challengeOf, createApps, errorOf, form, type Query, resource 
 import { type Engine, openEmbedded, publicUrl, type Serving, serve } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 let apps: ReturnType<typeof createApps>;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine, { defaultPlan: 'selfhosted' });
-  apps = createApps(house);
+  fixture = serve(engine, { defaultPlan: 'selfhosted' });
+  apps = createApps(fixture);
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
@@ -40,7 +40,7 @@ describe('asking for access', () => {
       expect(await apps.authorize({ ...query, redirect_uri })).toBe('accounts.app_redirect_refused');
     for (const client_id of ['app_none', `app_${'A'.repeat(22)}`, '', 'CLIENT#x'])
       expect(await apps.authorize({ ...query, client_id })).toBe('accounts.app_unknown');
-    const twice = await house.call(
+    const twice = await fixture.call(
       'GET',
       `/v1/oauth/authorize?${new URLSearchParams(query)}&redirect_uri=https%3A%2F%2Fevil.example`,
     );
@@ -93,11 +93,11 @@ describe('the decision', () => {
     const nobody = { as: '', accountId: ann.accountId };
     expect((await apps.deciding(nobody, request)).status).toBe(401);
     for (const origin of ['https://app.example', 'https://evil.example', 'null'])
-      expect(await house.codeOf(await apps.deciding(ann, request, {}, { origin }))).toBe(
+      expect(await fixture.codeOf(await apps.deciding(ann, request, {}, { origin }))).toBe(
         'accounts.origin_refused',
       );
     // Neither a key nor another app decides for a person.
-    const made = await house.call('POST', '/v1/api-keys', {
+    const made = await fixture.call('POST', '/v1/api-keys', {
       as: ann.as,
       send: { name: 'k', permissions: 'admin' },
     });
@@ -112,8 +112,8 @@ describe('the decision', () => {
     const ann = await apps.signedUp('ann@example.com');
     const { request } = await apps.ask();
     for (const other of ['nothing', `${request}x`, request.slice(0, -4), request.replace('s1.', 's2.')])
-      expect(await house.codeOf(await apps.deciding(ann, other))).toBe('accounts.app_request_expired');
-    expect(await house.codeOf(await apps.deciding(ann, request, { accountId: 'usr_other' }))).toBe(
+      expect(await fixture.codeOf(await apps.deciding(ann, other))).toBe('accounts.app_request_expired');
+    expect(await fixture.codeOf(await apps.deciding(ann, request, { accountId: 'usr_other' }))).toBe(
       'accounts.changed',
     );
     expect((await apps.deciding(ann, request, { scope: 'admin' })).status).toBe(400);
@@ -124,8 +124,8 @@ describe('the decision', () => {
       state: 'a state',
       iss: publicUrl,
     });
-    await house.clock.advance(10 * 60_000);
-    expect(await house.codeOf(await apps.deciding(ann, request))).toBe('accounts.app_request_expired');
+    await fixture.clock.advance(10 * 60_000);
+    expect(await fixture.codeOf(await apps.deciding(ann, request))).toBe('accounts.app_request_expired');
   });
 });
 
@@ -182,7 +182,7 @@ describe('registering', () => {
     const [used, unused] = [await apps.register(), await apps.register()];
     const { request } = await apps.ask({ client_id: used });
     await apps.approve(ann, request);
-    await house.clock.advance(24 * 3600_000);
+    await fixture.clock.advance(24 * 3600_000);
     const query = { redirect_uri: callback, response_type: 'token' };
     expect(await apps.authorize({ ...query, client_id: unused })).toBe('accounts.app_unknown');
     expect(await apps.authorize({ ...query, client_id: used })).toBeInstanceOf(URL);
@@ -190,7 +190,7 @@ describe('registering', () => {
 });
 
 it('is described as the standards say', async () => {
-  const read = async (path: string) => (await house.call('GET', path)).json();
+  const read = async (path: string) => (await fixture.call('GET', path)).json();
   expect(await read('/.well-known/oauth-protected-resource/mcp')).toMatchObject({
     resource,
     authorization_servers: [publicUrl],
@@ -208,7 +208,7 @@ it('is described as the standards say', async () => {
 
 it('forms have each field once, and say that they are forms', async () => {
   const post = (body: string, headers: Record<string, string>) =>
-    house.call('POST', '/v1/oauth/token', { body, headers });
+    fixture.call('POST', '/v1/oauth/token', { body, headers });
   for (const answer of [
     await post('client_id=a&client_id=b&grant_type=refresh_token', form),
     await post('{"client_id": "a"}', { 'content-type': 'application/json' }),

@@ -12,23 +12,23 @@ import {
 import { type Engine, openEmbedded, password, publicUrl, type Serving, serve } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 let apps: ReturnType<typeof createApps>;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine, { defaultPlan: 'selfhosted' });
-  apps = createApps(house);
+  fixture = serve(engine, { defaultPlan: 'selfhosted' });
+  apps = createApps(fixture);
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
-describe('an app that a person lets in', () => {
-  it('gets tokens that are good for /mcp, and for nothing else', async () => {
+describe('an app that a person approves', () => {
+  it('gets tokens that are valid for /mcp only', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const asked = await apps.ask();
-    const shown = await house.call('POST', '/v1/apps/requests/read', {
+    const shown = await fixture.call('POST', '/v1/apps/requests/read', {
       as: ann.as,
       send: { request: asked.request },
     });
@@ -56,13 +56,15 @@ describe('an app that a person lets in', () => {
       via: 'app',
     });
     expect(await apps.bearer(tokens.access_token, `${publicUrl}/other`)).toBeUndefined();
-    expect(await house.call('GET', '/v1/whoami', { as: tokens.access_token })).toMatchObject({ status: 401 });
+    expect(await fixture.call('GET', '/v1/whoami', { as: tokens.access_token })).toMatchObject({
+      status: 401,
+    });
     // Neither is its refresh token a person's.
-    expect((await house.refresh(tokens.refresh_token)).status).toBe(401);
-    expect((await house.refresh(tokens.refresh_token.replace('fha_', 'fhr_'))).status).toBe(401);
+    expect((await fixture.refresh(tokens.refresh_token)).status).toBe(401);
+    expect((await fixture.refresh(tokens.refresh_token.replace('fha_', 'fhr_'))).status).toBe(401);
     expect((await apps.trail(ann.as)).slice(0, 2)).toEqual(['app.connected', 'app.approved']);
     // It is listed among the apps, not among the devices.
-    const sessions = await (await house.call('GET', '/v1/sessions', { as: ann.as })).json();
+    const sessions = await (await fixture.call('GET', '/v1/sessions', { as: ann.as })).json();
     expect((sessions as { data: unknown[] }).data).toHaveLength(1);
   });
 
@@ -91,11 +93,11 @@ describe('an app that a person lets in', () => {
     expect((await apps.connect(ann, { scope: '' })).scope).toBe('read');
   });
 
-  it('never has more rights than the person, whatever becomes of them', async () => {
+  it('never has more rights than the person currently has', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const bob = await apps.memberOf(ann, 'bob@example.com', 'viewer');
     const asked = await apps.ask();
-    const shown = await house.call('POST', '/v1/apps/requests/read', {
+    const shown = await fixture.call('POST', '/v1/apps/requests/read', {
       as: bob.as,
       send: { request: asked.request },
     });
@@ -105,14 +107,14 @@ describe('an app that a person lets in', () => {
     expect(await apps.bearer(app.access_token)).toMatchObject({ accountId: ann.accountId, scope: 'read' });
 
     const change = (role: string) =>
-      house.call('PATCH', `/v1/members/${bob.userId}`, { as: ann.as, send: { role } });
+      fixture.call('PATCH', `/v1/members/${bob.userId}`, { as: ann.as, send: { role } });
     expect((await change('member')).status).toBe(204);
     expect(await apps.bearer(app.access_token)).toMatchObject({ scope: 'read' });
     const wide = await apps.connect(bob);
     expect(await apps.bearer(wide.access_token)).toMatchObject({ scope: 'write' });
     await change('viewer');
     expect(await apps.bearer(wide.access_token)).toMatchObject({ scope: 'read' });
-    await house.call('DELETE', `/v1/members/${bob.userId}`, { as: ann.as });
+    await fixture.call('DELETE', `/v1/members/${bob.userId}`, { as: ann.as });
     expect(await apps.bearer(wide.access_token)).toBeUndefined();
     expect(await errorOf(await apps.refreshing(wide.clientId, wide.refresh_token))).toEqual([
       400,
@@ -125,7 +127,7 @@ describe('an app that a person lets in', () => {
     const bob = await apps.memberOf(ann, 'bob@example.com', 'member');
     const [own, bobs] = [await apps.connect(ann), await apps.connect(bob)];
     const list = async (as: string) =>
-      ((await (await house.call('GET', '/v1/apps', { as })).json()) as { data: { userId: string }[] }).data;
+      ((await (await fixture.call('GET', '/v1/apps', { as })).json()) as { data: { userId: string }[] }).data;
     expect((await list(ann.as)).map(({ userId }) => userId).sort()).toEqual([ann.userId, bob.userId].sort());
     const [listed] = (await list(bob.as)) as { userId: string; sessionId: string }[];
     expect(await list(bob.as)).toEqual([
@@ -138,7 +140,7 @@ describe('an app that a person lets in', () => {
     ]);
 
     const end = (as: string, userId: string, sessionId: string) =>
-      house.call('DELETE', `/v1/apps/${userId}/${sessionId}`, { as });
+      fixture.call('DELETE', `/v1/apps/${userId}/${sessionId}`, { as });
     const anns = ((await list(ann.as)) as { userId: string; sessionId: string }[]).find(
       one => one.userId === ann.userId,
     )!;
@@ -152,7 +154,7 @@ describe('an app that a person lets in', () => {
     expect(await apps.trail(ann.as)).toContain('app.ended');
 
     const revoking = (fields: Query) =>
-      house.call('POST', '/v1/oauth/revoke', { body: String(new URLSearchParams(fields)), headers: form });
+      fixture.call('POST', '/v1/oauth/revoke', { body: String(new URLSearchParams(fields)), headers: form });
     // Another app's request ends nothing.
     expect((await revoking({ token: own.refresh_token, client_id: bobs.clientId })).status).toBe(200);
     expect(await apps.bearer(own.access_token)).toBeDefined();
@@ -167,7 +169,7 @@ describe('an app that a person lets in', () => {
     ]);
 
     const last = await apps.connect(ann);
-    await house.call('POST', '/v1/me/password', {
+    await fixture.call('POST', '/v1/me/password', {
       as: ann.as,
       send: { currentPassword: password, newPassword: 'seven green umbrellas' },
     });
@@ -201,7 +203,7 @@ describe('a code', () => {
       expect(await apps.bearer(((await answer.json()) as AppTokens).access_token)).toBeUndefined();
   });
 
-  it('is good for its app, its address, its verifier, its resource and a minute', async () => {
+  it('is valid for its app, its address, its verifier, its resource and a minute', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const asked = await apps.ask();
     const code = (await apps.approve(ann, asked.request)).searchParams.get('code')!;
@@ -228,16 +230,16 @@ describe('a code', () => {
 
     const late = await apps.ask();
     const lateCode = (await apps.approve(ann, late.request)).searchParams.get('code')!;
-    await house.clock.advance(60_000);
+    await fixture.clock.advance(60_000);
     expect(await errorOf(await apps.redeeming(late, lateCode))).toEqual([400, 'invalid_grant']);
   });
 
-  it('is of no use to somebody who has left meanwhile', async () => {
+  it('is of no use to a person who has left meanwhile', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const bob = await apps.memberOf(ann, 'bob@example.com', 'member');
     const asked = await apps.ask();
     const code = (await apps.approve(bob, asked.request)).searchParams.get('code')!;
-    await house.call('DELETE', `/v1/members/${bob.userId}`, { as: ann.as });
+    await fixture.call('DELETE', `/v1/members/${bob.userId}`, { as: ann.as });
     expect(await errorOf(await apps.redeeming(asked, code))).toEqual([400, 'invalid_grant']);
   });
 });
@@ -250,7 +252,7 @@ describe('a refresh token of an app', () => {
     // The answer got lost: the same again.
     const again = (await (await apps.refreshing(app.clientId, app.refresh_token)).json()) as AppTokens;
     expect(again.refresh_token).toBe(next.refresh_token);
-    await house.clock.advance(11_000);
+    await fixture.clock.advance(11_000);
     expect(await errorOf(await apps.refreshing(app.clientId, app.refresh_token))).toEqual([
       400,
       'invalid_grant',
@@ -268,17 +270,17 @@ describe('a refresh token of an app', () => {
     const app = await apps.connect(ann);
     const other = await apps.register();
     expect(await errorOf(await apps.refreshing(other, app.refresh_token))).toEqual([400, 'invalid_grant']);
-    const person = (await (await house.logIn('ann@example.com')).json()) as AppTokens;
+    const person = (await (await fixture.logIn('ann@example.com')).json()) as AppTokens;
     for (const token of [person.refresh_token, person.refresh_token.replace('fhr_', 'fha_'), 'nonsense'])
       expect(await errorOf(await apps.refreshing(app.clientId, token))).toEqual([400, 'invalid_grant']);
     expect((await apps.refreshing(app.clientId, app.refresh_token)).status).toBe(200);
-    expect((await house.refresh(person.refresh_token)).status).toBe(200);
+    expect((await fixture.refresh(person.refresh_token)).status).toBe(200);
   });
 
   it('lasts for a month without use, and three in all', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const app = await apps.connect(ann);
-    await house.clock.advance(31 * 24 * 3600_000);
+    await fixture.clock.advance(31 * 24 * 3600_000);
     expect(await errorOf(await apps.refreshing(app.clientId, app.refresh_token))).toEqual([
       400,
       'invalid_grant',

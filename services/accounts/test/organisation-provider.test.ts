@@ -101,7 +101,7 @@ describe('the provider of an organisation', () => {
     expect((await service.addUser('later@acme.example', 'right enough')).email).toBe('later@acme.example');
   });
 
-  it('lets in the domains that were named, with an address that it verified', async () => {
+  it('admits the configured domains, with a verified address', async () => {
     for (const person of [
       meet('eve@evil.example'),
       meet('eve@acme.example.evil.example'),
@@ -182,7 +182,7 @@ describe('the provider of an organisation', () => {
     expect((await enter(sub)).userId).not.toBe(owner.userId);
   });
 
-  it('keeps out those who were removed, and takes no seat that is not there', async () => {
+  it('refuses removed members, and takes no seat beyond the limit', async () => {
     const gone = meet('gone@acme.example');
     const { userId } = await enter(gone);
     expect((await service.call(owner.token, 'DELETE', `/v1/members/${userId}`)).status).toBe(204);

@@ -5,14 +5,14 @@ export type Person = Tokens & { account_id: string; email: string };
 
 // Ann, who owns an organisation, on a new server for each test; and what people do there.
 export function useOrganisation(open: () => Promise<Engine>) {
-  const at = {} as { engine: Engine; house: Serving; ann: Person };
+  const at = {} as { engine: Engine; fixture: Serving; ann: Person };
   beforeEach(async () => {
     at.engine = await open();
-    at.house = serve(at.engine, { defaultPlan: 'selfhosted' });
+    at.fixture = serve(at.engine, { defaultPlan: 'selfhosted' });
     at.ann = await signUp('ann@example.com');
   });
   afterEach(async () => {
-    await at.house.settle();
+    await at.fixture.settle();
     await at.engine.close();
   });
 
@@ -20,15 +20,15 @@ export function useOrganisation(open: () => Promise<Engine>) {
   const signUp = async (email: string): Promise<Person> => {
     const send = { email, password, name: email.split('@')[0], cookie: false };
     const address = `198.51.100.${++addresses % 250}`;
-    const answer = await at.house.call('POST', '/v1/auth/signup', { send, address });
+    const answer = await at.fixture.call('POST', '/v1/auth/signup', { send, address });
     expect(answer.status).toBe(201);
     return { ...((await answer.json()) as Person), email };
   };
   const logIn = async (email: string): Promise<Person> => ({
-    ...((await (await at.house.logIn(email)).json()) as Person),
+    ...((await (await at.fixture.logIn(email)).json()) as Person),
     email,
   });
-  const invite = (by: Person, email: string, role = 'member', server = at.house) =>
+  const invite = (by: Person, email: string, role = 'member', server = at.fixture) =>
     server.call('POST', '/v1/invitations', {
       as: by.access_token,
       send: { email, role },
@@ -37,16 +37,16 @@ export function useOrganisation(open: () => Promise<Engine>) {
   const invited = async (email: string, role?: string): Promise<string> => {
     const answer = await invite(at.ann, email, role);
     expect(answer.status, await answer.clone().text()).toBe(201);
-    return tokenIn((await at.house.mailsTo(email)).findLast(one => one.subject.startsWith('Join')));
+    return tokenIn((await at.fixture.mailsTo(email)).findLast(one => one.subject.startsWith('Join')));
   };
-  const accept = (by: Person, token: string, server = at.house) =>
+  const accept = (by: Person, token: string, server = at.fixture) =>
     server.call('POST', '/v1/auth/invitation/accept', {
       as: by.access_token,
       send: { token },
       address: `192.0.2.${++addresses % 250}`,
     });
   const switchTo = (by: Person, accountId: string) =>
-    at.house.call('POST', '/v1/auth/switch', { as: by.access_token, send: { accountId, cookie: false } });
+    at.fixture.call('POST', '/v1/auth/switch', { as: by.access_token, send: { accountId, cookie: false } });
   const switched = async (by: Person, accountId = at.ann.account_id): Promise<Person> => ({
     ...((await (await switchTo(by, accountId)).json()) as Person),
     email: by.email,
@@ -59,19 +59,22 @@ export function useOrganisation(open: () => Promise<Engine>) {
     return switched(person);
   };
   const userOf = async (person: Person): Promise<string> =>
-    ((await (await at.house.call('GET', '/v1/me', { as: person.access_token })).json()) as { userId: string })
-      .userId;
+    (
+      (await (await at.fixture.call('GET', '/v1/me', { as: person.access_token })).json()) as {
+        userId: string;
+      }
+    ).userId;
   const members = async (by = at.ann) => {
-    const answer = await at.house.call('GET', '/v1/members', { as: by.access_token });
+    const answer = await at.fixture.call('GET', '/v1/members', { as: by.access_token });
     const { data } = (await answer.json()) as { data: { email: string; role: string }[] };
     return Object.fromEntries(data.map(one => [one.email, one.role]));
   };
   const change = (by: Person, userId: string, role: string) =>
-    at.house.call('PATCH', `/v1/members/${userId}`, { as: by.access_token, send: { role } });
+    at.fixture.call('PATCH', `/v1/members/${userId}`, { as: by.access_token, send: { role } });
   const remove = (by: Person, userId: string) =>
-    at.house.call('DELETE', `/v1/members/${userId}`, { as: by.access_token });
+    at.fixture.call('DELETE', `/v1/members/${userId}`, { as: by.access_token });
   const statusOf = async (person: Person, path = '/v1/organisation') =>
-    (await at.house.call('GET', path, { as: person.access_token })).status;
+    (await at.fixture.call('GET', path, { as: person.access_token })).status;
 
   return {
     at,

@@ -11,33 +11,33 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
     const { at, logIn, invite, switchTo, switched, join, userOf, members, change, remove, statusOf } =
       useOrganisation(open);
     let engine: Engine;
-    let house: Serving;
+    let fixture: Serving;
     let ann: Person;
     beforeEach(() => {
-      ({ engine, house, ann } = at);
+      ({ engine, fixture, ann } = at);
     });
 
     it('finds an account of before to be an organisation of one', async () => {
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
-      const whoAmI = await house.call('GET', '/v1/whoami', { as: ann.access_token });
+      const whoAmI = await fixture.call('GET', '/v1/whoami', { as: ann.access_token });
       expect(await whoAmI.json()).toMatchObject({
         accountId: ann.account_id,
         userId: ann.account_id,
         role: 'owner',
         scope: 'admin',
       });
-      expect(await house.store.get(organisation, { accountId: ann.account_id })).toBeUndefined();
-      expect(await house.codeOf(await remove(ann, ann.account_id))).toBe('accounts.last_owner');
-      expect(await house.codeOf(await change(ann, ann.account_id, 'viewer'))).toBe('accounts.last_owner');
+      expect(await fixture.store.get(organisation, { accountId: ann.account_id })).toBeUndefined();
+      expect(await fixture.codeOf(await remove(ann, ann.account_id))).toBe('accounts.last_owner');
+      expect(await fixture.codeOf(await change(ann, ann.account_id, 'viewer'))).toBe('accounts.last_owner');
     });
 
-    it('keeps a sign-in as old as it is, whatever organisation it goes on in', async () => {
+    it('keeps the age of a sign-in when switching organisations', async () => {
       const bob = await join('bob@example.com');
-      const [before] = await house.sessions.list(await userOf(bob));
+      const [before] = await fixture.sessions.list(await userOf(bob));
       await engine.clock.advance(20 * 60_000);
-      const again = (await (await house.refresh(bob.refresh_token)).json()) as Person;
+      const again = (await (await fixture.refresh(bob.refresh_token)).json()) as Person;
       const back = await switched({ ...again, email: bob.email }, await userOf({ ...again, email: '' }));
-      const [after] = await house.sessions.list(await userOf(back));
+      const [after] = await fixture.sessions.list(await userOf(back));
       expect(after).toMatchObject({ createdAt: before!.createdAt, endsAt: before!.endsAt });
       expect(after!.accountId).toBeUndefined();
     });
@@ -47,7 +47,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const bobId = await userOf(bob);
       const own = await switched(await logIn('bob@example.com'), bobId);
       const send = { name: 'deploy', permissions: 'write' };
-      const made = await house.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const made = await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
       const { key } = (await made.json()) as { key: string };
       const other = serve(engine, { defaultPlan: 'selfhosted' });
       const ask = async (as: string) => (await other.call('GET', '/v1/organisation', { as })).status;
@@ -57,7 +57,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await statusOf(bob)).toBe(401);
       await engine.clock.advance(1000);
       expect([await ask(bob.access_token), await ask(key)]).toEqual([401, 401]);
-      expect((await house.refresh(bob.refresh_token)).status).toBe(401);
+      expect((await fixture.refresh(bob.refresh_token)).status).toBe(401);
       expect(await statusOf(own)).toBe(200);
       expect((await switchTo(own, ann.account_id)).status).toBe(404);
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
@@ -66,56 +66,56 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
     it('bounds a key by the role of who made it', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'admin' };
-      const made = await house.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const made = await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
       const { key } = (await made.json()) as { key: string };
-      const read = () => house.call('GET', '/v1/audit', { as: key });
+      const read = () => fixture.call('GET', '/v1/audit', { as: key });
       expect((await read()).status).toBe(200);
       // It is the organisation's, and says nothing for the person.
-      const renamed = await house.call('PATCH', '/v1/me', { as: key, send: { name: 'Mallory' } });
-      expect(await house.codeOf(renamed)).toBe('accounts.session_confined');
+      const renamed = await fixture.call('PATCH', '/v1/me', { as: key, send: { name: 'Mallory' } });
+      expect(await fixture.codeOf(renamed)).toBe('accounts.session_confined');
       expect((await change(ann, await userOf(bob), 'viewer')).status).toBe(204);
       await engine.clock.advance(1000);
       expect((await read()).status).toBe(403);
-      expect((await house.call('GET', '/v1/organisation', { as: key })).status).toBe(200);
-      expect((await house.call('GET', '/v1/audit', { as: bob.access_token })).status).toBe(403);
+      expect((await fixture.call('GET', '/v1/organisation', { as: key })).status).toBe(200);
+      expect((await fixture.call('GET', '/v1/audit', { as: bob.access_token })).status).toBe(403);
     });
 
-    it('lets nobody manage those above them, and keeps an owner', async () => {
+    it('lets no member manage those above them, and keeps an owner', async () => {
       const bob = await join('bob@example.com', 'admin');
       const carl = await join('carl@example.com', 'member');
       const [bobId, carlId] = [await userOf(bob), await userOf(carl)];
-      expect(await house.codeOf(await remove(bob, ann.account_id))).toBe('accounts.role_refused');
-      expect(await house.codeOf(await change(bob, ann.account_id, 'viewer'))).toBe('accounts.role_refused');
-      expect(await house.codeOf(await change(bob, bobId, 'owner'))).toBe('accounts.role_refused');
+      expect(await fixture.codeOf(await remove(bob, ann.account_id))).toBe('accounts.role_refused');
+      expect(await fixture.codeOf(await change(bob, ann.account_id, 'viewer'))).toBe('accounts.role_refused');
+      expect(await fixture.codeOf(await change(bob, bobId, 'owner'))).toBe('accounts.role_refused');
       expect((await change(carl, carlId, 'admin')).status).toBe(403);
       expect((await change(bob, carlId, 'viewer')).status).toBe(204);
       const leave = (by: Person) =>
-        house.call('POST', `/v1/organisations/${ann.account_id}/leave`, { as: by.access_token });
-      expect(await house.codeOf(await leave(ann))).toBe('accounts.last_owner');
+        fixture.call('POST', `/v1/organisations/${ann.account_id}/leave`, { as: by.access_token });
+      expect(await fixture.codeOf(await leave(ann))).toBe('accounts.last_owner');
       expect((await leave(carl)).status).toBe(204);
       expect((await remove(ann, carlId)).status).toBe(404);
       expect(await members()).toEqual({ 'ann@example.com': 'owner', 'bob@example.com': 'admin' });
     });
 
-    it('takes a fresh factor to make somebody an admin or owner, of those who have one', async () => {
+    it('requires a recent second factor to make a member an admin or owner', async () => {
       const bob = await join('bob@example.com');
       const bobId = await userOf(bob);
-      await house.users.update(ann.account_id, { passkeys: 1 });
+      await fixture.users.update(ann.account_id, { passkeys: 1 });
       const session = { userId: ann.account_id, sessionId: ann.session_id };
       const refused = 'accounts.step_up_needed';
-      expect(await house.codeOf(await invite(ann, 'eve@example.com', 'admin'))).toBe(refused);
+      expect(await fixture.codeOf(await invite(ann, 'eve@example.com', 'admin'))).toBe(refused);
       for (const role of ['admin', 'owner'])
-        expect(await house.codeOf(await change(ann, bobId, role))).toBe(refused);
+        expect(await fixture.codeOf(await change(ann, bobId, role))).toBe(refused);
       expect((await invite(ann, 'eve@example.com', 'member')).status).toBe(201);
       expect((await change(ann, bobId, 'viewer')).status).toBe(204);
 
       const set = { provenAtMs: engine.clock.now() };
-      await house.store.update(sessionItem, session, { set });
+      await fixture.store.update(sessionItem, session, { set });
       for (const role of ['admin', 'owner']) expect((await change(ann, bobId, role)).status).toBe(204);
       expect((await invite(ann, 'eve@example.com', 'admin')).status).toBe(201);
       await engine.clock.advance(10 * 60_000);
       expect((await change(ann, bobId, 'admin')).status, 'less than they had').toBe(204);
-      expect(await house.codeOf(await change(ann, bobId, 'owner'))).toBe(refused);
+      expect(await fixture.codeOf(await change(ann, bobId, 'owner'))).toBe(refused);
     });
 
     it('hands an organisation over to one of two, and has one owner', async () => {
@@ -123,15 +123,15 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const ids = await Promise.all(heirs.map(userOf));
       const answers = await Promise.all(
         ids.map(id =>
-          house.call('POST', `/v1/members/${id}/ownership`, { as: ann.access_token, send: { password } }),
+          fixture.call('POST', `/v1/members/${id}/ownership`, { as: ann.access_token, send: { password } }),
         ),
       );
       expect(answers.map(one => one.status).sort()).toEqual([204, 409]);
-      expect(await house.codeOf(answers.find(one => !one.ok)!)).toBe('accounts.changed');
+      expect(await fixture.codeOf(answers.find(one => !one.ok)!)).toBe('accounts.changed');
       const roles = await members(heirs[0]);
       expect(Object.values(roles).filter(role => role === 'owner')).toHaveLength(1);
       expect(roles['ann@example.com']).toBe('admin');
-      const counted = await house.store.get(organisation, { accountId: ann.account_id });
+      const counted = await fixture.store.get(organisation, { accountId: ann.account_id });
       expect(counted).toMatchObject({ members: 3, owners: 1 });
     });
 
@@ -139,9 +139,12 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const bob = await join('bob@example.com', 'admin');
       const bobId = await userOf(bob);
       const transfer = (by: Person, to: string, tried = password) =>
-        house.call('POST', `/v1/members/${to}/ownership`, { as: by.access_token, send: { password: tried } });
-      expect(await house.codeOf(await transfer(bob, bobId))).toBe('http.role_missing');
-      expect(await house.codeOf(await transfer(ann, bobId, 'wrong'))).toBe('accounts.password_wrong');
+        fixture.call('POST', `/v1/members/${to}/ownership`, {
+          as: by.access_token,
+          send: { password: tried },
+        });
+      expect(await fixture.codeOf(await transfer(bob, bobId))).toBe('http.role_missing');
+      expect(await fixture.codeOf(await transfer(ann, bobId, 'wrong'))).toBe('accounts.password_wrong');
       expect((await transfer(ann, bobId)).status).toBe(204);
       expect(await members()).toEqual({ 'ann@example.com': 'admin', 'bob@example.com': 'owner' });
       expect((await remove(bob, ann.account_id)).status).toBe(204);
@@ -152,22 +155,22 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(again.account_id).toMatch(/^org_/);
       expect(await members(again)).toEqual({ 'ann@example.com': 'owner' });
       expect((await switchTo(again, ann.account_id)).status).toBe(404);
-      const gone = await house.call('POST', '/v1/me/deletion', {
+      const gone = await fixture.call('POST', '/v1/me/deletion', {
         as: again.access_token,
         send: { password },
       });
       expect(gone.status).toBe(202);
       await engine.clock.advance(61_000);
-      await house.finishDeletions();
-      expect((await house.logIn('ann@example.com')).status).toBe(401);
+      await fixture.finishDeletions();
+      expect((await fixture.logIn('ann@example.com')).status).toBe(401);
       expect(await members(bob)).toEqual({ 'bob@example.com': 'owner' });
-      expect(await house.isVerified(ann.account_id)).toBe(true);
+      expect(await fixture.isVerified(ann.account_id)).toBe(true);
       const taken = { email: `${ann.account_id}@organisation.invalid`, password, name: 'Mallory' };
-      expect((await house.call('POST', '/v1/auth/signup', { send: taken })).status).toBe(400);
-      expect(await house.users.getById(again.account_id)).toBeNull();
+      expect((await fixture.call('POST', '/v1/auth/signup', { send: taken })).status).toBe(400);
+      expect(await fixture.users.getById(again.account_id)).toBeNull();
       expect(
         (
-          await house.call('POST', '/v1/auth/signup', {
+          await fixture.call('POST', '/v1/auth/signup', {
             send: { email: 'ann@example.com', password, name: 'Ann', cookie: false },
           })
         ).status,
@@ -180,22 +183,25 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const ids = times(60).map(i => `org_${String(i).padStart(3, '0')}`);
       for (const accountId of ids) {
         const named = { accountId, name: accountId, createdAt: joinedAt, updatedAt: joinedAt };
-        await house.store.put(organisation, { ...named, members: 2, owners: 1 });
-        await house.store.put(member, { accountId, userId, role: 'member', joinedAt });
+        await fixture.store.put(organisation, { ...named, members: 2, owners: 1 });
+        await fixture.store.put(member, { accountId, userId, role: 'member', joinedAt });
       }
-      const gone = await house.call('POST', '/v1/me/deletion', { as: ann.access_token, send: { password } });
+      const gone = await fixture.call('POST', '/v1/me/deletion', {
+        as: ann.access_token,
+        send: { password },
+      });
       expect(gone.status, await gone.clone().text()).toBe(202);
       for (const accountId of ids) {
-        expect(await house.store.get(member, { accountId, userId })).toBeUndefined();
-        expect((await house.store.get(organisation, { accountId }))?.members).toBe(1);
+        expect(await fixture.store.get(member, { accountId, userId })).toBeUndefined();
+        expect((await fixture.store.get(organisation, { accountId }))?.members).toBe(1);
       }
     });
 
     it('deletes nobody whose organisation has members and no other owner', async () => {
       const bob = await join('bob@example.com');
       const delete_ = (by: Person) =>
-        house.call('POST', '/v1/me/deletion', { as: by.access_token, send: { password } });
-      expect(await house.codeOf(await delete_(ann))).toBe('accounts.last_owner');
+        fixture.call('POST', '/v1/me/deletion', { as: by.access_token, send: { password } });
+      expect(await fixture.codeOf(await delete_(ann))).toBe('accounts.last_owner');
       expect((await delete_(bob)).status).toBe(202);
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
       expect((await delete_(ann)).status).toBe(202);
@@ -205,32 +211,32 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const bob = await join('bob@example.com', 'admin');
       expect((await change(ann, await userOf(bob), 'owner')).status).toBe(204);
       const leave = (by: Person) =>
-        house.call('POST', `/v1/organisations/${ann.account_id}/leave`, { as: by.access_token });
+        fixture.call('POST', `/v1/organisations/${ann.account_id}/leave`, { as: by.access_token });
       const answers = await Promise.all([leave(ann), leave(bob)]);
       expect(answers.map(one => one.status).sort()).toEqual([204, 409]);
-      const left = await house.store.get(organisation, { accountId: ann.account_id });
+      const left = await fixture.store.get(organisation, { accountId: ann.account_id });
       expect(left).toMatchObject({ members: 1, owners: 1 });
     });
 
-    it('refuses keys that somebody made here who is disabled, and hides what the founder does alone', async () => {
+    it('refuses keys of a disabled member, and hides what the founder does alone', async () => {
       const bob = await join('bob@example.com', 'admin');
-      const trail = await house.call('GET', '/v1/audit', { as: bob.access_token });
+      const trail = await fixture.call('GET', '/v1/audit', { as: bob.access_token });
       const { data } = (await trail.json()) as { data: { action: string; by?: string }[] };
       const sessions = data.filter(one => one.action.startsWith('session.'));
       const bobId = await userOf(bob);
       expect(new Set(sessions.map(one => one.by))).toEqual(new Set([bobId]));
       const send = { name: 'deploy', permissions: 'write' };
-      const made = await house.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const made = await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
       const { key } = (await made.json()) as { key: string };
-      await house.operators.disable(bobId);
-      expect((await house.call('GET', '/v1/whoami', { as: key })).status).toBe(401);
+      await fixture.operators.disable(bobId);
+      expect((await fixture.call('GET', '/v1/whoami', { as: key })).status).toBe(401);
     });
 
     it('names the person in the trail, and gives it out as lines', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'write' };
-      await house.call('POST', '/v1/api-keys', { as: bob.access_token, send });
-      const answer = await house.call('GET', '/v1/audit/export', { as: ann.access_token });
+      await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const answer = await fixture.call('GET', '/v1/audit/export', { as: ann.access_token });
       expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
       const lines = (await answer.text())
         .trim()
@@ -249,12 +255,12 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
     });
 
     // Full rights in somebody's organisation give no rights over that person's account.
-    it('does what a person does to themselves to nobody else', async () => {
+    it('applies what people do to themselves to no one else', async () => {
       const bob = await join('bob@example.com', 'admin');
       const as = bob.access_token;
-      const before = await house.users.readProfile(ann.account_id);
-      const sessions = await house.sessions.list(ann.account_id);
-      const own = house.routes.filter(one => one.auth === 'person' || one.isOwn);
+      const before = await fixture.users.readProfile(ann.account_id);
+      const sessions = await fixture.sessions.list(ann.account_id);
+      const own = fixture.routes.filter(one => one.auth === 'person' || one.isOwn);
       expect(own.length).toBeGreaterThan(15);
       const bodies: Record<string, object> = {
         'accounts.updateMe': { name: 'Mallory' },
@@ -277,11 +283,11 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
           method === 'post' || method === 'patch'
             ? (bodies[operationId] ?? { token: 'x', code: '1' })
             : undefined;
-        await house.call(method.toUpperCase(), address, { as, send: sent });
+        await fixture.call(method.toUpperCase(), address, { as, send: sent });
       }
-      await house.call('DELETE', '/v1/sessions', { as });
-      expect(await house.users.readProfile(ann.account_id)).toEqual(before);
-      expect((await house.sessions.list(ann.account_id)).length).toBe(sessions.length);
+      await fixture.call('DELETE', '/v1/sessions', { as });
+      expect(await fixture.users.readProfile(ann.account_id)).toEqual(before);
+      expect((await fixture.sessions.list(ann.account_id)).length).toBe(sessions.length);
       expect(await statusOf(ann)).toBe(200);
     });
   });

@@ -11,24 +11,24 @@ import {
 } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 let ann: Tokens;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
-  ann = await house.signUp('ann@example.com');
-  await house.mailsTo('ann@example.com');
+  fixture = serve(engine);
+  ann = await fixture.signUp('ann@example.com');
+  await fixture.mailsTo('ann@example.com');
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
 type Options = { challenge: string; rpId?: string; rp?: { id?: string }; user?: { id: string } };
-const post = (path: string, send?: object, as?: string) => house.call('POST', path, { as, send });
+const post = (path: string, send?: object, as?: string) => fixture.call('POST', path, { as, send });
 const optionsOf = async (answer: Response): Promise<Options> =>
   ((await answer.json()) as { options: Options }).options;
-const codeOf = (answer: Response) => house.codeOf(answer);
+const codeOf = (answer: Response) => fixture.codeOf(answer);
 
 async function add(key: SoftKey, who = ann, name = 'Phone') {
   const options = await optionsOf(await post('/v1/me/passkeys/registration', { password }, who.access_token));
@@ -41,14 +41,14 @@ const signIn = (passkey: object) => post('/v1/auth/passkey/finish', { passkey, c
 const logIn = (more: object) =>
   post('/v1/auth/login', { email: 'ann@example.com', password, cookie: false, ...more });
 const me = async (as: string) =>
-  (await (await house.call('GET', '/v1/me', { as })).json()) as { userId: string; passkeys: number };
+  (await (await fixture.call('GET', '/v1/me', { as })).json()) as { userId: string; passkeys: number };
 
 describe('a passkey', () => {
   it('is all that is needed to sign in, and is named, listed and removed', async () => {
     const key = createSoftKey(publicUrl);
     const { passkey, recoveryCodes } = await add(key);
     expect(recoveryCodes).toHaveLength(10);
-    const [mail] = await house.mailsTo('ann@example.com');
+    const [mail] = await fixture.mailsTo('ann@example.com');
     expect(mail?.text, 'the address may be a stranger’s').toContain('A passkey was added on');
 
     const answer = await signIn(key.get(await challenge()));
@@ -61,9 +61,9 @@ describe('a passkey', () => {
       passkeys: 1,
     });
     const path = `/v1/me/passkeys/${passkey.passkeyId}`;
-    const renamed = await house.call('PATCH', path, { as: again.access_token, send: { name: 'My phone' } });
+    const renamed = await fixture.call('PATCH', path, { as: again.access_token, send: { name: 'My phone' } });
     expect(await renamed.json()).toMatchObject({ name: 'My phone', lastUsedAt: expect.any(String) });
-    const listed = await house.call('GET', '/v1/me/passkeys', { as: again.access_token });
+    const listed = await fixture.call('GET', '/v1/me/passkeys', { as: again.access_token });
     expect(await listed.json()).toMatchObject({ data: [{ name: 'My phone', isSynced: false }] });
     // What was just shown is fresh: an admin key needs no code.
     const made = await post('/v1/api-keys', { name: 'k', permissions: 'admin' }, again.access_token);
@@ -72,7 +72,7 @@ describe('a passkey', () => {
     expect((await post(`${path}/removal`, { password }, again.access_token)).status).toBe(204);
     expect(await codeOf(await signIn(key.get(await challenge())))).toBe('accounts.passkey_refused');
     expect((await logIn({})).status).toBe(200);
-    const trail = await house.call('GET', '/v1/audit', { as: again.access_token });
+    const trail = await fixture.call('GET', '/v1/audit', { as: again.access_token });
     const actions = ((await trail.json()) as { data: { action: string }[] }).data.map(one => one.action);
     expect(actions).toEqual(expect.arrayContaining(['factor.changed', 'passkey.renamed', 'session.started']));
   });
@@ -88,7 +88,7 @@ describe('a passkey', () => {
     expect(await codeOf(await logIn({ code: '000000' }))).toBe('accounts.code_wrong');
     expect((await logIn({ passkey: key.get(await challenge()) })).status).toBe(200);
     expect((await logIn({ code: recoveryCodes![0] })).status).toBe(200);
-    const other = await house.signUp('bob@example.com');
+    const other = await fixture.signUp('bob@example.com');
     const theirs = createSoftKey(publicUrl);
     await add(theirs, other);
     expect(await codeOf(await logIn({ passkey: theirs.get(await challenge()) }))).toBe(
@@ -96,7 +96,7 @@ describe('a passkey', () => {
     );
   });
 
-  it('stands in for a fresh code', async () => {
+  it('replaces a recent code', async () => {
     const key = createSoftKey(publicUrl);
     await add(key);
     await engine.clock.advance(11 * 60_000);
@@ -121,7 +121,7 @@ describe('a passkey', () => {
     expect((await begin()).status).toBe(201);
   });
 
-  it('lives beside an app: codes stay until the last factor goes', async () => {
+  it('works alongside an app: codes stay until the last factor is removed', async () => {
     const key = createSoftKey(publicUrl);
     const { passkey, recoveryCodes } = await add(key);
     const begun = await post('/v1/me/authenticator', { password }, ann.access_token);
@@ -135,17 +135,17 @@ describe('a passkey', () => {
     expect((await logIn({ code: recoveryCodes![1] })).status).toBe(200); // ignored: nothing is needed
     const { userId } = await me(ann.access_token);
     await add(createSoftKey(publicUrl));
-    await house.operators.removeFactor(userId);
+    await fixture.operators.removeFactor(userId);
     expect(await me(ann.access_token)).toMatchObject({ passkeys: 0, secondFactor: false });
     expect((await logIn({})).status).toBe(200);
   });
 
-  it('goes with the password of an address that nobody had verified', async () => {
+  it('is removed when the password of an unverified address is reset', async () => {
     const key = createSoftKey(publicUrl); // of somebody who signed up with Ann's address
     await add(key);
-    await house.mailsTo('ann@example.com');
+    await fixture.mailsTo('ann@example.com');
     await post('/v1/auth/password-reset', { email: 'ann@example.com' });
-    const [mail] = await house.mailsTo('ann@example.com');
+    const [mail] = await fixture.mailsTo('ann@example.com');
     const token = /#token=(\S+)/.exec(mail!.text)![1];
     const newPassword = 'eleven blue lampposts';
     expect((await post('/v1/auth/password-reset/finish', { token, newPassword })).status).toBe(204);
@@ -168,7 +168,7 @@ describe('a passkey is refused', () => {
     const other = serve(engine);
     const body = { send: { passkey: answer, cookie: false } };
     const statuses = await Promise.all(
-      [house, other, house, other].map(
+      [fixture, other, fixture, other].map(
         async one => (await one.call('POST', '/v1/auth/passkey/finish', body)).status,
       ),
     );
@@ -204,7 +204,7 @@ describe('a passkey is refused', () => {
   });
 
   it('for the account of somebody else', async () => {
-    const bob = await house.signUp('bob@example.com');
+    const bob = await fixture.signUp('bob@example.com');
     const { userId } = await me(bob.access_token);
     await refused(key.get(await challenge(), { userHandle: Buffer.from(userId).toString('base64url') }));
     const theirs = createSoftKey(publicUrl);
@@ -212,10 +212,10 @@ describe('a passkey is refused', () => {
     const annId = Buffer.from((await me(ann.access_token)).userId).toString('base64url');
     await refused(theirs.get(await challenge(), { userHandle: annId }));
     const { data } = (await (
-      await house.call('GET', '/v1/me/passkeys', { as: ann.access_token })
+      await fixture.call('GET', '/v1/me/passkeys', { as: ann.access_token })
     ).json()) as { data: { passkeyId: string }[] };
     const path = `/v1/me/passkeys/${data[0]!.passkeyId}`;
-    expect((await house.call('PATCH', path, { as: bob.access_token, send: { name: 'Mine' } })).status).toBe(
+    expect((await fixture.call('PATCH', path, { as: bob.access_token, send: { name: 'Mine' } })).status).toBe(
       404,
     );
     expect((await post(`${path}/removal`, { password }, bob.access_token)).status).toBe(404);
@@ -224,7 +224,7 @@ describe('a passkey is refused', () => {
   it('when its counter goes back, and the trail says so', async () => {
     expect((await signIn(key.get(await challenge()))).status).toBe(200);
     await refused(key.get(await challenge(), { counter: 1 }));
-    const trail = await house.call('GET', '/v1/audit', { as: ann.access_token });
+    const trail = await fixture.call('GET', '/v1/audit', { as: ann.access_token });
     const { data } = (await trail.json()) as { data: { action: string; detail?: string }[] };
     expect(data.find(one => one.action === 'passkey.refused')?.detail).toContain('went back');
     expect((await signIn(key.get(await challenge()))).status).toBe(200);
@@ -234,7 +234,7 @@ describe('a passkey is refused', () => {
   });
 
   it('when it is added with a challenge of somebody else, of another purpose, or from another site', async () => {
-    const bob = await house.signUp('bob@example.com');
+    const bob = await fixture.signUp('bob@example.com');
     const begin = async (who: Tokens) =>
       optionsOf(await post('/v1/me/passkeys/registration', { password }, who.access_token));
     const send = async (passkey: object, who = bob) =>
@@ -260,11 +260,11 @@ describe('a passkey is refused', () => {
 
   it('of an account that is disabled, and of pages of other sites', async () => {
     const { userId } = await me(ann.access_token);
-    const foreign = await house.call('POST', '/v1/auth/passkey', {
+    const foreign = await fixture.call('POST', '/v1/auth/passkey', {
       headers: { Origin: 'https://evil.example' },
     });
     expect(await codeOf(foreign)).toBe('accounts.origin_refused');
-    await house.operators.disable(userId);
+    await fixture.operators.disable(userId);
     expect(await codeOf(await signIn(key.get(await challenge())))).toBe('accounts.disabled');
   });
 });
@@ -273,7 +273,7 @@ it('the last way in stays', async () => {
   const key = createSoftKey(publicUrl);
   const { passkey } = await add(key);
   const { userId } = await me(ann.access_token);
-  await house.users.update(userId, { passwordHash: null }); // as of somebody who came by GitHub
+  await fixture.users.update(userId, { passwordHash: null }); // as of somebody who came by GitHub
   const path = `/v1/me/passkeys/${passkey.passkeyId}/removal`;
   expect(await codeOf(await post(path, {}, ann.access_token))).toBe('accounts.last_sign_in');
   await add(createSoftKey(publicUrl), ann, 'Second');

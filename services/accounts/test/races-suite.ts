@@ -95,15 +95,15 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
     });
 
     it('lets nobody in with a password that is being changed', async () => {
-      const house = pick(0);
-      const { access_token } = await house.signUp('ann@example.com');
+      const fixture = pick(0);
+      const { access_token } = await fixture.signUp('ann@example.com');
       const send = { currentPassword: 'correct horse battery', newPassword: 'another horse battery' };
       const [changed] = await Promise.all([
-        house.call('POST', '/v1/me/password', { as: access_token, send }),
+        fixture.call('POST', '/v1/me/password', { as: access_token, send }),
         ...times(8).map(i => pick(i).logIn('ann@example.com')),
       ]);
       expect(changed.status).toBe(204);
-      const sessions = await house.call('GET', '/v1/sessions', { as: access_token });
+      const sessions = await fixture.call('GET', '/v1/sessions', { as: access_token });
       expect(((await sessions.json()) as { data: unknown[] }).data).toHaveLength(1);
     });
 
@@ -122,12 +122,12 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
         if (answer?.ok) thief = (await answer.json()) as Session;
         return engine.client.transactWrite(...input);
       };
-      const house = serve({ ...engine, client: { ...engine.client, transactWrite } });
+      const fixture = serve({ ...engine, client: { ...engine.client, transactWrite } });
       return {
         async call(method: string, path: string, send?: object): Promise<number> {
           left = switches;
-          const { status } = await house.call(method, path, { as: owner.access_token, send });
-          await house.settle();
+          const { status } = await fixture.call(method, path, { as: owner.access_token, send });
+          await fixture.settle();
           await engine.clock.advance(1_000); // until other processes know
           return status;
         },

@@ -8,47 +8,47 @@ const fresh = 'seven green umbrellas';
 export function testRecovery(name: string, open: () => Promise<Engine>): void {
   describe(`recovery over ${name}`, () => {
     let engine: Engine;
-    let house: Serving;
+    let fixture: Serving;
     let ann: Tokens;
     beforeEach(async () => {
       engine = await open();
-      house = serve(engine);
-      ann = await house.signUp('ann@example.com');
+      fixture = serve(engine);
+      ann = await fixture.signUp('ann@example.com');
     });
     afterEach(async () => {
-      await house.settle();
+      await fixture.settle();
       await engine.close();
     });
 
     const forgot = (email: string, address = '192.0.2.1') =>
-      house.call('POST', '/v1/auth/password-reset', { send: { email }, address });
-    const reset = (token: string, newPassword = fresh, by: Serving = house) =>
+      fixture.call('POST', '/v1/auth/password-reset', { send: { email }, address });
+    const reset = (token: string, newPassword = fresh, by: Serving = fixture) =>
       by.call('POST', '/v1/auth/password-reset/finish', { send: { token, newPassword } });
     const resetToken = async (email = 'ann@example.com') => {
       await forgot(email);
-      const mails = await house.mailsTo(email);
+      const mails = await fixture.mailsTo(email);
       return tokenIn(mails.find(({ subject }) => subject.startsWith('Reset')));
     };
     const me = async (as: string) =>
-      (await (await house.call('GET', '/v1/me', { as })).json()) as Record<string, unknown>;
+      (await (await fixture.call('GET', '/v1/me', { as })).json()) as Record<string, unknown>;
     const verifyToken = async (email: string) =>
-      tokenIn((await house.mailsTo(email)).find(({ subject }) => subject.startsWith('Verify')));
+      tokenIn((await fixture.mailsTo(email)).find(({ subject }) => subject.startsWith('Verify')));
     const verify = (as: string, token: string) =>
-      house.call('POST', '/v1/me/verification/finish', { as, send: { token } });
+      fixture.call('POST', '/v1/me/verification/finish', { as, send: { token } });
 
     it('resets a forgotten password, ends every session, and tells the owner', async () => {
       const { access_token: old } = ann;
       const token = await resetToken();
       expect((await reset(token)).status).toBe(204);
-      expect((await house.call('GET', '/v1/me', { as: old })).status).toBe(401);
-      expect((await house.refresh(ann.refresh_token)).status).toBe(401);
-      expect((await house.logIn('ann@example.com')).status).toBe(401);
-      const again = (await (await house.logIn('ann@example.com', fresh)).json()) as Tokens;
+      expect((await fixture.call('GET', '/v1/me', { as: old })).status).toBe(401);
+      expect((await fixture.refresh(ann.refresh_token)).status).toBe(401);
+      expect((await fixture.logIn('ann@example.com')).status).toBe(401);
+      const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
       // They have read the mail: the address is theirs.
       expect(await me(again.access_token)).toMatchObject({ emailVerified: true });
-      const [notice] = await house.mailsTo('ann@example.com');
+      const [notice] = await fixture.mailsTo('ann@example.com');
       expect(notice?.subject).toBe('Your Stak password was changed');
-      const trail = await (await house.call('GET', '/v1/audit', { as: again.access_token })).text();
+      const trail = await (await fixture.call('GET', '/v1/audit', { as: again.access_token })).text();
       expect(trail).toContain('password.reset_requested');
       expect(trail).toContain('"password.reset"');
     });
@@ -57,13 +57,15 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       const first = await resetToken();
       const second = await resetToken();
       expect(second).not.toBe(first);
-      expect(await house.codeOf(await reset(first))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await reset(first))).toBe('accounts.token_refused');
       expect((await reset(second)).status).toBe(204);
-      expect(await house.codeOf(await reset(second, 'eleven blue lampposts'))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await reset(second, 'eleven blue lampposts'))).toBe(
+        'accounts.token_refused',
+      );
       const late = await resetToken();
-      await house.clock.advance(3_600_000);
-      expect(await house.codeOf(await reset(late))).toBe('accounts.token_refused');
-      expect((await house.logIn('ann@example.com', fresh)).status).toBe(200);
+      await fixture.clock.advance(3_600_000);
+      expect(await fixture.codeOf(await reset(late))).toBe('accounts.token_refused');
+      expect((await fixture.logIn('ann@example.com', fresh)).status).toBe(200);
     });
 
     it('lets one of two win who come with one token, at two servers', async () => {
@@ -75,23 +77,23 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
         'nine red bicycles',
         'two grey doves',
       ];
-      const answers = await Promise.all(choices.map((one, i) => reset(token, one, i % 2 ? other : house)));
+      const answers = await Promise.all(choices.map((one, i) => reset(token, one, i % 2 ? other : fixture)));
       const won = answers.flatMap(({ status }, i) => (status === 204 ? [choices[i]!] : []));
       expect(won).toHaveLength(1);
       for (const answer of answers)
         if (answer.status !== 204)
-          expect(await house.codeOf(answer)).toMatch(/accounts\.token_refused|table\.busy/);
+          expect(await fixture.codeOf(answer)).toMatch(/accounts\.token_refused|table\.busy/);
       for (const one of choices)
-        expect((await house.logIn('ann@example.com', one)).status).toBe(one === won[0] ? 200 : 401);
+        expect((await fixture.logIn('ann@example.com', one)).status).toBe(one === won[0] ? 200 : 401);
       await other.settle();
     });
 
     it('keeps a token nowhere but in the mail', async () => {
       const token = await resetToken();
       const [userId, secret] = token.split('.') as [string, string];
-      const stored = await house.store.get(mailedToken, { userId, purpose: 'reset' });
+      const stored = await fixture.store.get(mailedToken, { userId, purpose: 'reset' });
       expect(JSON.stringify(stored)).not.toContain(secret);
-      expect(house.lines.join()).not.toContain(secret);
+      expect(fixture.lines.join()).not.toContain(secret);
     });
 
     it('weighs no weak password, and leaves the token good for another', async () => {
@@ -106,8 +108,8 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
     });
 
     it('keeps the token good while a stranger’s keys cannot be ended', async () => {
-      const send = { name: 'back door', permissions: 'admin' };
-      const made = await house.call('POST', '/v1/api-keys', { as: ann.access_token, send });
+      const send = { name: 'left behind', permissions: 'admin' };
+      const made = await fixture.call('POST', '/v1/api-keys', { as: ann.access_token, send });
       const { key } = (await made.json()) as { key: string };
       const token = await resetToken();
       const transactWrite: typeof engine.client.transactWrite = async (...input) => {
@@ -117,62 +119,65 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       const broken = serve({ ...engine, client: { ...engine.client, transactWrite } });
       expect((await reset(token, fresh, broken)).status).toBe(500);
       expect((await reset(token)).status).toBe(204);
-      expect((await house.call('GET', '/v1/me', { as: key })).status).toBe(401);
+      expect((await fixture.call('GET', '/v1/me', { as: key })).status).toBe(401);
       await broken.settle();
     });
 
     it('leaves nothing in the hands of someone who signed up with another’s address', async () => {
-      await house.users.update((await me(ann.access_token)).userId as string, { githubId: 'thief' });
-      const send = { name: 'back door', permissions: 'admin' };
-      const made = await house.call('POST', '/v1/api-keys', { as: ann.access_token, send });
+      await fixture.users.update((await me(ann.access_token)).userId as string, { githubId: 'thief' });
+      const send = { name: 'left behind', permissions: 'admin' };
+      const made = await fixture.call('POST', '/v1/api-keys', { as: ann.access_token, send });
       const { key } = (await made.json()) as { key: string };
       await reset(await resetToken());
-      expect((await house.call('GET', '/v1/me', { as: key })).status).toBe(401);
-      expect(await house.users.getByUnique('githubId', 'thief')).toBeNull();
+      expect((await fixture.call('GET', '/v1/me', { as: key })).status).toBe(401);
+      expect(await fixture.users.getByUnique('githubId', 'thief')).toBeNull();
 
       // Once the address is proven, keys are the owner's and stay.
-      const again = (await (await house.logIn('ann@example.com', fresh)).json()) as Tokens;
-      const next = await house.call('POST', '/v1/api-keys', { as: again.access_token, send });
+      const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
+      const next = await fixture.call('POST', '/v1/api-keys', { as: again.access_token, send });
       const own = ((await next.json()) as { key: string }).key;
       await reset(await resetToken(), 'eleven blue lampposts');
-      expect((await house.call('GET', '/v1/me', { as: own })).status).toBe(200);
+      expect((await fixture.call('GET', '/v1/me', { as: own })).status).toBe(200);
     });
 
     it('verifies an address for a user signed in to its account', async () => {
-      const bob = await house.signUp('bobby@example.com');
+      const bob = await fixture.signUp('bobby@example.com');
       const token = await verifyToken('ann@example.com');
       expect(await me(ann.access_token)).toMatchObject({ emailVerified: false });
-      expect(await house.codeOf(await verify(bob.access_token, token))).toBe('accounts.token_refused');
-      expect((await house.call('POST', '/v1/me/verification/finish', { send: { token } })).status).toBe(401);
+      expect(await fixture.codeOf(await verify(bob.access_token, token))).toBe('accounts.token_refused');
+      expect((await fixture.call('POST', '/v1/me/verification/finish', { send: { token } })).status).toBe(
+        401,
+      );
       expect((await verify(ann.access_token, token)).status).toBe(204);
       expect(await me(ann.access_token)).toMatchObject({ emailVerified: true });
-      expect(await house.codeOf(await verify(ann.access_token, token))).toBe('accounts.token_refused');
-      const again = await house.call('POST', '/v1/me/verification', { as: ann.access_token });
-      expect(await house.codeOf(again)).toBe('accounts.already_verified');
+      expect(await fixture.codeOf(await verify(ann.access_token, token))).toBe('accounts.token_refused');
+      const again = await fixture.call('POST', '/v1/me/verification', { as: ann.access_token });
+      expect(await fixture.codeOf(again)).toBe('accounts.already_verified');
     });
 
     it('mails a forgotten password’s owner, whatever strangers have had sent to the address', async () => {
       const [email, address] = ['ann@example.com', '198.51.100.66'];
       const send = { email, password: fresh, name: 'Eve' };
       for (let i = 0; i < 6; i++) {
-        await house.call('POST', '/v1/auth/signup/request', { send, address });
-        await house.mail?.tryInvitation({ email, account: 'org_eve' }).catch(() => {});
-        await house.mail?.tryMail({ email, address, account: 'org_eve' }).catch(() => {});
+        await fixture.call('POST', '/v1/auth/signup/request', { send, address });
+        await fixture.mail?.tryInvitation({ email, account: 'org_eve' }).catch(() => {});
+        await fixture.mail?.tryMail({ email, address, account: 'org_eve' }).catch(() => {});
       }
-      await house.mail?.tryInvitation({ email, account: 'org_bob' });
-      await house.mail?.tryMail({ email, address, account: 'org_bob' });
+      await fixture.mail?.tryInvitation({ email, account: 'org_bob' });
+      await fixture.mail?.tryMail({ email, address, account: 'org_bob' });
       expect((await forgot(email, address)).status).toBe(202);
-      const mails = await house.mailsTo(email);
+      const mails = await fixture.mailsTo(email);
       expect(mails.filter(({ subject }) => subject.startsWith('Reset'))).toHaveLength(1);
     });
 
     it('lets an owner sign in where they reset their password, while strangers guess at it', async () => {
       const address = '192.0.2.44';
-      const logIn = (tried: string, from: string) => house.logIn('ann@example.com', tried, { address: from });
+      const logIn = (tried: string, from: string) =>
+        fixture.logIn('ann@example.com', tried, { address: from });
       for (let i = 0; i < 21; i++) await logIn('a wrong guess', `198.51.100.${i + 100}`);
       expect((await logIn(password, address)).status, 'as anybody would be refused').toBe(429);
       const send = { token: await resetToken(), newPassword: fresh };
-      const reset = await house.call('POST', '/v1/auth/password-reset/finish', { send, address });
+      const reset = await fixture.call('POST', '/v1/auth/password-reset/finish', { send, address });
       expect(reset.status).toBe(204);
       expect((await logIn(fresh, address)).status).toBe(200);
       expect((await logIn(fresh, '192.0.2.45')).status).toBe(429);
@@ -180,70 +185,73 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
 
     it('sends nobody more than so many mails, however many ask for them', async () => {
       const invite = (i: number) =>
-        house.mail!.tryInvitation({ email: 'ann@example.com', account: `org_${i}` });
+        fixture.mail!.tryInvitation({ email: 'ann@example.com', account: `org_${i}` });
       for (let i = 0; i < 15; i++) await invite(i);
       await expect(invite(15)).rejects.toMatchObject({ code: 'accounts.too_many_attempts' });
     });
 
     it('sends another verification, so often and for 24 hours', async () => {
       const first = await verifyToken('ann@example.com');
-      const resend = () => house.call('POST', '/v1/me/verification', { as: ann.access_token });
+      const resend = () => fixture.call('POST', '/v1/me/verification', { as: ann.access_token });
       expect((await resend()).status).toBe(202);
       const second = await verifyToken('ann@example.com');
-      expect(await house.codeOf(await verify(ann.access_token, first))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await verify(ann.access_token, first))).toBe('accounts.token_refused');
       for (let i = 0; i < 4; i++) expect((await resend()).status).toBe(202);
-      expect(await house.codeOf(await resend())).toBe('accounts.too_many_attempts');
-      await house.clock.advance(24 * 3_600_000);
-      const today = (await (await house.logIn('ann@example.com')).json()) as Tokens;
-      expect(await house.codeOf(await verify(today.access_token, second))).toBe('accounts.token_refused');
+      expect(await fixture.codeOf(await resend())).toBe('accounts.too_many_attempts');
+      await fixture.clock.advance(24 * 3_600_000);
+      const today = (await (await fixture.logIn('ann@example.com')).json()) as Tokens;
+      expect(await fixture.codeOf(await verify(today.access_token, second))).toBe('accounts.token_refused');
     });
 
     it('changes an address when both have confirmed it, and tells the old one', async () => {
       await verify(ann.access_token, await verifyToken('ann@example.com'));
-      const change = (send: object) => house.call('POST', '/v1/me/email', { as: ann.access_token, send });
+      const change = (send: object) => fixture.call('POST', '/v1/me/email', { as: ann.access_token, send });
       const confirm = async (token: string) => {
-        const answer = await house.call('POST', '/v1/me/email/confirm', {
+        const answer = await fixture.call('POST', '/v1/me/email/confirm', {
           as: ann.access_token,
           send: { token },
         });
         return answer.status === 200
           ? ((await answer.json()) as { status: string }).status
-          : house.codeOf(answer);
+          : fixture.codeOf(answer);
       };
       const wrong = await change({ email: 'new@example.com', password: 'wrong horse battery' });
-      expect(await house.codeOf(wrong)).toBe('accounts.password_wrong');
+      expect(await fixture.codeOf(wrong)).toBe('accounts.password_wrong');
       expect((await change({ email: 'New@Example.com', password })).status).toBe(202);
-      const [toNew] = await house.mailsTo('new@example.com');
-      const [toOld] = await house.mailsTo('ann@example.com');
+      const [toNew] = await fixture.mailsTo('new@example.com');
+      const [toOld] = await fixture.mailsTo('ann@example.com');
       expect(toOld?.text).toContain('new@example.com');
       expect(await confirm(tokenIn(toOld))).toBe('waiting');
       expect(await confirm(tokenIn(toOld))).toBe('accounts.token_refused');
       expect(await me(ann.access_token)).toMatchObject({ email: 'ann@example.com' });
       expect(await confirm(tokenIn(toNew))).toBe('changed');
       expect(await me(ann.access_token)).toMatchObject({ email: 'new@example.com', emailVerified: true });
-      const [notice] = await house.mailsTo('ann@example.com');
+      const [notice] = await fixture.mailsTo('ann@example.com');
       expect(notice?.subject).toBe('Your Stak address was changed');
-      expect((await house.logIn('new@example.com')).status).toBe(200);
-      expect((await house.logIn('ann@example.com')).status).toBe(401);
+      expect((await fixture.logIn('new@example.com')).status).toBe(200);
+      expect((await fixture.logIn('ann@example.com')).status).toBe(401);
       // The old address is free, and no mail of before opens anything.
       expect(await confirm(tokenIn(toNew))).toBe('accounts.token_refused');
-      await house.signUp('ann@example.com');
+      await fixture.signUp('ann@example.com');
     });
 
     it('changes it once when both sides confirm at the same moment, at two servers', async () => {
       await verify(ann.access_token, await verifyToken('ann@example.com'));
       const other = serve(engine);
-      await house.call('POST', '/v1/me/email', {
+      await fixture.call('POST', '/v1/me/email', {
         as: ann.access_token,
         send: { email: 'new@example.com', password },
       });
       const tokens = [
-        tokenIn((await house.mailsTo('new@example.com'))[0]),
-        tokenIn((await house.mailsTo('ann@example.com'))[0]),
+        tokenIn((await fixture.mailsTo('new@example.com'))[0]),
+        tokenIn((await fixture.mailsTo('ann@example.com'))[0]),
       ];
       const answers = await Promise.all(
         tokens.map((token, i) =>
-          [house, other][i]!.call('POST', '/v1/me/email/confirm', { as: ann.access_token, send: { token } }),
+          [fixture, other][i]!.call('POST', '/v1/me/email/confirm', {
+            as: ann.access_token,
+            send: { token },
+          }),
         ),
       );
       const outcomes = await Promise.all(
@@ -255,14 +263,14 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
     });
 
     it('needs the new address alone where the old one was never proven', async () => {
-      await house.mailsTo('ann@example.com');
-      await house.call('POST', '/v1/me/email', {
+      await fixture.mailsTo('ann@example.com');
+      await fixture.call('POST', '/v1/me/email', {
         as: ann.access_token,
         send: { email: 'new@example.com', password },
       });
-      expect(await house.mailsTo('ann@example.com')).toEqual([]);
-      const token = tokenIn((await house.mailsTo('new@example.com'))[0]);
-      const answer = await house.call('POST', '/v1/me/email/confirm', {
+      expect(await fixture.mailsTo('ann@example.com')).toEqual([]);
+      const token = tokenIn((await fixture.mailsTo('new@example.com'))[0]);
+      const answer = await fixture.call('POST', '/v1/me/email/confirm', {
         as: ann.access_token,
         send: { token },
       });

@@ -15,7 +15,7 @@ const serveWith = (...ids: string[]) =>
     sealer: createSealer({ keys: ids.map(id => ({ id, secret: `a long secret that is named ${id}` })) }),
   });
 
-it('are dropped without anybody being signed out who came by in between', async () => {
+it('are dropped without signing out active users', async () => {
   const before = serveWith('old');
   const away = await before.signUp('away@example.com');
   const here = await before.signUp('here@example.com');
@@ -50,7 +50,7 @@ it('of another server change nothing', async () => {
   expect(await stored()).toHaveLength(3);
 });
 
-it('are missed when the server starts, not when somebody signs in', async () => {
+it('are reported missing when the server starts, not at the next sign-in', async () => {
   await serveWith('old').prepare();
   await expect(serveWith('other').prepare()).rejects.toBeInstanceOf(SealError);
 });

@@ -23,24 +23,24 @@ vi.mock('node:crypto', async original => {
 });
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 beforeEach(async () => {
   engine = await openEmbedded();
-  house = serve(engine, { signsUpByMail: true });
+  fixture = serve(engine, { signsUpByMail: true });
 });
 afterEach(async () => {
-  await house.settle();
+  await fixture.settle();
   await engine.close();
 });
 
 const ann = { email: 'ann@example.com', password, name: 'Ann' };
-const post = (path: string, send: object, more: Call = {}, by: Serving = house) =>
+const post = (path: string, send: object, more: Call = {}, by: Serving = fixture) =>
   by.call('POST', path, { send, ...more });
 const request = (person = ann, more?: Call) => post('/v1/auth/signup/request', person, more);
 const finish = (token: string, tried = password, more?: Call) =>
   post('/v1/auth/signup/finish', { token, password: tried, cookie: false }, more);
 const link = async (email = ann.email) => {
-  const mails = await house.mailsTo(email);
+  const mails = await fixture.mailsTo(email);
   return tokenIn(mails.findLast(({ subject }) => subject.startsWith('Finish')));
 };
 
@@ -48,23 +48,23 @@ describe('signing up by mail', () => {
   it('makes the account with the link and the password, and the address is verified', async () => {
     const asked = await request();
     expect([asked.status, await asked.text()]).toEqual([202, '']);
-    expect((await house.logIn(ann.email)).status).toBe(401); // there is no account yet
+    expect((await fixture.logIn(ann.email)).status).toBe(401); // there is no account yet
     const token = await link();
     const made = await finish(token);
     expect(made.status).toBe(201);
     const { access_token } = (await made.json()) as { access_token: string };
-    const me = await house.call('GET', '/v1/me', { as: access_token });
+    const me = await fixture.call('GET', '/v1/me', { as: access_token });
     expect(await me.json()).toMatchObject({ email: ann.email, name: 'Ann', emailVerified: true });
-    expect((await house.logIn(ann.email)).status).toBe(200);
-    expect(await house.codeOf(await finish(token))).toBe('accounts.token_refused'); // it works once
+    expect((await fixture.logIn(ann.email)).status).toBe(200);
+    expect(await fixture.codeOf(await finish(token))).toBe('accounts.token_refused'); // it works once
   });
 
-  it('gives an account to nobody who only has the mailbox, or only the password', async () => {
+  it('requires both the mailbox and the password for an account', async () => {
     await request({ ...ann, password: 'a stranger chose this' });
     const token = await link();
-    expect(await house.codeOf(await finish(token))).toBe('accounts.password_wrong');
-    expect(await house.codeOf(await finish(`${token.slice(0, -3)}abc`))).toBe('accounts.token_refused');
-    expect(await house.users.getByEmail(ann.email)).toBeNull();
+    expect(await fixture.codeOf(await finish(token))).toBe('accounts.password_wrong');
+    expect(await fixture.codeOf(await finish(`${token.slice(0, -3)}abc`))).toBe('accounts.token_refused');
+    expect(await fixture.users.getByEmail(ann.email)).toBeNull();
     await request();
     expect((await finish(await link())).status).toBe(201);
   });
@@ -76,7 +76,7 @@ describe('signing up by mail', () => {
     const second = await link();
     const answers = await Promise.all([finish(first), finish(first), finish(second)]);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    const codes = await Promise.all(answers.filter(({ status }) => status !== 201).map(house.codeOf));
+    const codes = await Promise.all(answers.filter(({ status }) => status !== 201).map(fixture.codeOf));
     for (const code of codes) expect(['accounts.token_refused', 'accounts.email_taken']).toContain(code);
   });
 
@@ -84,13 +84,13 @@ describe('signing up by mail', () => {
     await request();
     const token = await link();
     await engine.clock.advance(25 * 60 * 60_000);
-    expect(await house.codeOf(await finish(token))).toBe('accounts.token_refused');
+    expect(await fixture.codeOf(await finish(token))).toBe('accounts.token_refused');
   });
 
   it('is the only way, for every address', async () => {
-    await house.users.create({ email: 'taken@example.com', name: 'T' });
+    await fixture.users.create({ email: 'taken@example.com', name: 'T' });
     for (const email of ['taken@example.com', 'free@example.com'])
-      expect(await house.codeOf(await post('/v1/auth/signup', { ...ann, email }))).toBe(
+      expect(await fixture.codeOf(await post('/v1/auth/signup', { ...ann, email }))).toBe(
         'accounts.sign_up_by_mail',
       );
     const direct = serve(engine);
@@ -100,20 +100,20 @@ describe('signing up by mail', () => {
     expect(await direct.codeOf(taken)).toBe('accounts.email_taken');
   });
 
-  it('tells the owner of an account, and nobody else', async () => {
-    await house.users.create({ email: ann.email, name: 'The first Ann' });
+  it('mails the owner of an account, and no one else', async () => {
+    await fixture.users.create({ email: ann.email, name: 'The first Ann' });
     await request();
-    const [mail, ...more] = await house.mailsTo(ann.email);
+    const [mail, ...more] = await fixture.mailsTo(ann.email);
     expect(more).toEqual([]);
     expect(mail?.subject).toBe('You already have an account at Stak');
     expect(mail?.text).not.toContain('#token=');
   });
 
-  it('fills nobody’s mailbox, and comes from no other site', async () => {
+  it('is rate limited, and refused from other sites', async () => {
     for (let i = 0; i < 5; i++) expect((await request(ann, { address: `192.0.2.${i}` })).status).toBe(202);
     expect((await request(ann, { address: '192.0.2.9' })).status).toBe(429);
     const headers = { origin: 'https://evil.example' };
-    expect(await house.codeOf(await request(ann, { headers }))).toBe('accounts.origin_refused');
+    expect(await fixture.codeOf(await request(ann, { headers }))).toBe('accounts.origin_refused');
     const quiet = serve(engine, { mail: undefined });
     const answer = await post('/v1/auth/signup/request', ann, {}, quiet);
     expect(await quiet.codeOf(answer)).toBe('accounts.no_mail');

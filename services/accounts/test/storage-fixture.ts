@@ -66,7 +66,7 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
   await createTables(engine, [notes, storageTable]);
   const store = createStore({ client: engine.client, clock });
   const source = engineSource(engine);
-  const told: { accountId: string; percent: number }[] = [];
+  const notices: { accountId: string; percent: number }[] = [];
   // A process of its own, with what it remembers. Nobody waits for a manual clock.
   const processes = manualOwners();
   const start = (
@@ -88,7 +88,7 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
       accountOf: { tenant: async id => known.get(id) },
       planOf: async (): Promise<PlanName> => 'free',
       limitOf: () => limit,
-      notify: async ({ accountId, percent }) => void told.push({ accountId, percent }),
+      notify: async ({ accountId, percent }) => void notices.push({ accountId, percent }),
     });
   const recount = (storage: Storage) => storage.countWhereNeeded(new AbortController().signal);
   const stream = createCatchUp({ source, table: notes.name }, new Map());
@@ -102,7 +102,19 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
     await readStream();
     await deliver(storage, changes);
   };
-  return { engine, clock, store, processes, start, told, recount, changes, readStream, deliver, deliverAll };
+  return {
+    engine,
+    clock,
+    store,
+    processes,
+    start,
+    notices,
+    recount,
+    changes,
+    readStream,
+    deliver,
+    deliverAll,
+  };
 }
 
 // Short waits are over at once, long ones when nobody needs them any more.
@@ -118,7 +130,7 @@ const handle = async (subscription: Subscription, changes: readonly UnknownChang
 };
 
 // What a scan says about an account.
-export async function scanned({ engine }: World, account: string) {
+export async function scanned({ engine }: Fixture, account: string) {
   const { Items = [] } = await engine.client.scan({ TableName: notes.name });
   const ofAccount = (item: Attributes) => {
     const [kind, id] = String(item.pk).split('#');
@@ -135,9 +147,9 @@ export const counted = async (storage: Storage, account: string) => {
   return { bytes, items };
 };
 
-export type World = Awaited<ReturnType<typeof open>>;
+export type Fixture = Awaited<ReturnType<typeof open>>;
 
-export async function writeSomething({ store, clock }: World, random: Random): Promise<void> {
+export async function writeSomething({ store, clock }: Fixture, random: Random): Promise<void> {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const id = String(Math.floor(random() * 12));
   const text = 'ä'.repeat(Math.floor(random() * 300));

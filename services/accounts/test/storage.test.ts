@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { requestRecount, type Storage, storageTable } from '../src/index.ts';
 import {
   counted,
+  type Fixture,
   lock,
   note,
   notes,
@@ -13,124 +14,123 @@ import {
   scanned,
   shared,
   teams,
-  type World,
   writeSomething,
 } from './storage-fixture.ts';
 
 describe('storage', () => {
   it('counts what belongs to an account and to its tenants, and gives back what is deleted', async () => {
-    const world = await open();
-    const storage = world.start();
-    await world.recount(storage);
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.recount(storage);
     expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
 
-    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
-    await world.store.put(shared, { team: 'red', id: '1', text: 'to all' });
-    await world.store.put(lock, { name: 'a', user: 'ann' });
-    await world.store.put(own, { name: 'a', text: 'nobody pays for this' });
-    await world.deliverAll(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await fixture.store.put(shared, { team: 'red', id: '1', text: 'to all' });
+    await fixture.store.put(lock, { name: 'a', user: 'ann' });
+    await fixture.store.put(own, { name: 'a', text: 'nobody pays for this' });
+    await fixture.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
     expect((await storage.read('ann')).items).toBe(3);
     expect(await storage.readAll()).toMatchObject({ items: 3 });
 
-    await world.store.delete(shared, { team: 'red', id: '1' });
-    await world.store.put(lock, { name: 'a', user: 'bob' });
-    await world.deliverAll(storage);
+    await fixture.store.delete(shared, { team: 'red', id: '1' });
+    await fixture.store.put(lock, { name: 'a', user: 'bob' });
+    await fixture.deliverAll(storage);
     expect((await storage.read('ann')).items).toBe(1);
     expect((await storage.read('bob')).items).toBe(1);
   });
 
   it('gives back what expires', async () => {
-    const world = await open();
-    const storage = world.start();
-    await world.recount(storage);
-    const ends_at = Math.floor(world.clock.now() / 1000) + 10;
-    await world.store.put(note, { user: 'ann', id: '1', text: 'hello', ends_at });
-    await world.deliverAll(storage);
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    const ends_at = Math.floor(fixture.clock.now() / 1000) + 10;
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello', ends_at });
+    await fixture.deliverAll(storage);
     expect((await storage.read('ann')).items).toBe(1);
-    await world.clock.advance(20_000);
-    await world.engine.sweep();
-    await world.deliverAll(storage);
+    await fixture.clock.advance(20_000);
+    await fixture.engine.sweep();
+    await fixture.deliverAll(storage);
     expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
   });
 
   it('counts a page once, however often and by whomever it is delivered', async () => {
-    const world = await open();
-    const [first, second] = [world.start(), world.start()];
-    await world.recount(first);
-    for (const id of ['1', '2', '3']) await world.store.put(note, { user: 'ann', id, text: 'hello' });
-    await world.readStream();
-    await world.deliver(first, world.changes.slice(0, 2));
-    await world.deliver(second, world.changes);
-    await world.deliver(first, world.changes.slice(0, 2));
-    await world.deliver(first, world.changes);
-    expect(await counted(second, 'ann')).toEqual(await scanned(world, 'ann'));
+    const fixture = await open();
+    const [first, second] = [fixture.start(), fixture.start()];
+    await fixture.recount(first);
+    for (const id of ['1', '2', '3']) await fixture.store.put(note, { user: 'ann', id, text: 'hello' });
+    await fixture.readStream();
+    await fixture.deliver(first, fixture.changes.slice(0, 2));
+    await fixture.deliver(second, fixture.changes);
+    await fixture.deliver(first, fixture.changes.slice(0, 2));
+    await fixture.deliver(first, fixture.changes);
+    expect(await counted(second, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
   it('counts a page once if the answer to its write was lost', async () => {
     let isLosing = false;
-    const world = await open();
+    const fixture = await open();
     const lossy: DynamoClient = {
-      ...world.engine.client,
+      ...fixture.engine.client,
       async transactWrite(input) {
-        const answer = await world.engine.client.transactWrite(input);
+        const answer = await fixture.engine.client.transactWrite(input);
         if (!isLosing) return answer;
         isLosing = false;
         throw new Error('the connection broke');
       },
     };
-    const storage = world.start(lossy);
-    await world.recount(storage);
-    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    const storage = fixture.start(lossy);
+    await fixture.recount(storage);
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello' });
     isLosing = true;
-    await expect(world.deliverAll(storage)).rejects.toThrow('broke');
-    await world.deliverAll(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    await expect(fixture.deliverAll(storage)).rejects.toThrow('broke');
+    await fixture.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
   it('a page of more accounts than a transaction takes is counted in parts', async () => {
-    const world = await open();
-    const storage = world.start();
-    await world.recount(storage);
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.recount(storage);
     for (let user = 0; user < 230; user++)
-      await world.store.put(note, { user: `user${user}`, id: '1', text: 'hello' });
-    await world.deliverAll(storage);
-    await world.deliverAll(world.start());
+      await fixture.store.put(note, { user: `user${user}`, id: '1', text: 'hello' });
+    await fixture.deliverAll(storage);
+    await fixture.deliverAll(fixture.start());
     expect((await storage.read('user0')).items).toBe(1);
     expect((await storage.read('user229')).items).toBe(1);
     expect((await storage.readAll()).items).toBe(230);
   });
 
   it('a store that is older than its counts is counted by a scan, and no change twice', async () => {
-    const world = await open();
-    await world.store.put(note, { user: 'ann', id: '1', text: 'before' });
-    const storage = world.start();
+    const fixture = await open();
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'before' });
+    const storage = fixture.start();
     expect((await storage.read('ann')).isCounted).toBe(false);
-    await world.recount(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
-    await world.store.put(note, { user: 'ann', id: '1', text: 'and after' });
-    await world.deliverAll(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    await fixture.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'and after' });
+    await fixture.deliverAll(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
   it('what a tenant had is counted down also when the tenant is gone', async () => {
-    const world = await open();
-    const storage = world.start();
-    await world.recount(storage);
-    await world.store.put(shared, { team: 'red', id: '1', text: 'hello' });
-    await world.deliverAll(storage);
-    const later = world.start(world.engine.client, new Map());
-    await world.store.delete(shared, { team: 'red', id: '1' });
-    await world.deliverAll(later);
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    await fixture.store.put(shared, { team: 'red', id: '1', text: 'hello' });
+    await fixture.deliverAll(storage);
+    const later = fixture.start(fixture.engine.client, new Map());
+    await fixture.store.delete(shared, { team: 'red', id: '1' });
+    await fixture.deliverAll(later);
     expect(await counted(later, 'ann')).toEqual({ bytes: 0, items: 0 });
   });
 
   it('a recount repairs what has drifted, and can be begun anew by another process', async () => {
-    const world = await open();
-    const storage = world.start();
-    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
-    await world.recount(storage);
-    await world.engine.client.update({
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await fixture.recount(storage);
+    await fixture.engine.client.update({
       TableName: storageTable.name,
       Key: { pk: 'account#ann', sk: 'notes#notes#00000001#scan' },
       UpdateExpression: 'ADD #bytes :drift',
@@ -139,90 +139,90 @@ describe('storage', () => {
     });
     expect((await storage.read('ann')).bytes).toBeGreaterThan(12_345);
 
-    await requestRecount(world.store, world.clock.now() + 1, notes.name);
-    const broken = world.start({
-      ...world.engine.client,
+    await requestRecount(fixture.store, fixture.clock.now() + 1, notes.name);
+    const broken = fixture.start({
+      ...fixture.engine.client,
       scan: () => Promise.reject(new Error('the machine is gone')),
     });
-    await expect(world.recount(broken)).rejects.toThrow('gone');
+    await expect(fixture.recount(broken)).rejects.toThrow('gone');
     // Nobody else may count while the lease lasts.
-    await world.recount(storage);
+    await fixture.recount(storage);
     expect((await storage.read('ann')).bytes).toBeGreaterThan(12_345);
-    await world.clock.advance(31_000);
-    await world.recount(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    await fixture.clock.advance(31_000);
+    await fixture.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
   it('a recount is begun anew at once if the process that had it is gone', async () => {
-    const world = await open();
+    const fixture = await open();
     const scan = () => Promise.reject(new Error('the machine is gone'));
-    const broken = world.start({ ...world.engine.client, scan }, undefined, undefined, 'victim');
-    await world.store.put(note, { user: 'ann', id: '1', text: 'hello' });
-    await expect(world.recount(broken)).rejects.toThrow('gone');
-    const storage = world.start();
-    await world.recount(storage);
+    const broken = fixture.start({ ...fixture.engine.client, scan }, undefined, undefined, 'victim');
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello' });
+    await expect(fixture.recount(broken)).rejects.toThrow('gone');
+    const storage = fixture.start();
+    await fixture.recount(storage);
     expect((await storage.read('ann')).items).toBe(0);
-    world.processes.end('victim');
-    await world.recount(storage);
-    expect(await counted(storage, 'ann')).toEqual(await scanned(world, 'ann'));
+    fixture.processes.end('victim');
+    await fixture.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
   const seeds = [1, 2, 3, 4, 5];
   it.each(seeds)('is what a scan says after any history, seed %i', async seed => {
     const random = seededRandom(seed);
-    const world = await open();
+    const fixture = await open();
     let isScanning = false;
     // Small pages, with writes between them: what a scan of a busy table meets.
     const busy: DynamoClient = {
-      ...world.engine.client,
+      ...fixture.engine.client,
       async scan(input) {
-        if (input.TableName !== notes.name) return world.engine.client.scan(input);
-        const page = await world.engine.client.scan({ ...input, Limit: 3 });
-        if (isScanning) for (let i = random() * 4; i > 1; i--) await writeSomething(world, random);
+        if (input.TableName !== notes.name) return fixture.engine.client.scan(input);
+        const page = await fixture.engine.client.scan({ ...input, Limit: 3 });
+        if (isScanning) for (let i = random() * 4; i > 1; i--) await writeSomething(fixture, random);
         return page;
       },
     };
-    const processes = [world.start(busy), world.start(busy)];
-    for (let i = 0; i < 20; i++) await writeSomething(world, random);
+    const processes = [fixture.start(busy), fixture.start(busy)];
+    for (let i = 0; i < 20; i++) await writeSomething(fixture, random);
     isScanning = true;
-    await world.recount(processes[0]!);
+    await fixture.recount(processes[0]!);
 
     for (let step = 0; step < 60; step++) {
-      await writeSomething(world, random);
+      await writeSomething(fixture, random);
       const storage = processes[Math.floor(random() * 2)]!;
-      await world.readStream();
+      await fixture.readStream();
       // Pages begin where a process thinks it is, at times before it.
-      const from = Math.floor(random() * world.changes.length);
-      if (random() < 0.3) await world.deliver(storage, world.changes);
-      if (random() < 0.3 && from === 0) await world.deliver(storage, world.changes.slice(0, from + 3));
+      const from = Math.floor(random() * fixture.changes.length);
+      if (random() < 0.3) await fixture.deliver(storage, fixture.changes);
+      if (random() < 0.3 && from === 0) await fixture.deliver(storage, fixture.changes.slice(0, from + 3));
       if (random() < 0.1) {
-        await world.clock.advance(70_000);
-        await world.engine.sweep();
+        await fixture.clock.advance(70_000);
+        await fixture.engine.sweep();
       }
       if (random() < 0.08) {
-        await requestRecount(world.store, world.clock.now() + 1, notes.name);
-        await world.clock.advance(10);
-        await world.recount(storage);
+        await requestRecount(fixture.store, fixture.clock.now() + 1, notes.name);
+        await fixture.clock.advance(10);
+        await fixture.recount(storage);
       }
     }
-    await world.deliverAll(processes[0]!);
+    await fixture.deliverAll(processes[0]!);
     for (const account of ['ann', 'bob'])
-      expect(await counted(processes[1]!, account)).toEqual(await scanned(world, account));
+      expect(await counted(processes[1]!, account)).toEqual(await scanned(fixture, account));
   });
 });
 
 describe('the limit', () => {
-  const fill = async (world: World, storage: Storage, bytes: number) => {
-    await world.store.put(note, { user: 'ann', id: '1', text: 'x'.repeat(bytes) });
-    await world.deliverAll(storage);
-    await world.clock.advance(3_000);
+  const fill = async (fixture: Fixture, storage: Storage, bytes: number) => {
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'x'.repeat(bytes) });
+    await fixture.deliverAll(storage);
+    await fixture.clock.advance(3_000);
   };
 
   it('refuses what would not fit, and says how much is used', async () => {
-    const world = await open({ limit: 10_000 });
-    const storage = world.start();
-    await world.recount(storage);
-    await fill(world, storage, 6_000);
+    const fixture = await open({ limit: 10_000 });
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    await fill(fixture, storage, 6_000);
     await storage.admit('ann', 3_000);
     await expect(storage.admit('ann', 3_000)).rejects.toMatchObject({
       code: 'accounts.storage_limit_reached',
@@ -240,26 +240,26 @@ describe('the limit', () => {
     await storage.admit('bob', 9_000);
   });
 
-  it('adds what was let in to a count that does not have it yet, and no longer when it has', async () => {
-    const world = await open({ limit: 10_000 });
-    const storage = world.start();
-    await world.recount(storage);
+  it('adds admitted bytes to the count until they are counted', async () => {
+    const fixture = await open({ limit: 10_000 });
+    const storage = fixture.start();
+    await fixture.recount(storage);
     for (let i = 0; i < 3; i++) expect(await storage.hasRoom('ann', 3_000)).toBe(true);
     expect(await storage.hasRoom('ann', 3_000)).toBe(false);
     // None of it was written after all.
-    await world.clock.advance(11_000);
+    await fixture.clock.advance(11_000);
     expect(await storage.hasRoom('ann', 3_000)).toBe(true);
   });
 
-  it('lets in again when something was deleted', async () => {
-    const world = await open({ limit: 10_000 });
-    const storage = world.start();
-    await world.recount(storage);
-    await fill(world, storage, 9_000);
+  it('admits writes again when something was deleted', async () => {
+    const fixture = await open({ limit: 10_000 });
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    await fill(fixture, storage, 9_000);
     expect(await storage.hasRoom('ann', 3_000)).toBe(false);
-    await world.store.delete(note, { user: 'ann', id: '1' });
-    await world.deliverAll(storage);
-    await world.clock.advance(3_000);
+    await fixture.store.delete(note, { user: 'ann', id: '1' });
+    await fixture.deliverAll(storage);
+    await fixture.clock.advance(3_000);
     expect(await storage.hasRoom('ann', 3_000)).toBe(true);
   });
 
@@ -276,32 +276,32 @@ describe('the limit', () => {
       [10_000, { tables: 1, accounts: 20 }],
       [null, { tables: 0, accounts: 0 }],
     ] as const) {
-      const world = await open({ limit });
+      const fixture = await open({ limit });
       const read = { tables: 0, accounts: 0 };
       const client: DynamoClient = {
-        ...world.engine.client,
+        ...fixture.engine.client,
         query(input) {
           const isOfAll = Object.values(input.ExpressionAttributeValues ?? {}).includes('tables');
           read[isOfAll ? 'tables' : 'accounts'] += 1;
-          return world.engine.client.query(input);
+          return fixture.engine.client.query(input);
         },
       };
-      await world.recount(world.start());
-      const storage = world.start(client);
+      await fixture.recount(fixture.start());
+      const storage = fixture.start(client);
       for (let i = 0; i < 20; i++) await storage.admit(`account ${i}`, 100);
       expect(read).toEqual(expected);
     }
   });
 
-  it('tells the account at 80 % and when it is full, once each', async () => {
-    const world = await open({ limit: 10_000 });
-    const storage = world.start();
-    await world.recount(storage);
+  it('notifies the account at 80 % and when it is full, once each', async () => {
+    const fixture = await open({ limit: 10_000 });
+    const storage = fixture.start();
+    await fixture.recount(storage);
     for (const bytes of [5_000, 8_500, 8_600, 11_000, 11_100]) {
-      await fill(world, storage, bytes);
+      await fill(fixture, storage, bytes);
       await storage.hasRoom('ann', 1);
     }
-    expect(world.told).toEqual([
+    expect(fixture.notices).toEqual([
       { accountId: 'ann', percent: 80 },
       { accountId: 'ann', percent: 100 },
     ]);
@@ -309,8 +309,8 @@ describe('the limit', () => {
 });
 
 it('an entity without an owner is refused', async () => {
-  const world = await open();
-  expect(() => world.start(world.engine.client, teams, owners.slice(1))).toThrow(
+  const fixture = await open();
+  expect(() => fixture.start(fixture.engine.client, teams, owners.slice(1))).toThrow(
     'note is missing from the list of owners',
   );
 });

@@ -4,10 +4,10 @@ import type { UserChange } from '../src/index.ts';
 import { type Engine, openEmbedded, type Serving, serve } from './open-accounts.ts';
 
 let engine: Engine;
-let house: Serving;
+let fixture: Serving;
 beforeAll(async () => {
   engine = await openEmbedded();
-  house = serve(engine);
+  fixture = serve(engine);
 });
 afterAll(() => engine.close());
 
@@ -45,25 +45,26 @@ describe('users and their locks', () => {
           });
           const ids: string[] = [];
           for (const i of [0, 1, 2])
-            ids.push((await house.users.create({ email: `${tag}${i}@start.example`, name: 'n' })).userId);
+            ids.push((await fixture.users.create({ email: `${tag}${i}@start.example`, name: 'n' })).userId);
 
           for (const round of rounds)
             await Promise.allSettled(
-              round.map(({ user, change }) => house.users.update(ids[user]!, own(change))),
+              round.map(({ user, change }) => fixture.users.update(ids[user]!, own(change))),
             );
 
-          const users = await Promise.all(ids.map(async userId => (await house.users.getById(userId))!));
+          const users = await Promise.all(ids.map(async userId => (await fixture.users.getById(userId))!));
           for (const email of emails)
-            expect((await house.users.getByEmail(tag + email))?.userId).toBe(
+            expect((await fixture.users.getByEmail(tag + email))?.userId).toBe(
               users.find(one => one.email === tag + email)?.userId,
             );
           for (const unique of ['githubId', 'googleId'] as const)
             for (const value of ['1', '2']) {
               const holders = users.filter(one => one[unique] === tag + value);
               expect(holders.length).toBeLessThan(2);
-              expect((await house.users.getByUnique(unique, tag + value))?.userId).toBe(holders[0]?.userId);
+              expect((await fixture.users.getByUnique(unique, tag + value))?.userId).toBe(holders[0]?.userId);
             }
-          for (const one of users) expect((await house.users.getByEmail(one.email))?.userId).toBe(one.userId);
+          for (const one of users)
+            expect((await fixture.users.getByEmail(one.email))?.userId).toBe(one.userId);
         },
       ),
       { numRuns: 40 },

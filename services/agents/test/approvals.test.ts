@@ -99,7 +99,7 @@ async function whileTimePasses<T>(fixture: Fixture, work: Promise<T>): Promise<T
   return work;
 }
 
-describe('a call that somebody has to agree to', () => {
+describe('a call that needs an approval', () => {
   it.each(Object.entries(targets))('waits, is made when they agree, and answers (%s)', async (_, target) => {
     const { fixture, bank } = await open({}, undefined, target);
     const asked = await ask(fixture);
@@ -183,7 +183,7 @@ describe('a call that somebody has to agree to', () => {
     expect((await say(fixture, 'c', 'hello', { as: 'acme~ann' })).status).toBe(200);
   });
 
-  it('is decided by those who may, and by nobody else', async () => {
+  it('is decided only by those who may', async () => {
     const { fixture, bank, settings } = await open();
     const first = (await ask(fixture)).body.approvals[0].approval_id;
     expect((await decide(fixture, first, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
@@ -207,7 +207,7 @@ describe('a call that somebody has to agree to', () => {
     expect((await ask(fixture)).status).toBe(202);
   });
 
-  it('comes before what is said meanwhile', async () => {
+  it('is handled before later messages', async () => {
     const { fixture, settings } = await open();
     const { approval_id } = (await ask(fixture)).body.approvals[0];
     const behind = await say(fixture, 'c', 'hello', { as: 'acme~ann' });
@@ -236,10 +236,10 @@ describe('a call that somebody has to agree to', () => {
   });
 });
 
-describe("a model's call that somebody has to agree to", () => {
+describe("a model's call that needs an approval", () => {
   const call = (name: string, input: object, id: string) => ({ id, name, input });
 
-  it('goes on in another process, with everything that happened before', async () => {
+  it('continues in another process, with everything that happened before', async () => {
     const first = wire.calls(call('lookup', { word: 'bob' }, 'a1'), call('pay', { to: 'bob' }, 'b2'));
     const { fixture, bank, another, server } = await open({}, [first, wire.text('Bob has his money.')]);
     const asked = await ask(fixture, 'Give Bob his money');
@@ -265,7 +265,7 @@ describe("a model's call that somebody has to agree to", () => {
     expect([...bank.done.values()]).toEqual(['bob']);
   });
 
-  it('tells the model that it was refused', async () => {
+  it('reports the refusal to the model', async () => {
     const first = wire.calls(call('pay', { to: 'bob' }, 'b2'));
     const { fixture, server } = await open({}, [first, wire.text('Then not.')]);
     const asked = await ask(fixture, 'Give Bob his money');
@@ -297,7 +297,7 @@ describe("a model's call that somebody has to agree to", () => {
     expect(await turnsOf(fixture)).toHaveLength(1);
   });
 
-  it('answers with what was done if the model is gone by then', async () => {
+  it('lists what was done if the model is unavailable by then', async () => {
     const gone: Reply = { status: 401, body: '{}' };
     const { fixture } = await open({}, [wire.calls(call('pay', { to: 'bob' }, 'b2')), gone]);
     const asked = await ask(fixture, 'Give Bob his money');
@@ -343,7 +343,7 @@ describe('a call of a skill that acts', () => {
     return { client: faults.client, skills: [{ ...skill, run }] };
   };
 
-  it('is made once where nobody is asked, also if the model would say it in other words', async () => {
+  it('is made once without an approval, even if the model would phrase it differently', async () => {
     const replies = [pay('bob', 'a1'), wire.text('Done.'), pay('robert', 'x9')];
     const { fixture, bank, another } = await open({ approval: 'never' }, replies);
     expect((await say(another(dying(bank, fixture)), 'c', 'Give Bob money')).status).toBe(500);

@@ -39,7 +39,7 @@ describe('Slack', () => {
   const send = (event: ReturnType<typeof slackMessage>) =>
     deliver(fixture, 'slack', 'T1', event, signSlack(fixture, event));
 
-  it('is answered at once, and the reply comes through its API', async () => {
+  it('is acknowledged at once, and the reply is sent through its API', async () => {
     const answer = await send(slackMessage('hello', '1.0'));
     expect(answer).toMatchObject({ status: 200, body: {} });
     expect(providers.sent).toEqual([]);
@@ -167,7 +167,7 @@ describe('Slack', () => {
     expect(providers.sent.map(({ body }) => String(body.text).slice(0, 7))).toEqual(['Hello. ', 'You are']);
   });
 
-  it('tells somebody unknown once, politely', async () => {
+  it('notifies an unknown sender once', async () => {
     for (const ts of ['1.0', '2.0']) {
       await send(slackMessage('hello', ts, { user: 'U9' }));
       await work();
@@ -182,7 +182,7 @@ describe('Slack', () => {
     expect(providers.sent).toHaveLength(2);
   });
 
-  it('does not count as told whom a worker at the same time would forget', async () => {
+  it('does not count a notice as sent that a concurrent worker would drop', async () => {
     const stranger = (ts: string) => send(slackMessage('hello', ts, { user: 'U9' }));
     await stranger('1.0');
     const findState = async () => (await everyItem(fixture.target)).find(({ sk }) => sk === 'STATE');
@@ -199,7 +199,7 @@ describe('Slack', () => {
     expect(providers.sent).toMatchObject([{ body: { text: expect.stringContaining('not available') } }]);
   });
 
-  it('tells once that the tenant is suspended, and drops what waited', async () => {
+  it('notifies once that the tenant is suspended, and drops waiting messages', async () => {
     await send(slackMessage('hello', '1.0'));
     fixture.tenants.get('acme')!.status = 'suspended';
     await work();

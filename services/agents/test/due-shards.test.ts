@@ -44,7 +44,7 @@ async function deleteMany(fixture: Fixture): Promise<void> {
   }
 }
 
-describe('the shards of what is due', () => {
+describe('the shards of due work', () => {
   it('are as many as the setting says, and share the conversations', async () => {
     const fixture = await open(10);
     await deleteMany(fixture);

@@ -29,7 +29,7 @@ describe('erasing', () => {
     throw new Error('it never ends');
   };
 
-  it('removes a user, piece by piece, and nobody else', async () => {
+  it('removes a user in steps, and no other user', async () => {
     const { eraser } = fixture.agents;
     const calls = await retryOnConflict(() => eraser.eraseUser('acme', 'zoe.b'));
     expect(calls).toBeGreaterThan(1);
@@ -74,7 +74,7 @@ describe('erasing', () => {
 });
 
 describe('the stream', () => {
-  it('brings what another program wrote into the log, and removes what it deleted', async () => {
+  it('adds what another program wrote to the log, and removes what it deleted', async () => {
     const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
     const fixture = await openFixture(async () => ({
       client: engine.client,

@@ -60,7 +60,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
       .map(({ content }) => content);
   };
 
-  it('begins a conversation that goes on here', async () => {
+  it('starts a conversation that continues here', async () => {
     await old.saveTurn('c', 'q1', 'a1');
     const read = await fixture.call('GET', conversationPath('c'));
     expect(read.body).toMatchObject({ turns: 1, messages: [{ content: 'q1' }, { content: 'a1' }] });
@@ -97,7 +97,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(body).toMatchObject({ title: 'Weekly', user_id: 'ann', channel: 'dashboard', turns: 2 });
   });
 
-  it('may write messages as long as it likes', async () => {
+  it('may write messages of any length', async () => {
     await old.saveTurn('c', 'x'.repeat(150_000), 'y'.repeat(200_000));
     await old.saveTurn('c', 'short', 'z');
     await say(fixture, 'c', 'hello');
@@ -129,7 +129,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(await questions('c')).toEqual(['hello']);
   });
 
-  it('gets wrong what it likes: what can be read of it is', async () => {
+  it('may write invalid data: the readable part is used', async () => {
     await say(fixture, 'c', 'one');
     await old.write('c', [
       ...(await old.read('c')),

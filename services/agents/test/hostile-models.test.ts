@@ -23,7 +23,7 @@ async function open(behaviour: Behaviour) {
 }
 
 describe('a model', () => {
-  it('that tells nonsense of its tokens is counted by what it read and wrote', async () => {
+  it('that reports nonsensical usage is counted by what it read and wrote', async () => {
     const nonsense = { prompt_tokens: -5.5, completion_tokens: 1e300 };
     const { fixture, readTotal } = await open((_, stream) => {
       stream.text('It is noon.');
@@ -47,7 +47,7 @@ describe('a model', () => {
     expect(body.cost_usd).toBeGreaterThan(0.024);
   });
 
-  it('that never comes to the point is given up before it fills the memory', async () => {
+  it('that never finishes is aborted before it fills the memory', async () => {
     const { fixture, readTotal } = await open((_, stream) => {
       for (let i = 0; i < 34; i++) stream.call('remember', 'x'.repeat(512 * 1024));
       stream.finish('tool_calls');
@@ -85,7 +85,7 @@ describe('a model', () => {
     expect(await readTotal()).toMatchObject({ input_tokens: 0, output_tokens: 0, cost_usd: 0 });
   });
 
-  it('is told the newest of what is remembered, as much as is worth its price', async () => {
+  it('gets the newest memories, up to a limit', async () => {
     const { stub, fixture } = await open((_, stream) => {
       stream.text('Yes.');
       stream.finish();

@@ -42,7 +42,7 @@ describe('another tenant', () => {
     'agents.putChannelCredentials': { signing_secret: 'x', bot_token: 'x' },
   };
 
-  it.each(['globex', 'globex~ann'])('learns nothing as %s, whatever it calls', async as => {
+  it.each(['globex', 'globex~ann'])('gets nothing as %s, whatever it calls', async as => {
     const before = await fixture.target.client.scan({ TableName: 'conversations' });
     let called = 0;
     for (const route of fixture.routes) {

@@ -87,7 +87,7 @@ const register = (fixture: Fixture, url: string, headers = { authorization: 'Bea
   fixture.call('PUT', path, { send: { url, headers } });
 
 describe('tools of an MCP server', () => {
-  it('are of so many servers and no more, however many are added at once', async () => {
+  it('are of a limited number of servers, however many are added at once', async () => {
     const notebook = await openNotebook();
     const { fixture } = await openChat();
     const names = Array.from({ length: limits.mcpServers + 3 }, (_, i) => `server${i}`);
@@ -144,7 +144,7 @@ describe('tools of an MCP server', () => {
     expect(JSON.stringify(model.asked[1]!.body)).toContain('Noted: tea');
   });
 
-  it('tell the model what went wrong, and the turn goes on', async () => {
+  it('report errors to the model, and the turn continues', async () => {
     const notebook = await openNotebook();
     const never = { skill_approvals: { mcp_notes_add_note: 'never', mcp_notes_list: 'never' } };
     const { fixture, model } = await openChat(
@@ -228,7 +228,7 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(answer!.body.detail).toContain('it took longer than 10000 ms');
   });
 
-  it('that goes on forever is bounded', async () => {
+  it('that never ends is bounded', async () => {
     const tools = Array.from({ length: 80 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' } }));
     const { fixture } = await openChat();
     const { body } = await register(fixture, await listing(tools, { nextCursor: 'again' }));

@@ -44,7 +44,7 @@ describe('memory', () => {
     expect((await fixture.call('PATCH', session, { send })).body.code).toBe('agents.memory_declined');
   });
 
-  it('takes no summary of somebody who does not want one', async () => {
+  it('stores no summary of a user who opted out', async () => {
     const set = (send: object) => fixture.call('PATCH', `${path}-settings`, { as, send });
     expect((await set({ memory_summary: 'Likes tea' })).body.memory_summary).toBe('Likes tea');
     expect((await set({ is_declined: true })).body.memory_summary).toBeNull();
@@ -57,7 +57,7 @@ describe('memory', () => {
     expect(both.body).toMatchObject({ is_declined: false, memory_summary: 'Likes tea' });
   });
 
-  it('keeps nothing of somebody who declines while a fact is being written', async () => {
+  it('stores nothing of a user who opts out while a fact is being written', async () => {
     let isDeclined = false;
     const { client } = fixture.target;
     const decline = async () => {

@@ -106,7 +106,7 @@ describe('a model', () => {
     expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'user']);
   });
 
-  it('is told when its arguments are no JSON, and goes on', async () => {
+  it('gets an error when its arguments are invalid JSON, and continues', async () => {
     const { stub, fixture } = await open(
       [
         (_, stream) => {
@@ -160,7 +160,7 @@ describe('a model', () => {
     expect(stub.asked).toHaveLength(5);
   });
 
-  it('is asked again after a moment when it was too busy', async () => {
+  it('is retried after a moment when it was too busy', async () => {
     const { stub, fixture } = await open([
       (_, stream) => stream.refuse(429, { 'retry-after': '2' }),
       answering('Now.'),

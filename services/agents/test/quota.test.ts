@@ -11,7 +11,7 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
   });
   afterEach(() => fixture.target.close());
 
-  it('lets exactly as many messages pass as there are, however many come at once', async () => {
+  it('admits exactly as many messages as the quota, however many arrive at once', async () => {
     fixture.tenants.get('acme')!.settings = { messages_per_day: 7 };
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(fixture, `c${i}`, 'hello')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
@@ -54,7 +54,7 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
     expect(bob.status).toBe(200);
   });
 
-  it('of nothing lets nothing pass', async () => {
+  it('of zero admits nothing', async () => {
     fixture.tenants.get('acme')!.settings = { messages_per_day: 0 };
     expect((await say(fixture, 'c', 'hello')).status).toBe(429);
   });

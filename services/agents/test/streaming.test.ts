@@ -92,7 +92,7 @@ describe('the events of an answer', () => {
     expect(asked.events[3]!.data.reply).toEqual({ role: 'assistant', content: 'Once upon a time.' });
   });
 
-  it('are none the less for somebody who hung up and came back', async () => {
+  it('are complete for a client that reconnects', async () => {
     const asked = await post('Tell me a story.');
     await until(() => answers.length === 1);
     answers[0]!.text('Once ', 'upon ');
@@ -108,7 +108,7 @@ describe('the events of an answer', () => {
     expect(again.events.map(({ id }) => id)).toEqual(['3', '4', '5']);
   });
 
-  it('come for a message that had to wait for another one', async () => {
+  it('are sent for a message that had to wait for another one', async () => {
     const first = await post('Tell me a story.');
     await until(() => answers.length === 1);
     const second = await post('And another one.');
@@ -151,7 +151,7 @@ describe('the events of an answer', () => {
       await Promise.all(folders.splice(0).map(folder => rm(folder, { recursive: true })));
     });
 
-    it('come as they happen, and those before as well', async () => {
+    it('are sent as they happen, with the earlier ones', async () => {
       const { making, other } = await openTwo();
       const asked = await post('Tell me a story.', making);
       await until(() => answers.length === 1);
@@ -179,7 +179,7 @@ describe('the events of an answer', () => {
       );
     });
 
-    it('come for a message that waits for a turn of that process', async () => {
+    it('are sent for a message that waits for a turn of that process', async () => {
       const { making, other } = await openTwo();
       const first = await post('Tell me a story.', making);
       await until(() => answers.length === 1);
@@ -197,7 +197,7 @@ describe('the events of an answer', () => {
       expect(second.events.map(({ event }) => event)).toEqual(['accepted', 'delta', 'reply']);
     });
 
-    it('are for those who follow them, and for no other conversation or tenant', async () => {
+    it('are sent only to their followers, and to no other conversation or tenant', async () => {
       const { making, other, first } = await openTwo();
       const sent: unknown[] = [];
       const { send } = first;
@@ -220,7 +220,7 @@ describe('the events of an answer', () => {
       expect(sent.filter(body => (body as { kind: string }).kind === 'events')).toEqual([]);
     });
 
-    it('begin again in the process that takes over when that one is gone', async () => {
+    it('restart in the process that takes over from a dead one', async () => {
       const { making, other, first } = await openTwo();
       const asked = await post('Tell me a story.', making);
       await until(() => answers.length === 1);

@@ -158,7 +158,7 @@ describe('a turn', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
-  it('is finished at once by another process when the first one is known to be gone', async () => {
+  it('is finished at once by another process when the first one is known to be dead', async () => {
     const owners = manualOwners();
     const victim = openProcess(fixture.target, {
       clock: fixture.clock,
@@ -228,7 +228,7 @@ describe('a turn', () => {
     expect((await answer).body.reply.content).toBe('The skill slow failed: it took longer than 10000 ms');
   });
 
-  it('tells no end user about conversations of others', async () => {
+  it('reveals no conversations of others to an end user', async () => {
     await say(fixture, 'anns', 'hello', { user_id: 'ann' });
     for (const [method, suffix, send] of [
       ['GET', '', undefined],

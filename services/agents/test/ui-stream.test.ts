@@ -142,7 +142,7 @@ describe("the AI SDK's chat transport", () => {
     expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
   });
 
-  it('goes away in the middle, comes back, and gets the whole answer', async () => {
+  it('disconnects in the middle, reconnects, and gets the whole answer', async () => {
     const { open, opened } = gate();
     const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
     const fixture = await openChat([wire.calls(call), wire.text('Tea.')], () => opened.then(() => ({})));
@@ -162,7 +162,7 @@ describe("the AI SDK's chat transport", () => {
     expect([status, headers.get('content-type')]).toEqual([204, null]);
   });
 
-  it('is told what went wrong', async () => {
+  it('gets the error', async () => {
     const fixture = await openChat([{ status: 401, body: '{}' }]);
     await expect(last(await send(fixture, [question('What now?')]))).rejects.toThrow(
       'the provider answered 401',
@@ -184,7 +184,7 @@ describe("the AI SDK's chat transport", () => {
       return fixture;
     };
 
-    it('ends with the question, and goes on in the same message after the answer', async () => {
+    it('ends with the question, and continues in the same message after the decision', async () => {
       const fixture = await openGated(wire.text('Tea.'));
       const asked = await last(await send(fixture, [question('What is tea?')]));
       expect(toolsOf(asked)).toMatchObject([{ state: 'approval-requested', input: { word: 'tea' } }]);

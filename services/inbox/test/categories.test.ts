@@ -155,7 +155,7 @@ describe('deleting a category with its messages', () => {
     expect((await countsOf('u1')).categories.offer?.total).toBe(1);
   });
 
-  it('goes on after its worker was killed, at any write', async () => {
+  it('resumes after its worker was killed, at any write', async () => {
     await fill(server);
     await keep();
     await server.ask('DELETE', doomed);

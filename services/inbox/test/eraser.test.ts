@@ -46,7 +46,7 @@ it('erases a user from every inbox and every list of recipients, call by call', 
   expect(await stored()).toContain('user-8"');
 });
 
-it('shows nothing of before to a user who comes back', async () => {
+it('shows no earlier messages to a user who returns', async () => {
   const ask = async () => (await server.ask('GET', 'main/users/user-7/messages')).body.data;
   const publish = () => server.ask('POST', 'main/messages', { send: { ...hello, uids: ['user-7'] } });
   await publish();

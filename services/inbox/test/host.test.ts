@@ -24,7 +24,7 @@ describe('settings', () => {
     expect((await server.ask('PUT', path, { send: { title: 'Acme', ttl: '721d' } })).status).toBe(400);
   });
 
-  it('edits an inbox without losing what somebody else wrote', async () => {
+  it('edits an inbox without losing concurrent changes', async () => {
     const first = await server.call('GET', 'main');
     const etag = first.headers.get('etag')!;
     const headers = { 'If-Match': etag };
@@ -106,7 +106,7 @@ describe('members', () => {
 });
 
 describe('publishing', () => {
-  it('delivers to the users named, and to nobody else', async () => {
+  it('delivers only to the named users', async () => {
     const { status, body } = await server.ask('POST', 'main/messages', {
       send: { ...hello, uids: ['u1', 'u2'] },
     });
@@ -217,7 +217,7 @@ describe('publishing', () => {
   it.each([
     ['one by one', {}, 200],
     ['as a whole, where all of it can be sent again', { 'Idempotency-Key': 'k' }, 503],
-  ])('tells of messages in bulk that the table was busy %s', async (_, headers, expected) => {
+  ])('reports for bulk messages that the table was busy %s', async (_, headers, expected) => {
     const { client } = server.engine;
     const write = client.transactWrite;
     client.transactWrite = async input => {

@@ -55,7 +55,7 @@ describe('deleting an inbox', () => {
     expect((await server.ask('GET', 'main/users/u1/messages')).body.data).toHaveLength(1);
   });
 
-  it('goes on after its worker was killed, at any write', async () => {
+  it('resumes after its worker was killed, at any write', async () => {
     await fill(server);
     await server.ask('DELETE', 'main');
     const { client } = server.engine;
@@ -76,7 +76,7 @@ describe('deleting an inbox', () => {
     expect((await server.ask('GET', 'main/erasure')).body.status).toBe('erased');
   });
 
-  it('goes on at once when the process that had it is gone', async () => {
+  it('resumes at once when its process has died', async () => {
     await fill(server);
     await server.ask('DELETE', 'main');
     const { client } = server.engine;

@@ -24,7 +24,7 @@ describe('what is stored of messages to everyone', () => {
     expect([await storedOf('flash'), await storedOf('news')]).toEqual([0, 1]);
   });
 
-  it('follows the sweep where nobody has written since', async () => {
+  it('follows the sweep if nothing was written since', async () => {
     for (const category of ['flash', 'flash', 'news']) await broadcast(category, '6s');
     await broadcast('long', '1h');
     const consumers = startConsumers(server);

@@ -31,7 +31,7 @@ const broadcast = async (more: object = {}) =>
   (await server.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.id;
 
 describe('the event stream', () => {
-  it('tells counts, new messages and redactions as they come', async () => {
+  it('sends counts, new messages and redactions as they happen', async () => {
     const events = await open();
     expect(await events.next()).toMatchObject({ event: 'counts', data: { total: 0 } });
     const own = await publish();
@@ -57,7 +57,7 @@ describe('the event stream', () => {
     await events.close();
   });
 
-  it('says to read the list again when a category is deleted, also to a client that comes back', async () => {
+  it('requests a reload when a category is deleted, also from a client that reconnects', async () => {
     const taxonomy = { category: 'offer' };
     await publish({ taxonomy });
     await publish();
@@ -110,7 +110,7 @@ describe('the event stream', () => {
     await third.close();
   });
 
-  it('goes on after the last event a client has seen', async () => {
+  it('resumes after the client’s last event', async () => {
     const first = await open();
     const { id } = await first.next();
     await first.close();
@@ -130,7 +130,7 @@ describe('the event stream', () => {
     await third.close();
   });
 
-  it('says that the list has to be read again where it cannot tell what was missed', async () => {
+  it('requests a reload if it cannot determine what was missed', async () => {
     const stranger = await open('not ours');
     expect(await stranger.next()).toMatchObject({ event: 'reset' });
     const { id } = await stranger.next();
@@ -142,7 +142,7 @@ describe('the event stream', () => {
     await back.close();
   });
 
-  it('tells of an expiry at its second', async () => {
+  it('reports an expiry at its second', async () => {
     await publish({ ttl: '5s' });
     const events = await open();
     expect(await events.next()).toMatchObject({ event: 'counts', data: { total: 1 } });

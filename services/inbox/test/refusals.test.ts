@@ -151,7 +151,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
   });
 });
 
-describe('nobody reaches what is not theirs', () => {
+describe('access to the data of others', () => {
   it("another account's tenant is not there", async () => {
     for (const [method, path, send] of [
       ['GET', 'main', undefined],

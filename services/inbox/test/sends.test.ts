@@ -50,7 +50,7 @@ describe('a long list of recipients', () => {
     for (const uid of many(40)) expect(await totalOf(uid)).toBe(1);
   });
 
-  it('is carried on at once by another process when the one that had it is gone', async () => {
+  it('is resumed at once by another process when its process has died', async () => {
     const owners = manualOwners();
     await server.close();
     server = await createTestServer({ owners: owners.as('victim') });

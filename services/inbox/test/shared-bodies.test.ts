@@ -94,7 +94,7 @@ describe('a body that recipients share', () => {
     expect(JSON.stringify(await stored(''))).not.toContain('Read this');
   });
 
-  it('goes with a scheduled send that is cancelled, and is there when it is sent', async () => {
+  it('is deleted with a cancelled send, and exists when it is sent', async () => {
     const send_at = Math.floor(server.clock.now() / 1000) + 60;
     const cancelled = await publish(many(10), large, { send_at });
     const kept = await publish(many(10), large, { send_at });
@@ -125,7 +125,7 @@ describe('a body that recipients share', () => {
     expect([...(await bodies()), ...(await stored('m#'))]).toEqual([]);
   });
 
-  it('comes with the events', async () => {
+  it('is included in events', async () => {
     const consumers = startConsumers(server);
     await consumers.begun();
     const events = readEvents(await server.call('GET', 'main/users/u1/stream'));

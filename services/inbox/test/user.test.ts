@@ -30,7 +30,7 @@ describe('the feed', () => {
     expect(data[0]).toMatchObject({ audiences: { kind: 'everyone' }, read: false, message: hello.message });
   });
 
-  it('goes on after a page, whatever arrives, expires or is redacted meanwhile', async () => {
+  it('continues after a page, whatever arrives, expires or is redacted meanwhile', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(i % 3 ? await publish() : await broadcast());
     const first = await feed('?limit=4');
@@ -241,7 +241,7 @@ describe('expiry', () => {
     expect((await server.ask('PUT', `${mine}/messages/${own}/read`, { as })).status).toBe(404);
   });
 
-  it('counts right when the message was swept before anybody looked', async () => {
+  it('counts correctly when the message was swept before it was read', async () => {
     for (let i = 0; i < 50; i++) await publish({ ttl: '100s', taxonomy: { category: 'offer' } });
     await publish({ ttl: '500s' });
     await server.clock.advance(200_000);

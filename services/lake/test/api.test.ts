@@ -223,7 +223,7 @@ test('a text of nothing but comments is refused at once', async () => {
   expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
 });
 
-test('end users of a tenant that is closed are told nothing', async () => {
+test('end users of a closed tenant get nothing', async () => {
   const sql = 'select 1';
   expect((await call('/v1/lake/query', 'closed', { sql })).status).toBe(404);
   expect((await call('/v1/insights/tasks-by-status', 'closed')).status).toBe(404);
@@ -263,11 +263,11 @@ test('GET /v1/lake/status', async () => {
     tables: [{ table: 'chores', lag_ms: 0, caught_up: true, backfill: null }],
     views: [{ name: 'tasks', description: 'Something to be done.' }],
   });
-  expect(body, 'how much others have is not told').not.toHaveProperty('tables.0.bronze_rows');
+  expect(body, 'how much others have is not shown').not.toHaveProperty('tables.0.bronze_rows');
   expect((await call('/v1/lake/status', 'endUser')).status).toBe(403);
 });
 
-test('an answer says how old it is', async () => {
+test('a response says how old it is', async () => {
   const before = backend.clock.now();
   await backend.store.put(chore, newChore('usr_ann', 'late'));
   await backend.clock.advance(7000);
@@ -288,7 +288,7 @@ test('an insight says whose items it counts', async () => {
   ]);
 });
 
-test('the end users of an account wait for each other, and nobody else for them', async () => {
+test('the end users of an account wait for each other, and delay no other account', async () => {
   const running: string[] = [];
   const never: Duck = {
     run: ({ prepare }) => {

@@ -109,7 +109,7 @@ test('after changes were lost, a new backfill finds what is gone', async () => {
   expect([generation, completeGeneration]).toEqual([2, 2]);
 });
 
-test('a new attribute becomes a column, also for what was stored before anybody knew of it', async () => {
+test('a new attribute becomes a column, also for rows stored before it was known', async () => {
   const backend = await openBackend();
   const { choreSchema, choresOf } = await import('./schema-versions.ts');
   const before = openLake(backend, {

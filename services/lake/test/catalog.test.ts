@@ -241,7 +241,7 @@ test.each([/\/data\//, /\/snap-/])('a copy that lacks a file (%s) is made again'
   expect(await readTasks(catalog, await catalog.load('silver.tasks', 'ann'))).toHaveLength(3);
 });
 
-test('copies that hold somebody who is erased are gone at once, those of others stay', async () => {
+test('copies that contain an erased user are removed at once, others stay', async () => {
   const { backend, catalog } = await begin();
   for (const as of ['ann', 'bob'])
     for (const name of ['bronze.tasks', 'silver.tasks']) await catalog.load(name, as);
@@ -284,7 +284,7 @@ test.each(['bronze', 'silver', 'gold'])(
   },
 );
 
-test('nobody but an operator finds the operator’s catalog, nor reads its files', async () => {
+test('only an operator finds the operator’s catalog and reads its files', async () => {
   const { catalog } = await begin();
   expect((await catalog.get('namespaces', 'operator')).body).toMatchObject({
     namespaces: [['bronze'], ['silver'], ['gold']],

@@ -6,7 +6,7 @@ import { ann, capture, keep, openBackend, openLake, readObjects } from './lake-f
 import { chore, choresTable, newChore, ownerOf } from './test-table.ts';
 
 // `poison` is a user whose owner nobody can tell.
-test('what no row can be made of is set aside, and everything else goes on', async () => {
+test('a record that cannot become a row is set aside, and everything else continues', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store } = backend;
@@ -49,7 +49,7 @@ test('what no row can be made of is set aside, and everything else goes on', asy
   expect(await readObjects(backend.objects, 'dead-letters/')).toEqual([]);
 });
 
-test('a process with the repair in it tries letters again by itself', async () => {
+test('a process with the fix retries letters on its own', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await keep(lake);

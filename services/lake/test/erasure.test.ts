@@ -121,7 +121,7 @@ test('an item they create again under the same key stays, and the erased one doe
   expect((await lake.insight(endUser, 'tasks-by-status', 30)).data).toEqual(counted);
 });
 
-test('the second look waits for what is still on its way', async () => {
+test('the second pass waits for what is still in the stream', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store, clock } = backend;

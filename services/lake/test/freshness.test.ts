@@ -36,7 +36,7 @@ test('a change is in an insight’s answer within five seconds', async () => {
   await ended;
 });
 
-test('changes that come close together share a file', async () => {
+test('changes in quick succession share a file', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const steps = Array.from({ length: 2500 }, (_, i) => write.put(chore, newChore('usr_ann', `${i}`)));

@@ -92,7 +92,7 @@ test.each(['folder', 'bucket'])('tables of Iceberg hold what the lake holds, in 
   expect(JSON.parse(tasks[0]!.labels)).toEqual(['a', tasks[0]!.task_id]);
 });
 
-test('nobody who was erased is found by any snapshot, nor in any object', async () => {
+test('erased users are in no snapshot and no object', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   for (let round = 0; round < 2; round++) {
@@ -136,7 +136,7 @@ test('snapshots end before the files that they name are deleted', async () => {
   expect(lists).toBe((await readTable(backend.objects, bronze)).snapshots.length);
 });
 
-test('killed at any step, the tables are whole, and the next process goes on', async () => {
+test('killed at any step, the tables are intact, and the next process continues', async () => {
   const backend = await openBackend();
   const { objects, clock } = backend;
   const about = { plan: planOf(followed), clock, insights: [] };
@@ -220,7 +220,7 @@ test('files of an earlier version are written anew, and join', async () => {
   expect((await lake.query(ann, 'select count(*) from tasks')).rows).toEqual([[2]]);
 });
 
-test('a table that lost a list of its manifests goes on', async () => {
+test('a table that lost a list of its manifests continues', async () => {
   const backend = await openBackend();
   const { objects } = backend;
   const lake = openLake(backend);

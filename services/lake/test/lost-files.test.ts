@@ -69,7 +69,7 @@ test.each(Object.entries(harms).flatMap(([how, harm]) => cases.map(one => ({ how
   },
 );
 
-test('history that is lost is let go of, by itself, and costs the table nothing', async () => {
+test('lost history is dropped automatically, without affecting the table', async () => {
   const { backend, lake } = await openKept();
   await compact(lake);
   const { generation } = await readState(backend);

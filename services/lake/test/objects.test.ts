@@ -55,7 +55,7 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
       }
     });
 
-    test('files go in and come out', async () => {
+    test('files survive a round trip', async () => {
       const folder = await temporaryFolder();
       const path = join(folder, 'made.parquet');
       await writeFile(path, 'a file');
@@ -77,7 +77,7 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
 
 testObjects('a folder', async atEnd => folderObjects(join(await temporaryFolder(atEnd), 'lake')));
 
-test('a folder that was there before lets nobody else read what is put there', async () => {
+test('files in an existing folder are readable by their owner only', async () => {
   const folder = await temporaryFolder();
   await chmod(folder, 0o755);
   const made = join(folder, 'made');
@@ -125,7 +125,7 @@ testObjects('a bucket, through the AWS SDK', async atEnd => {
   return objects;
 });
 
-test('what is large goes to a bucket in parts, and leaves none of them behind when it fails', async () => {
+test('large objects are uploaded in parts, and none of them is left after a failure', async () => {
   const bucket = await startBucket();
   const cache = await temporaryFolder();
   const objects = s3Objects({
@@ -153,7 +153,7 @@ test('what is large goes to a bucket in parts, and leaves none of them behind wh
   expect(bucket.uploads()).toBe(0);
 });
 
-test('copies of objects that nobody reads any more leave the disk', async () => {
+test('copies of unused objects are removed from the disk', async () => {
   const bucket = await startBucket();
   const cache = await temporaryFolder();
   const objects = s3Objects({
@@ -209,7 +209,7 @@ describe('a prefix in a bucket', () => {
     objects.close();
   });
 
-  test('a lake that an earlier version began without the slash goes on as it is', async () => {
+  test('a lake that an earlier version created without the slash keeps working', async () => {
     const bucket = await openBucket();
     const earlier = await open(bucket, '');
     await earlier.put(`lake${manifest}`, Buffer.from('old'));

@@ -45,7 +45,7 @@ async function settle<T>(backend: Backend, asked: Promise<T>): Promise<T> {
   return asked;
 }
 
-test('who answers sees what the other has captured, and an erasure is asked for and done elsewhere', async () => {
+test('the reader sees what the other process captured, and an erasure requested there is done elsewhere', async () => {
   const backend = await openBackend();
   const { reader, keeper } = openApart(backend, () => keeper.wake());
   await backend.store.put(chore, newChore('usr_ann', 'a'));
@@ -89,7 +89,7 @@ test('a file that the reader misses is found to be lost by the keeper, and comes
   });
 });
 
-test('what was asked for and done is asked for again when it is wanted again', async () => {
+test('a finished request can be made again', async () => {
   const backend = await openBackend();
   const { reader, keeper } = openApart(backend);
   await backend.store.put(chore, newChore('usr_ann', 'a'));
@@ -120,7 +120,7 @@ test('what was asked for and done is asked for again when it is wanted again', a
   expect(await requests()).toHaveLength(1);
 });
 
-test('a lake where nothing happens asks less than once a second for anything', async () => {
+test('an idle lake makes less than one request a second', async () => {
   const backend = await openBackend();
   let asked = 0;
   const counted: ObjectStore = {

@@ -5,7 +5,7 @@ import { chore, newChore } from './test-table.ts';
 
 // A lake that has been asked before says the same as one that was just opened, and reads only what is new.
 
-test('an insight that is asked again adds what came since, and nothing else', async () => {
+test('a repeated insight adds only what is new', async () => {
   const backend = await openBackend();
   const { store, clock } = backend;
   const jobs: DuckJob[] = [];

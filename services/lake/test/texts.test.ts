@@ -108,7 +108,7 @@ async function settle(begun: Begun): Promise<void> {
   }
 }
 
-test('a text is in no file of the lake unless its account wants it', async () => {
+test('a text is in the lake only if its account allows it', async () => {
   const begun = await begin();
   const { backend, since, put, lake } = begun;
   await put('t1', 'u1', 'a', 'sesame-before');
@@ -130,7 +130,7 @@ test('a text is in no file of the lake unless its account wants it', async () =>
   expect(await mentions(backend, 'open-bob')).toBe(true);
 });
 
-test('texts are read by the account that wants them: not by another one, an end user or an operator', async () => {
+test('texts are read by their own account only: not by another one, an end user or an operator', async () => {
   const begun = await begin();
   const { backend, since, put, lake } = begun;
   await put('t1', 'u1', 'old', 'said before');

@@ -27,7 +27,7 @@ const stored = async () =>
     })
   ).Items!;
 
-describe('completed tasks of a user who wants them gone', () => {
+describe('completed tasks of a user with a retention', () => {
   it('are gone by the second, from every list and count, before and after DynamoDB removes them', async () => {
     await keep(7);
     const [done, open] = [
@@ -57,7 +57,7 @@ describe('completed tasks of a user who wants them gone', () => {
     expect((await stored()).map(one => one.task_id)).toEqual([open.task_id]);
   });
 
-  it('leave their subtasks, which stand on their own from then on', async () => {
+  it('leave their subtasks, which become top-level tasks', async () => {
     await keep(1);
     const parent = await f.create({ title: 'Done', status: 'completed' });
     const { task_id } = await f.create({ title: 'Still open', parent_id: parent.task_id });

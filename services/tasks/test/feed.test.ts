@@ -75,7 +75,7 @@ describe('the calendar', () => {
     expect((await read(path, etag)).status).toBe(200);
   });
 
-  it('is neither replaced nor revoked by somebody who does not know how it is now', async () => {
+  it('is neither replaced nor revoked with an outdated version', async () => {
     const path = await address();
     const stale = (await f.call('GET', '/v1/tasks/me')).headers.get('etag')!;
     const replaced = await f.call('PUT', '/v1/tasks/feed', { etag: stale });
@@ -87,7 +87,7 @@ describe('the calendar', () => {
     expect((await f.call('DELETE', '/v1/tasks/feed', { etag })).status).toBe(204);
   });
 
-  it('has an address that can be replaced and revoked, and that nobody guesses', async () => {
+  it('has an unguessable address that can be replaced and revoked', async () => {
     const first = await address();
     const second = await address();
     expect((await read(first)).status).toBe(404);

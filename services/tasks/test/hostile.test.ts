@@ -154,7 +154,7 @@ describe('bad input', () => {
 });
 
 describe("somebody else's", () => {
-  it('task, trash and cursor are as good as none', async () => {
+  it('task, trash and cursor count as missing', async () => {
     const { task_id } = await f.create({ title: 'Mine' });
     for (const [method, path, send] of [
       ['GET', `/v1/tasks/${task_id}`, undefined],

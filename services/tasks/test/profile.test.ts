@@ -95,7 +95,7 @@ describe('a profile', () => {
     expect((await set(send)).status).toBe(400);
   });
 
-  it('has an e-mail address that nobody else has, among accounts or within a tenant', async () => {
+  it('has a unique e-mail address, among accounts or within a tenant', async () => {
     expect((await set({ email: 'Ann@Example.com' })).status).toBe(200);
     const taken = await set({ email: 'ann@example.com' }, 'bob');
     expect([taken.status, ((await taken.json()) as { code: string }).code]).toEqual([

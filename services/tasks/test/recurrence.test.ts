@@ -56,7 +56,7 @@ describe('a task that recurs', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('goes on when its rule is sent again, in whichever letters', async () => {
+  it('continues when its rule is sent again, in any case', async () => {
     const recurrence = 'rrule:freq=daily;count=2;';
     const first = await f.create({ title: 'x', due_date: '2026-01-05', recurrence });
     await complete(first);
@@ -120,7 +120,7 @@ describe('a task that recurs', () => {
     expect((await f.ok<List>('GET', `/v1/tasks/${parent.task_id}/subtasks`)).data).toHaveLength(2);
   });
 
-  it('goes on where its subtasks come to the end of all dates', async () => {
+  it('continues when its subtasks reach the end of all dates', async () => {
     const parent = await f.create({ title: 'Far', due_date: '8999-01-01', recurrence: 'FREQ=YEARLY' });
     await f.create({ title: 'Further', due_date: '9000-12-31', parent_id: parent.task_id });
     await complete(parent);

@@ -86,7 +86,7 @@ describe('a reminder', () => {
     expect(fired).toHaveLength(2);
   });
 
-  it('goes with its task: moved, completed, deleted, taken away', async () => {
+  it('follows its task: moved, completed, deleted, removed', async () => {
     const made: WireTask[] = [];
     for (const title of ['moved', 'completed', 'deleted', 'cleared', 'reopened'])
       made.push(await f.create({ title, reminder: at(hour) }));
@@ -150,7 +150,7 @@ describe('the worker', () => {
     expect(await kept()).toEqual([]);
   });
 
-  it('fires at once what a process had claimed that is gone', async () => {
+  it('fires what a dead process had claimed at once', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
     answer = () => new Promise(() => {}); // killed inside of the port
@@ -168,7 +168,7 @@ describe('the worker', () => {
     await running;
   });
 
-  it('that lost its lease changes nothing any more', async () => {
+  it('that lost its lease changes nothing more', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
     let finish = () => {};

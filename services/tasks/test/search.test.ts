@@ -56,7 +56,7 @@ describe('search', () => {
     expect(found).toHaveLength(4);
   });
 
-  it('finds what was written before it was asked, and nobody else’s', async () => {
+  it('finds what was written before the search, and nothing of others', async () => {
     const { task_id } = await f.create({ title: 'Xylophone lesson' });
     expect(await search('xylophone')).toEqual(['Xylophone lesson']);
     expect(await search('xylophone', 'bob')).toEqual([]);

@@ -102,7 +102,7 @@ async function listen(lastId?: string) {
 }
 
 describe('events', () => {
-  it('come as they happen, and go on after the last one that was seen', async () => {
+  it('are sent as they happen, and resume after the last one that was seen', async () => {
     const stop = startConsumers(f);
     await f.create({ title: 'before' });
     const stream = await listen();
@@ -139,7 +139,7 @@ describe('events', () => {
     await again.close();
   });
 
-  it('tell a client that was away too long to read everything again', async () => {
+  it('make a client that was away too long read everything again', async () => {
     await f.create({ title: 'a' });
     const stream = await listen('none.0-0');
     const [first] = await stream.next(1);

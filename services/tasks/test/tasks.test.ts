@@ -73,7 +73,7 @@ describe('a task', () => {
     expect(await f.ok('PATCH', `/v1/tasks/${task_id}`, { send: {} })).toMatchObject({ version: 1 });
   });
 
-  it('comes back from the trash as it was, within 30 days', async () => {
+  it('is restored from the trash unchanged, within 30 days', async () => {
     const made = await f.create({ title: 'Twice', category: 'trash', due_date: '2026-05-05' });
     const path = `/v1/tasks/trash/${made.task_id}`;
     await f.ok('DELETE', `/v1/tasks/${made.task_id}`);
@@ -95,7 +95,7 @@ describe('a task', () => {
     expect((await f.call('POST', `${path}/restore`)).status).toBe(404);
   });
 
-  it('is listed as a summary, or whole if asked for', async () => {
+  it('is listed as a summary, or whole on request', async () => {
     const made = await f.create({ title: 'Long', description: 'A long story', category: 'views' });
     const [summary] = (await list('filter=category:views')).data;
     const { description: _, version: __, updated_at: ___, position: ____, ...rest } = made;
@@ -248,7 +248,7 @@ describe("tasks of a tenant's user", () => {
     expect(await f.ok('GET', `${path}?limit=100`)).toEqual(theirs);
   });
 
-  it('are none of anybody else', async () => {
+  it('include no tasks of others', async () => {
     for (const [as, url] of [
       ['bob', path],
       ['endUser', path],

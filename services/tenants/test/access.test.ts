@@ -44,7 +44,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       });
     });
 
-    it('are for addresses that nobody has', async () => {
+    it('are for unused addresses', async () => {
       const { body } = await invite('taken@example.com');
       const send = { display_name: 'X', email: 'TAKEN@example.com' };
       await fixture.call('POST', at('users'), { send });
@@ -101,7 +101,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
         await fixture.call('POST', at('users'), { send: { user_id, display_name: 'X', role } });
     });
 
-    it('let an end user in, to itself', async () => {
+    it('admit an end user to their own tenant', async () => {
       const { status, body, token } = await mint({ sub: 'eve', scope: 'profile:read', ttl_seconds: 60 });
       expect(status).toBe(201);
       expect(body).toMatchObject({ tenant: 'acme', sub: 'eve', scope: 'profile:read' });
@@ -201,7 +201,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
-    it('are of no use in a tenant that is suspended or gone', async () => {
+    it('are refused by a suspended or deleted tenant', async () => {
       const { token } = await mint({ sub: 'max', scope: 'profile:read' });
       await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
       expect(await read(token, 'max')).toMatchObject({ status: 403, body: { code: 'tenants.suspended' } });

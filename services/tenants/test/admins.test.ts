@@ -64,7 +64,7 @@ describe('an admin of a tenant', () => {
     expect(fixture.mails.at(-1)).toMatchObject({ kind: 'tenant.invited', to: 'guest@example.com' });
   });
 
-  it('gets nothing of another tenant, whatever they try, and changes nothing there', async () => {
+  it('can neither read nor change another tenant', async () => {
     const boss = await mint('bobs', 'boss', `${manageScope} profile:read profile:write`, 'bob');
     const before = await everyItem(fixture.target);
     for (const step of steps().filter(({ path }) => path.includes('anns'))) {
@@ -89,7 +89,7 @@ describe('an admin of a tenant', () => {
     expect(await everyItem(fixture.target)).toEqual(before);
   });
 
-  it('cannot become somebody else by an id, an address or an identity', async () => {
+  it('cannot become another user by an id, an address or an identity', async () => {
     const boss = await mint('anns', 'boss', manageScope);
     const etag = (await call('GET', '/v1/tenants/anns/users/u2')).etag;
     const tries: [method: string, path: string, send: object][] = [
@@ -106,7 +106,7 @@ describe('an admin of a tenant', () => {
     }
   });
 
-  it('changes how the agent and the portal behave, and neither limits nor doors', async () => {
+  it('changes how the agent and the portal behave, but neither limits nor ways to sign in', async () => {
     const boss = await mint('anns', 'boss', manageScope);
     const patch = async (send: object) =>
       call('PATCH', '/v1/tenants/anns/settings', { as: boss, ifMatch: '*', send });
@@ -146,7 +146,7 @@ describe('an admin of a tenant', () => {
   });
 });
 
-describe('nobody else', () => {
+describe('other users', () => {
   const refusedOf = async (token: string) => {
     const answers = [];
     for (const step of managed()) {

@@ -50,7 +50,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     expect(await resolve('mine')).toBe('outlocks');
   });
 
-  it('go to one of two tenants that want them at once', async () => {
+  it('are given to one of two tenants that claim them at once', async () => {
     for (let round = 0; round < 5; round++) {
       const id = `race-${round}`;
       const [a, b] = await Promise.all([claim('outlocks', id), claim('rival', id, 'bob')]);

@@ -54,7 +54,7 @@ describe('custom properties', () => {
     });
   });
 
-  it('follow the schema when it changes or goes', async () => {
+  it('follow the schema when it is changed or removed', async () => {
     await define({ type: 'object', required: ['size'] });
     expect((await create({ team: 'red' })).status).toBe(422);
     expect((await fixture.call('PUT', path, { send: schema, ifMatch: '"v99"' })).status).toBe(412);

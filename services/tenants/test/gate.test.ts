@@ -28,7 +28,7 @@ describe('the gate', () => {
     }
   };
 
-  it('lets in whose tenant it is', async () => {
+  it('admits the tenant’s owner', async () => {
     const entered = await fixture.tenants.enterTenant(account('usr_ann'), 'acme');
     expect(entered).toMatchObject({ tenant_id: 'acme', account_id: 'usr_ann', status: 'onboarding' });
     expect(entered.settings.messages_per_day).toBe(1000);
@@ -43,7 +43,7 @@ describe('the gate', () => {
     ['an id that is none', account('usr_ann'), 'acme#META'],
     ['an empty id', account('usr_ann'), ''],
     ['a hostile id', endUser('\ud800'), '\ud800'],
-  ])('says the same to %s', async (_, principal, id) => {
+  ])('gives the same response to %s', async (_, principal, id) => {
     const error = await fixture.tenants.enterTenant(principal, id).catch(thrown => thrown);
     expect([error.code, error.message]).toEqual(['tenants.not_found', 'Tenant not found.']);
   });

@@ -10,27 +10,27 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     tenants: null,
     usersPerTenant: null,
   };
-  let houses: Fixture[]; // two processes over one table
-  let told: LimitShare[];
-  let tell: () => Promise<void>; // what becomes of a notice
+  let processes: Fixture[]; // two processes over one table
+  let notified: LimitShare[];
+  let onNotify: () => Promise<void>; // called for each notice
   beforeEach(async () => {
     Object.assign(plan, { tenants: null, usersPerTenant: null });
-    told = [];
-    tell = async () => {};
+    notified = [];
+    onNotify = async () => {};
     const onShareUsed = async (share: LimitShare) => {
-      told.push(share);
-      await tell();
+      notified.push(share);
+      await onNotify();
     };
     const first = await openFixture(make, { planOf: async () => plan, onShareUsed });
     const given = { clock: first.clock, planOf: async () => plan, onShareUsed };
-    houses = [first, openProcess(first.target, given)];
+    processes = [first, openProcess(first.target, given)];
   });
-  afterEach(() => houses[0]!.target.close());
+  afterEach(() => processes[0]!.target.close());
 
-  const call = (i: number, ...given: Parameters<Fixture['call']>) => houses[i % 2]!.call(...given);
+  const call = (i: number, ...given: Parameters<Fixture['call']>) => processes[i % 2]!.call(...given);
   const newTenant = (i: number) =>
-    call(i, 'POST', '/v1/tenants', { send: { tenant_id: `house-${i}`, name: 'House', status: 'active' } });
-  const users = '/v1/tenants/house-0/users';
+    call(i, 'POST', '/v1/tenants', { send: { tenant_id: `tenant-${i}`, name: 'Tenant', status: 'active' } });
+  const users = '/v1/tenants/tenant-0/users';
   const newUser = (i: number) => call(i, 'POST', users, { send: { user_id: `u${i}`, display_name: 'X' } });
   const listed = async (path: string) => (await call(0, 'GET', `${path}?limit=100`)).body.data.length;
   // A caller that met so many others that the store gave up tries again.
@@ -51,11 +51,11 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
       ...times(5).map(() => 'tenants.tenant_limit_reached'),
     ]);
     expect(await listed('/v1/tenants')).toBe(3);
-    expect(await houses[0]!.tenants.countTenants('usr_ann')).toEqual({ used: 3, limit: 3 });
+    expect(await processes[0]!.tenants.countTenants('usr_ann')).toEqual({ used: 3, limit: 3 });
 
     const { body } = await call(0, 'GET', '/v1/tenants');
     await call(0, 'DELETE', `/v1/tenants/${body.data[0].tenant_id}`);
-    const repeated = { send: { name: 'House', status: 'active' }, key: 'a-key' };
+    const repeated = { send: { name: 'Tenant', status: 'active' }, key: 'a-key' };
     const { status, body: fourth } = await call(0, 'POST', '/v1/tenants', repeated);
     expect(status).toBe(201);
     const again = await call(1, 'POST', '/v1/tenants', repeated); // the same one, though the plan is full
@@ -69,7 +69,7 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     plan.usersPerTenant = 4;
     await newTenant(0);
     const invite = (email: string) =>
-      call(1, 'POST', '/v1/tenants/house-0/invitations', { send: { email, role: 'member' } });
+      call(1, 'POST', '/v1/tenants/tenant-0/invitations', { send: { email, role: 'member' } });
     const { token } = (await invite('late@example.com')).body;
     const made = codes(await Promise.all(times(9).map(i => patiently(() => newUser(i)))));
     expect(made).toEqual([
@@ -88,18 +88,18 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     expect((await newUser(30)).body.code).toBe('tenants.user_limit_reached');
   });
 
-  it('counts what was there before it had a limit, and refuses nobody for a count that is wrong', async () => {
+  it('counts what existed before the limit, and refuses no one because of a wrong count', async () => {
     await newTenant(0);
     for (const i of times(3)) await newUser(i);
     plan.usersPerTenant = 3;
     expect((await newUser(3)).body.code).toBe('tenants.user_limit_reached');
     // As a process of an older version deletes, which knows of no count.
-    await houses[0]!.target.client.delete({
+    await processes[0]!.target.client.delete({
       TableName: 'tenants',
-      Key: { pk: 'TENANT#house-0', sk: 'USER#u0' },
+      Key: { pk: 'TENANT#tenant-0', sk: 'USER#u0' },
     });
     expect((await newUser(3)).body.code).toBe('tenants.user_limit_reached');
-    houses[0]!.clock.advance(recountMs);
+    processes[0]!.clock.advance(recountMs);
     expect((await newUser(3)).status).toBe(201);
     expect((await newUser(4)).body.code).toBe('tenants.user_limit_reached');
     plan.usersPerTenant = null; // and counts on, for the day when there is one again
@@ -109,47 +109,47 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
   });
 
   const shares = (tenant_id?: string) =>
-    told.filter(one => one.tenant_id === tenant_id).map(one => one.percent);
+    notified.filter(one => one.tenant_id === tenant_id).map(one => one.percent);
 
-  it('tells the account at 80 and at 100 percent, each process once', async () => {
+  it('notifies the account at 80 and at 100 percent, each process once', async () => {
     plan.tenants = 5;
     plan.usersPerTenant = 10;
     for (const i of [0, 2, 4]) await newTenant(i);
     for (const i of times(7)) await newUser(2 * i);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     await newTenant(6);
     await newUser(14);
-    await expect.poll(() => told).toHaveLength(2);
-    expect(told).toContainEqual({ account_id: 'usr_ann', percent: 80, limit: 5 });
-    expect(told).toContainEqual({ account_id: 'usr_ann', tenant_id: 'house-0', percent: 80, limit: 10 });
+    await expect.poll(() => notified).toHaveLength(2);
+    expect(notified).toContainEqual({ account_id: 'usr_ann', percent: 80, limit: 5 });
+    expect(notified).toContainEqual({ account_id: 'usr_ann', tenant_id: 'tenant-0', percent: 80, limit: 10 });
     for (const i of [8, 10, 12]) await newTenant(i);
     for (const i of [16, 18, 20, 22]) await newUser(i);
-    await expect.poll(() => told).toHaveLength(4);
-    expect([shares(), shares('house-0')]).toEqual([
+    await expect.poll(() => notified).toHaveLength(4);
+    expect([shares(), shares('tenant-0')]).toEqual([
       [80, 100],
       [80, 100],
     ]);
 
-    // Another plan has other limits, and another process knows nothing of what was told: the mail is sent once.
+    // Another plan has other limits, and another process does not know what was sent: the mail is sent once.
     plan.tenants = 6;
     await newTenant(8);
     await newTenant(13);
     await expect.poll(shares).toEqual([80, 100, 80, 100]);
   });
 
-  it('tells of a plan that many fill at the same time, and again if it could not be told', async () => {
+  it('notifies of a plan that concurrent requests fill, and retries if that failed', async () => {
     plan.tenants = 3;
-    tell = async () => {
+    onNotify = async () => {
       throw new Error('no mail today');
     };
     await Promise.all(times(5).map(i => patiently(() => newTenant(2 * i))));
     await expect.poll(() => shares().includes(100)).toBe(true);
-    tell = async () => {};
-    told = [];
+    onNotify = async () => {};
+    notified = [];
     expect((await newTenant(20)).body.code).toBe('tenants.tenant_limit_reached');
     await expect.poll(shares).toEqual([100]);
     expect((await newTenant(20)).body.code).toBe('tenants.tenant_limit_reached');
-    await houses[0]!.tenants.countTenants('usr_ann');
+    await processes[0]!.tenants.countTenants('usr_ann');
     expect(shares()).toEqual([100]);
   });
 });

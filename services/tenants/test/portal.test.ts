@@ -164,7 +164,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect([refused.status, refused.body.detail]).toEqual([alsoRefused.status, alsoRefused.body.detail]);
   });
 
-  it('mails in the server’s name for an account that has shown nobody who it is', async () => {
+  it('mails in the server’s name for an unverified account', async () => {
     await ask();
     fixture.unnamed.add(fixture.mailTried[0]!.account);
     const { mail } = (await deliver())!;
@@ -176,7 +176,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect(fixture.mails.at(-1)?.details).not.toHaveProperty('tenant');
   });
 
-  it('lets nobody in by a mail to an address that is not theirs any more', async () => {
+  it('refuses a mailed sign-in for an address that is no longer the user’s', async () => {
     await ask();
     const { token } = (await deliver())!;
     const { etag } = await fixture.call('GET', '/v1/tenants/acme/users/ann');
@@ -194,7 +194,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
       expect(stored).not.toContain(secret);
   });
 
-  it('has no door where the tenant has none, as if there were no tenant', async () => {
+  it('responds as for a missing tenant where the tenant has no sign-in', async () => {
     const plain = ({ request_id: _, ...rest }: { request_id: string }) => rest;
     const none = await fixture.call('GET', '/v1/portal/nobodys', { as: '' });
     expect(none.status).toBe(404);
@@ -276,7 +276,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await me(there.token)).status).toBe(200);
   });
 
-  it('ends a session that nobody uses for two weeks, and any after thirty days', async () => {
+  it('ends a session unused for two weeks, and any after thirty days', async () => {
     const day = 24 * 60 * 60_000;
     let { cookie } = await signIn();
     for (const _ of [1, 2, 3]) {

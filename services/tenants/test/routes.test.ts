@@ -20,7 +20,7 @@ describe('every route', () => {
     expect(scoped().length).toBe(steps().length - 3);
   });
 
-  it('gives another account nothing, and lets it change nothing', async () => {
+  it('allows another account neither reads nor changes', async () => {
     const before = await everyItem(two.fixture.target);
     for (const step of ofAccounts()) {
       const { status, body } = await walk(two.fixture, step, 'bob');
@@ -31,7 +31,7 @@ describe('every route', () => {
     expect(await everyItem(two.fixture.target)).toEqual(before);
   });
 
-  it('says of what is missing just what it says of what is somebody else’s', async () => {
+  it('responds to missing resources as to those of others', async () => {
     for (const step of ofAccounts()) {
       const theirs = await walk(two.fixture, step, 'bob');
       const missing = await walk(

@@ -95,7 +95,7 @@ describe('a deletion', () => {
     expect((await everyItem(fixture.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
   });
 
-  it('goes on at once when the process that had it is gone', async () => {
+  it('resumes at once when its process has died', async () => {
     const owners = manualOwners();
     const notes = createNotes();
     await fillTenant(fixture, 'left');
@@ -115,19 +115,22 @@ describe('a deletion', () => {
     expect(await status()).toBe('done');
   });
 
-  it.each(['before', 'after'] as const)('can be asked for again when the answer was lost %s', async when => {
-    const id = `asked-${when}`;
-    await fillTenant(fixture, id);
-    const { client } = killedAt(fixture.target.client, 1, when); // the first call reads the count
-    const doomed = openProcess(fixture.target, { clock: fixture.clock, client });
-    expect((await doomed.call('DELETE', `/v1/tenants/${id}`)).status).toBe(500);
-    expect((await fixture.call('GET', `/v1/tenants/${id}`)).status).toBe(when === 'before' ? 200 : 404);
-    expect((await fixture.call('DELETE', `/v1/tenants/${id}`)).status).toBe(202);
-    const jobs = (await everyItem(fixture.target)).filter(
-      one => one.pk === 'ERASURES' && one.tenant_id === id,
-    );
-    expect(jobs).toHaveLength(1);
-  });
+  it.each(['before', 'after'] as const)(
+    'can be requested again when the response was lost %s',
+    async when => {
+      const id = `asked-${when}`;
+      await fillTenant(fixture, id);
+      const { client } = killedAt(fixture.target.client, 1, when); // the first call reads the count
+      const doomed = openProcess(fixture.target, { clock: fixture.clock, client });
+      expect((await doomed.call('DELETE', `/v1/tenants/${id}`)).status).toBe(500);
+      expect((await fixture.call('GET', `/v1/tenants/${id}`)).status).toBe(when === 'before' ? 200 : 404);
+      expect((await fixture.call('DELETE', `/v1/tenants/${id}`)).status).toBe(202);
+      const jobs = (await everyItem(fixture.target)).filter(
+        one => one.pk === 'ERASURES' && one.tenant_id === id,
+      );
+      expect(jobs).toHaveLength(1);
+    },
+  );
 
   it('is shared by processes, one at a time', async () => {
     const notes = createNotes();
@@ -184,7 +187,7 @@ describe('a deletion', () => {
     });
   });
 
-  it('includes services that came after it was asked for', async () => {
+  it('includes services that were added after the request', async () => {
     const fresh = openProcess(fixture.target, { clock: fixture.clock });
     await fillTenant(fresh, 'early');
     await fresh.call('DELETE', '/v1/tenants/early');
@@ -196,7 +199,7 @@ describe('a deletion', () => {
     expect(notes.notes.size).toBe(0);
   });
 
-  it('is what becomes of all tenants of an account that goes', async () => {
+  it('is started for all tenants of a deleted account', async () => {
     const ids = Array.from({ length: 27 }, (_, i) => `of-bob-${i}`);
     for (const tenant_id of ids)
       await fixture.call('POST', '/v1/tenants', { as: 'bob', send: { tenant_id, name: 'X' } });

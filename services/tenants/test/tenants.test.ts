@@ -23,7 +23,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(JSON.parse(Item!.settings)).toEqual(defaultSettings);
   });
 
-  it('gives an id to those who choose none', async () => {
+  it('generates an id if none is given', async () => {
     const { body } = await fixture.call('POST', '/v1/tenants', { send: { name: 'Nameless' } });
     expect(body.tenant_id).toMatch(/^t-[0-9a-z]{24}$/);
   });

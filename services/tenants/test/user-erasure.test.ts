@@ -43,7 +43,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
     expect((await fixture.call('GET', at('u1/export'), { as: 'bob' })).status).toBe(404);
   });
 
-  it('is erased in every service, and nobody else is', async () => {
+  it('is erased in every service, and no other user is', async () => {
     notes.add('acme', 'u1', 5);
     notes.add('acme', 'u2', 1);
     const invited = { email: 'U1@example.com', user_id: 'u9' };
@@ -84,7 +84,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
     expect(notes.notes.size).toBe(0);
   });
 
-  it('leaves no open job behind when its tenant goes first', async () => {
+  it('leaves no open job behind when its tenant is deleted first', async () => {
     const down = async () => {
       throw new Error('down');
     };

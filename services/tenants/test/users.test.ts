@@ -91,12 +91,12 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
       ].map(async send => (await create(send)).body.code),
     );
     expect(codes).toEqual(['tenants.user_exists', 'tenants.email_taken', 'tenants.identity_taken']);
-    // Another tenant is another world.
+    // Other tenants may use the same values.
     const elsewhere = { email: 'taken@example.com', channel_identities: { slack: 'UT' } };
     expect((await create(elsewhere, '/v1/tenants/other/users')).status).toBe(201);
   });
 
-  it('let one of many have an address that all want at once', async () => {
+  it('give an address to one of many concurrent requests', async () => {
     const wanted = Array.from({ length: 8 }, (_, i) =>
       create({ user_id: `r${i}`, email: 'race@example.com' }),
     );

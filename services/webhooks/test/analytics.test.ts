@@ -98,7 +98,7 @@ describe('analytics', () => {
     expect(most).toBeLessThan(partitions.length / 2);
   });
 
-  it('tell percentiles from buckets', () => {
+  it('compute percentiles from buckets', () => {
     const histogram = Array.from({ length: latencyBuckets }, () => 0);
     expect(percentile(histogram, 0.5)).toBeNull();
     histogram[3] = 90; // 5 to 10 ms

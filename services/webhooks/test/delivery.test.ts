@@ -107,7 +107,7 @@ describe('an event', () => {
     expect(stored).not.toHaveProperty('error');
   });
 
-  it('goes by the schedule of its connection, and by Retry-After within bounds', async () => {
+  it('follows the schedule of its connection, and Retry-After within bounds', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(429, { 'Retry-After': '120' }));
     const sourceId = await hooks.source();
@@ -127,7 +127,7 @@ describe('an event', () => {
     expect(destination.hits).toHaveLength(3);
   });
 
-  it('is gone when the time of the plan is over', async () => {
+  it('expires after the plan’s retention', async () => {
     const hooks = await openWebhooks({ plan: { ...generous, retentionSeconds: 60 } });
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -171,7 +171,7 @@ describe('an event', () => {
     expect(good.hits).toHaveLength(1);
   });
 
-  it('that no filter lets through is filtered', async () => {
+  it('that no filter accepts is filtered', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();

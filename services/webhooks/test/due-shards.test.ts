@@ -49,7 +49,7 @@ async function sendMany(hooks: Fixture, count: number) {
   return { sent: sent.sort(), isDone, delivered };
 }
 
-describe('the shards of what is due', () => {
+describe('the shards of due work', () => {
   it('are as many as the setting says, and share the deliveries', async () => {
     const clock = manualClock();
     const ids = createIds({ clock, random: seededRandom(1) });

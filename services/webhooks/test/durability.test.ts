@@ -218,7 +218,7 @@ describe('several processes', () => {
     expect([...counts.values()]).toEqual(Array(9).fill(2));
   });
 
-  it('cancel nothing because they have not heard of a new connection yet', async () => {
+  it('cancel nothing because of an unknown new connection', async () => {
     const first = await openWebhooks();
     const late = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
     const destination = await openDestination();
@@ -317,7 +317,7 @@ describe('several processes', () => {
   });
 });
 
-describe('a process that has not heard of a change yet', () => {
+describe('a process with an outdated cache', () => {
   const open = async () => {
     const first = await openWebhooks();
     const second = await startWebhooks({ clock: first.clock }, first.engine.client, first.engine);
@@ -345,7 +345,7 @@ describe('a process that has not heard of a change yet', () => {
     expect((await detail()).deliveries).toMatchObject([{ connectionId, run: 0, attempts: 1 }]);
   });
 
-  it('delivers what it filtered by rules that held no more', async () => {
+  it('delivers what it filtered by outdated rules', async () => {
     const { first, second, destination } = await open();
     const sourceId = await first.source();
     const filters = [{ field: 'body', path: '$.n', operator: 'equals', value: 1 }];

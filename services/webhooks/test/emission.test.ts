@@ -27,7 +27,7 @@ const listed = async (hooks: Fixture, sourceId: string, as?: string) =>
   (await hooks.read(`/v1/sources/${sourceId}/events`, { as })).data;
 const stak = { name: 'Stak', provider: 'stak' };
 
-describe.each(['embedded', 'sdk'] as const)('what Stak itself has to tell, over the %s client', over => {
+describe.each(['embedded', 'sdk'] as const)('Stak’s own events, over the %s client', over => {
   it('is an event like any other: signed, in the shape of Standard Webhooks, and once', async () => {
     const hooks = await openWebhooks({ over, counts: true });
     const destination = await openDestination();
@@ -64,7 +64,7 @@ describe.each(['embedded', 'sdk'] as const)('what Stak itself has to tell, over 
 });
 
 describe('an event of Stak', () => {
-  it('goes to every source that listens to Stak, and to no other one, nor to another account', async () => {
+  it('are sent to every subscribed source of the account, and to no other', async () => {
     const hooks = await openWebhooks();
     const [first, second, other] = [await hooks.source(stak), await hooks.source(stak), await hooks.source()];
     const bobs = (await hooks.post('/v1/sources', stak, 'bob')).sourceId;
@@ -154,7 +154,7 @@ describe('an event of Stak', () => {
     expect(await listed(hooks, sourceId)).toHaveLength(1);
   });
 
-  it('asks for the sources of an account once a second; those of another process are known by then', async () => {
+  it('reads the sources of an account once a second; those of another process are known by then', async () => {
     let asked = 0;
     const wrap = (client: DynamoClient): DynamoClient => ({
       ...client,
@@ -181,7 +181,7 @@ describe('an event of Stak', () => {
 });
 
 describe('a source of Stak', () => {
-  it('is as unknown at its address as one that never was', async () => {
+  it('gives the same response as a source that never existed', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source(stak);
     const answered = async (id: string, init: RequestInit) => {

@@ -127,7 +127,7 @@ describe('the list of events', () => {
     expect((await hooks.call('/v1/events?sourceIds=src_none')).status).toBe(404);
   });
 
-  it('shows what a stored event becomes by rules that nobody has saved', async () => {
+  it('previews unsaved rules with a stored event', async () => {
     const hooks = await openWebhooks();
     const [sourceId, other] = [await hooks.source(), await hooks.source()];
     const eventId = await hooks.send(sourceId, JSON.stringify({ amount: 5 }));

@@ -222,7 +222,7 @@ describe('an ordered connection', () => {
     expect(order).toEqual([0, 1, 1, ...Array.from({ length: 19 }, (_, i) => i + 1)]);
   });
 
-  it('goes on when the first in line is cancelled', async () => {
+  it('continues when the first in the queue is cancelled', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();

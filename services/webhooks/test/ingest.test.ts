@@ -95,7 +95,7 @@ describe('ingest', () => {
     expect(await codeOf(await poor.ingest(other))).toEqual([402, 'webhooks.quota_exceeded']);
   });
 
-  it('tells of 80 % and 100 % of the month once each, and again if it could not', async () => {
+  it('notifies at 80 % and 100 % of the month once each, and retries after a failure', async () => {
     const told: number[] = [];
     let isDown = false;
     const hooks = await openWebhooks({

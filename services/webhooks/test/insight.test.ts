@@ -40,7 +40,7 @@ async function follow(hooks: Fixture, path: string, lastEventId?: string) {
 }
 
 describe('the live view', () => {
-  it('shows events as they arrive, and goes on where it was cut off', async () => {
+  it('shows events as they arrive, and resumes where it was disconnected', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     await hooks.send(sourceId, 'before');
@@ -63,7 +63,7 @@ describe('the live view', () => {
     await second.close();
   });
 
-  it('goes on where it was cut off, however long that is ago', async () => {
+  it('resumes where it was disconnected, however long ago', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const last = await hooks.send(sourceId, 'seen');

@@ -51,7 +51,7 @@ describe('jobs that take long', () => {
     open();
   });
 
-  it('let others run after a few seconds, and go on where they were', async () => {
+  it('let others run after a few seconds, and resume where they were', async () => {
     const { hooks, hold } = await openHeld();
     const long = await hooks.source();
     const events = 4 * limits.jobBatch;
@@ -101,7 +101,7 @@ describe('jobs of an account', () => {
 });
 
 describe('what looks for events that a new connection missed', () => {
-  it('is kept until it is done, however long nobody runs it, and not for long then', async () => {
+  it('is kept until it is done, however long that takes, and for a short time after', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     await hooks.stop();
@@ -130,7 +130,7 @@ describe('connections of a source', () => {
   });
 });
 
-it('that catch up leave alone what somebody else has delivered meanwhile', async () => {
+it('that catch up skip what was delivered meanwhile', async () => {
   let open = () => {};
   const held = new Promise<void>(resolve => (open = resolve));
   let isCaughtUp = false;

@@ -25,7 +25,7 @@ export async function chat(flags: ChatFlags, given: string): Promise<void> {
   if (conversation_id !== undefined) await checkUser(client, { ...talk, conversation_id });
   const say = async (content: string, signal?: AbortSignal) => {
     conversation_id ??= await begin(client, talk);
-    tell(await ask(client, { ...talk, conversation_id }, content, signal));
+    printAnswer(await ask(client, { ...talk, conversation_id }, content, signal));
   };
   if (message !== undefined) return say(message);
   await converse({ input: process.stdin, output: process.stderr, say });
@@ -75,7 +75,7 @@ async function ask(
 // Responses come from models and from other servers: they must not move the cursor or rename the window.
 const isCommand = /(?![\n\t])\p{Cc}/gu;
 
-function tell(answer: Answered): void {
+function printAnswer(answer: Answered): void {
   console.log(answer.reply.content.replaceAll(isCommand, ''));
   whisper(figuresOf(answer));
 }

@@ -37,14 +37,14 @@ async function send(flags: InboxFlags): Promise<void> {
   const inboxId = inboxOf(flags);
   const body = { uids: readList('--to', flags.to), ...draftOf(flags) };
   const { client } = await connect(flags);
-  tellSent((await client.inbox.publish({ ...inboxId, body })).data);
+  printSent((await client.inbox.publish({ ...inboxId, body })).data);
 }
 
 async function broadcast(flags: InboxFlags): Promise<void> {
   const inboxId = inboxOf(flags);
   const body = draftOf(flags);
   const { client } = await connect(flags);
-  tellSent((await client.inbox.broadcast({ ...inboxId, body })).data);
+  printSent((await client.inbox.broadcast({ ...inboxId, body })).data);
 }
 
 function draftOf(flags: InboxFlags) {
@@ -69,7 +69,7 @@ function bodyOf({ body, data }: InboxFlags): unknown {
   }
 }
 
-function tellSent({ id, status }: { id: string; status: string }): void {
+function printSent({ id, status }: { id: string; status: string }): void {
   console.error(status === 'sent' ? 'It is sent:' : `It is ${status}:`);
   console.log(id);
 }

@@ -49,7 +49,7 @@ async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
   if (flags.json) return printJson(data);
   printTable([data.columns.map(column => column.name), ...data.rows.map(row => row.map(show))]);
   if (data.truncated) console.error('The answer was truncated: there are more rows.');
-  tellLag(data);
+  printLag(data);
 }
 
 // Numbers, booleans and null are parsed; everything else, and quoted values, is text.
@@ -92,7 +92,7 @@ async function insight(flags: LakeFlags, name: string | undefined): Promise<void
   if (flags.json) return printJson(data);
   const columns = Object.keys(data.data[0] ?? { nothing: '' });
   printTable([columns, ...data.data.map(row => columns.map(column => show(row[column])))]);
-  tellLag(data);
+  printLag(data);
 }
 
 async function status(flags: LakeFlags): Promise<void> {
@@ -119,5 +119,5 @@ const show = (value: unknown): string =>
 const plain = (text: string): string =>
   text.replace(/\p{Cc}/gu, character => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
-const tellLag = ({ as_of, lag_ms }: { as_of: string; lag_ms: number }): void =>
+const printLag = ({ as_of, lag_ms }: { as_of: string; lag_ms: number }): void =>
   console.error(`As of ${as_of}, ${lag_ms} ms behind.`);

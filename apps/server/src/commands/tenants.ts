@@ -101,13 +101,13 @@ async function remove(flags: TenantFlags, id: string | undefined): Promise<void>
   const { data: begun } = await client.tenants.delete({ tenant_id });
   const { erasure_id } = begun;
   console.log(`${tenant_id} is closed; its data is being erased (${erasure_id})`);
-  let told = -1;
+  let reported = -1;
   for (let erasure = begun; erasure.status !== 'done'; ) {
     await new Promise(resolve => setTimeout(resolve, progressMs));
     ({ data: erasure } = await client.tenants.getErasure({ tenant_id, erasure_id }));
     const done = erasure.steps_done.length;
-    if (done !== told) console.log(`${done} of ${erasure.steps.length} services are done`);
-    told = done;
+    if (done !== reported) console.log(`${done} of ${erasure.steps.length} services are done`);
+    reported = done;
   }
 }
 

@@ -86,7 +86,7 @@ function startTail({ source, clock, ids, log }: ChangesDeps, table: AnyTable): T
     ready,
     ended: Promise.resolve(),
   };
-  const ring = () => {
+  const notifyAll = () => {
     for (const notifier of tail.notifiers) notifier.notify();
   };
   const options = {
@@ -98,13 +98,13 @@ function startTail({ source, clock, ids, log }: ChangesDeps, table: AnyTable): T
       tail.last += 1;
       tail.kept.push(viewChange(table, change, clock.now()));
       if (tail.kept.length > limits.changesKept) tail.kept.shift();
-      ring();
+      notifyAll();
     },
     // Clients at an older position learn that there is a gap.
     onMissed: () => {
       tail.last += 1;
       tail.kept = [];
-      ring();
+      notifyAll();
     },
   };
   tail.ended = tailTable(options, stop.signal)
@@ -115,7 +115,7 @@ function startTail({ source, clock, ids, log }: ChangesDeps, table: AnyTable): T
     .then(() => {
       stop.abort();
       onReady();
-      ring();
+      notifyAll();
     });
   return tail;
 }

@@ -29,9 +29,9 @@ export const accountsSteps: readonly Step[] = [
     as: 'nobody',
     body: { email: 'owner@example.com', password: 'correct horse battery owner', cookie: false },
     stranger: { anything: 'anyone who knows the password is the owner' },
-    keep: (world, answer) => {
+    keep: (fixture, answer) => {
       const tokens = answer.json as { refresh_token: string; session_id: string };
-      world.known.set('refresh_token', tokens.refresh_token).set('sessionId', tokens.session_id);
+      fixture.known.set('refresh_token', tokens.refresh_token).set('sessionId', tokens.session_id);
     },
   },
   {
@@ -164,9 +164,9 @@ export const accountsSteps: readonly Step[] = [
   {
     operation: 'accounts.listMembers',
     stranger: mine,
-    keep: (world, answer) => {
+    keep: (fixture, answer) => {
       const [first] = (answer.json as { data: { userId: string }[] }).data;
-      world.known.set('userId', first!.userId).set('accountId', first!.userId);
+      fixture.known.set('userId', first!.userId).set('accountId', first!.userId);
     },
   },
   { operation: 'accounts.readOrganisationProvider', status: 404, stranger: noProvider },
@@ -213,8 +213,8 @@ export const accountsSteps: readonly Step[] = [
   {
     operation: 'accounts.switchOrganisation',
     body: { accountId: '{accountId}', cookie: false },
-    keep: (world, answer) => {
-      world.owner.session = (answer.json as { access_token: string }).access_token;
+    keep: (fixture, answer) => {
+      fixture.owner.session = (answer.json as { access_token: string }).access_token;
     },
   },
   { operation: 'accounts.listInvitations', stranger: mine },
@@ -256,7 +256,7 @@ export const accountsSteps: readonly Step[] = [
     body: { name: 'walk', permissions: 'read' },
     status: 201,
     stranger: mine,
-    keep: (world, answer) => void world.known.set('keyId', (answer.json as { keyId: string }).keyId),
+    keep: (fixture, answer) => void fixture.known.set('keyId', (answer.json as { keyId: string }).keyId),
   },
   { operation: 'accounts.listKeys', stranger: mine },
   { operation: 'accounts.deleteKey' },
@@ -282,8 +282,8 @@ export const accountsSteps: readonly Step[] = [
     body: { redirect_uris: ['https://app.example/callback'], client_name: 'Walker' },
     status: 201,
     stranger: { anything: 'everybody gets a client of their own' },
-    keep: (world, answer) =>
-      void world.known.set('client_id', (answer.json as { client_id: string }).client_id),
+    keep: (fixture, answer) =>
+      void fixture.known.set('client_id', (answer.json as { client_id: string }).client_id),
   },
   {
     operation: 'accounts.authorizeApp',
@@ -297,9 +297,9 @@ export const accountsSteps: readonly Step[] = [
     },
     status: 302,
     stranger: { anything: 'anyone may ask; a person decides' },
-    keep: (world, answer) => {
+    keep: (fixture, answer) => {
       const { searchParams } = new URL(answer.headers.get('location')!, 'http://stak.example');
-      world.known.set('app_request', searchParams.get('request')!);
+      fixture.known.set('app_request', searchParams.get('request')!);
     },
   },
   {
@@ -359,8 +359,8 @@ export const lastSteps: readonly Step[] = [
     as: 'nobody',
     body: { email: 'owner@example.com', password: 'another horse battery', cookie: false },
     stranger: ending,
-    keep: (world, answer) => {
-      world.owner.session = (answer.json as { access_token: string }).access_token;
+    keep: (fixture, answer) => {
+      fixture.owner.session = (answer.json as { access_token: string }).access_token;
     },
   },
   { operation: 'accounts.endSessions', stranger: ending },
@@ -369,8 +369,8 @@ export const lastSteps: readonly Step[] = [
     as: 'nobody',
     body: { email: 'owner@example.com', password: 'another horse battery', cookie: false },
     stranger: ending,
-    keep: (world, answer) => {
-      world.owner.session = (answer.json as { access_token: string }).access_token;
+    keep: (fixture, answer) => {
+      fixture.owner.session = (answer.json as { access_token: string }).access_token;
     },
   },
   { operation: 'accounts.deleteMe', body: { password: 'another horse battery' }, stranger: ending },

@@ -1,8 +1,8 @@
+import type { Answer, Fixture } from './fixture.ts';
 import type { Step } from './step.ts';
-import type { Answer, World } from './world.ts';
 
-const keep = (name: string) => (world: World, answer: Answer) =>
-  void world.known.set(name, (answer.json as Record<string, string>)[name]!);
+const keep = (name: string) => (fixture: Fixture, answer: Answer) =>
+  void fixture.known.set(name, (answer.json as Record<string, string>)[name]!);
 
 // Each is asked twice: by the host for one of its users, and by the user.
 const byBoth = (step: Step): readonly Step[] => [step, { ...step, as: 'endUser' }];
@@ -78,9 +78,9 @@ const approving: readonly Step[] = [
     operation: 'agents.sendMessage',
     body: { content: 'Remember that I have Walked on', user_id: 'ann' },
     status: 202,
-    keep: (world, answer) => {
+    keep: (fixture, answer) => {
       const { approvals } = answer.json as { approvals: { approval_id: string }[] };
-      world.known.set('approval_id', approvals[0]!.approval_id);
+      fixture.known.set('approval_id', approvals[0]!.approval_id);
     },
   },
   ...byBoth({ operation: 'agents.listApprovals' }),

@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { type Clock, systemClock } from '@stak/kit';
 import { endUserScopes, manageScope } from '@stak/tenants';
+import { type Customer, type Fixture, isForPeople, type Operation, type Request, send } from './fixture.ts';
 import type { Step } from './step.ts';
-import { type Customer, isForPeople, type Operation, type Request, send, type World } from './world.ts';
 
 // Every kind of credential that must not work for a step of the owner's, and what each of them is answered.
 export type Attempt = { who: string; token?: string; statuses: readonly number[]; isForeign?: true };
@@ -27,22 +27,22 @@ export function shiftedClock(): Clock & { shift(ms: number): void } {
 }
 
 // What the owner had two hours ago: a session and a token of a user, both expired by now.
-export async function collectExpired(world: World): Promise<string[]> {
-  const { session } = world.owner;
-  await post(world, '/v1/tenants', { tenant_id: 'long-ago', name: 'Long ago', status: 'active' });
-  const minted = await post(world, '/v1/tenants/long-ago/tokens', { sub: 'ann', ttl_seconds: 60 });
+export async function collectExpired(fixture: Fixture): Promise<string[]> {
+  const { session } = fixture.owner;
+  await post(fixture, '/v1/tenants', { tenant_id: 'long-ago', name: 'Long ago', status: 'active' });
+  const minted = await post(fixture, '/v1/tenants/long-ago/tokens', { sub: 'ann', ttl_seconds: 60 });
   return [session, (minted as { token: string }).token];
 }
 
-const post = async (world: World, path: string, body: unknown, token = world.owner.keys.admin) =>
-  (await send(world.server.url, { method: 'POST', path, token, body })).json as unknown;
+const post = async (fixture: Fixture, path: string, body: unknown, token = fixture.owner.keys.admin) =>
+  (await send(fixture.server.url, { method: 'POST', path, token, body })).json as unknown;
 
-export async function prepareCredentials(world: World, expired: readonly string[]): Promise<Credentials> {
-  const { owner, stranger } = world;
+export async function prepareCredentials(fixture: Fixture, expired: readonly string[]): Promise<Credentials> {
+  const { owner, stranger } = fixture;
   const forged = forgeriesOf(owner.session);
   const never: Attempt[] = [
     { who: 'nobody', statuses: [401] },
-    { who: 'a key that was deleted', token: await deletedKey(world), statuses: [401] },
+    { who: 'a key that was deleted', token: await deletedKey(fixture), statuses: [401] },
     ...expired.map((token, i) => ({ who: `expired ${i}`, token, statuses: [401] })),
   ];
   const ownUsers = new Map<string, string>();
@@ -58,13 +58,13 @@ export async function prepareCredentials(world: World, expired: readonly string[
 
   // Tokens of the owner's user Ann with one scope each, and of another user with all of them.
   const mintOwn = async (): Promise<void> => {
-    if (ownUsers.size > 0 || !world.known.has('end_user_token')) return;
+    if (ownUsers.size > 0 || !fixture.known.has('end_user_token')) return;
     const path = '/v1/tenants/walked/tokens';
     for (const [who, sub, scope] of [
       ...endUserScopes.map(one => [one, 'ann', one] as const),
       ['eve', 'eve', allScopes] as const,
     ])
-      ownUsers.set(who, ((await post(world, path, { sub, scope })) as { token: string }).token);
+      ownUsers.set(who, ((await post(fixture, path, { sub, scope })) as { token: string }).token);
     forged.push(...forgeriesOf(ownUsers.get('inbox:read')!), 'fh_live_nobody-has-this-key');
   };
 
@@ -91,7 +91,7 @@ export async function prepareCredentials(world: World, expired: readonly string[
     if (!isForPeople(operation))
       for (const one of ranks.slice(ranks.indexOf(scope as (typeof ranks)[number])))
         tokens.push([`${one} key`, stranger.keys[one]]);
-    if (isForUsers(auth)) tokens.push(['admin of a tenant', world.known.get('stranger_user_token')!]);
+    if (isForUsers(auth)) tokens.push(['admin of a tenant', fixture.known.get('stranger_user_token')!]);
     const attempts: Attempt[] = tokens.map(([who, token]) => ({
       who: `the stranger's ${who}`,
       token,
@@ -122,13 +122,13 @@ const isForUsers = (auth: string): boolean => auth === 'user' || auth === 'endUs
 const namesAnn = ({ path }: Operation): boolean =>
   /\{(?:uid|user_id|conversation_id|session_id)\}/.test(path);
 
-async function deletedKey(world: World): Promise<string> {
-  const token = world.owner.session;
-  const made = (await post(world, '/v1/api-keys', { name: 'gone', permissions: 'admin' }, token)) as {
+async function deletedKey(fixture: Fixture): Promise<string> {
+  const token = fixture.owner.session;
+  const made = (await post(fixture, '/v1/api-keys', { name: 'gone', permissions: 'admin' }, token)) as {
     key: string;
     keyId: string;
   };
-  await send(world.server.url, { method: 'DELETE', path: `/v1/api-keys/${made.keyId}`, token });
+  await send(fixture.server.url, { method: 'DELETE', path: `/v1/api-keys/${made.keyId}`, token });
   return made.key;
 }
 
@@ -172,17 +172,17 @@ export function missingTwin(operation: Operation, request: Request): Request | u
 const ownIds = /tenant_id|sourceId|connectionId|eventId|jobId|task_id|keyId|sessionId/;
 
 // What the owner sees of the thing that a step changes: it must not change before the owner does it.
-export function witnessOf(world: World, operation: Operation, request: Request): Request | undefined {
+export function witnessOf(fixture: Fixture, operation: Operation, request: Request): Request | undefined {
   if (operation.method === 'GET') return undefined;
   const parts = request.path.split('?')[0]!.split('/');
-  const readable = world.operations
+  const readable = fixture.operations
     .filter(one => one.method === 'GET' && one.auth !== 'public' && one.auth !== 'provider')
     .filter(one => !/stream|tail|events|changes|export/.test(one.path))
     .filter(one => `${operation.path}/`.startsWith(`${one.path}/`))
     .sort((one, other) => other.path.length - one.path.length)[0];
   if (!readable) return undefined;
   const path = parts.slice(0, readable.path.split('/').length).join('/');
-  return { method: 'GET', path, token: ownToken(world.owner, readable) };
+  return { method: 'GET', path, token: ownToken(fixture.owner, readable) };
 }
 
 const ownToken = ({ session, keys }: Customer, operation: Operation): string =>

@@ -1,32 +1,32 @@
 import { manualClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settle } from './settle.ts';
-import { requestOf } from './step.ts';
-import { steps } from './steps.ts';
 import {
   type Answer,
+  type Fixture,
   isForPeople,
   logInAgain,
   type Operation,
-  openWorld,
+  openFixture,
   type Request,
   send,
-  type World,
-} from './world.ts';
+} from './fixture.ts';
+import { createSamples } from './samples.ts';
+import { requestOf } from './step.ts';
+import { steps } from './steps.ts';
 
 // What nobody should send, to every operation there is. The answer is the documented problem, never a 500.
 
 const clock = manualClock(Date.parse('2026-03-01T12:00:00Z'));
-let world: World;
+let fixture: Fixture;
 let expired: string;
 beforeAll(async () => {
-  world = await openWorld(clock);
-  expired = world.owner.session;
+  fixture = await openFixture(clock);
+  expired = fixture.owner.session;
   clock.set(clock.now() + 16 * 60_000);
-  await logInAgain(world, world.owner);
-  await settle(world);
+  await logInAgain(fixture, fixture.owner);
+  await createSamples(fixture);
 }, 60_000);
-afterAll(() => world?.server.stop());
+afterAll(() => fixture?.server.stop());
 
 const isGuarded = ({ auth }: Operation) => auth !== 'public' && auth !== 'provider';
 
@@ -66,7 +66,7 @@ describe.each([
   ['an expired token', () => expired],
 ])('%s', (_name, tokenOf) => {
   it('is 401 wherever somebody has to call', async () => {
-    for (const operation of world.operations.filter(isGuarded)) {
+    for (const operation of fixture.operations.filter(isGuarded)) {
       const token = tokenOf();
       const answer = await ask({ ...plainRequest(operation), ...(token && { token }) });
       expectProblem(answer, [401], operation);
@@ -75,10 +75,10 @@ describe.each([
 });
 
 it('is 403 with too small a scope, or as the wrong kind of caller', async () => {
-  for (const operation of world.operations.filter(isGuarded)) {
+  for (const operation of fixture.operations.filter(isGuarded)) {
     const isForRead = operation.scope === 'read' && !isForPeople(operation);
     if (isForRead || operation.auth === 'endUser') continue;
-    const answer = await ask({ ...plainRequest(operation), token: world.owner.keys.read });
+    const answer = await ask({ ...plainRequest(operation), token: fixture.owner.keys.read });
     expectProblem(answer, [403], operation);
   }
 });
@@ -118,7 +118,7 @@ it('is a problem for a body that is not JSON', async () => {
 });
 
 it('survives hostile texts in every part of a path and in every query', async () => {
-  for (const operation of world.operations.filter(one => one.path.startsWith('/v1/')))
+  for (const operation of fixture.operations.filter(one => one.path.startsWith('/v1/')))
     for (const text of hostileTexts) {
       const path = operation.path.replaceAll(/\{\w+\}/g, text);
       const isQueried = operation.method === 'GET';
@@ -156,11 +156,11 @@ const endings = new Set([
   'accounts.switchOrganisation',
 ]);
 const jsonOperations = () =>
-  world.operations.filter(({ hasJsonBody, id }) => hasJsonBody && !endings.has(id));
+  fixture.operations.filter(({ hasJsonBody, id }) => hasJsonBody && !endings.has(id));
 
 function sampleOf(operation: Operation): Request {
   const step = steps.find(one => one.operation === operation.id);
-  return step ? requestOf(world, step) : { ...plainRequest(operation), body: {} };
+  return step ? requestOf(fixture, step) : { ...plainRequest(operation), body: {} };
 }
 
 const plainRequest = ({ method, path }: Operation): Request => ({
@@ -169,11 +169,11 @@ const plainRequest = ({ method, path }: Operation): Request => ({
 });
 
 function asOwner(operation: Operation, request: Partial<Request>): Promise<Answer> {
-  const { owner } = world;
+  const { owner } = fixture;
   const isForSession =
     isForPeople(operation) || steps.some(step => step.operation === operation.id && step.as === 'session');
   const ofOwner = isForSession ? owner.session : owner.keys.admin;
-  const token = operation.auth === 'endUser' ? world.known.get('end_user_token') : ofOwner;
+  const token = operation.auth === 'endUser' ? fixture.known.get('end_user_token') : ofOwner;
   const isEnding = endings.has(operation.id);
   return ask({
     ...plainRequest(operation),
@@ -183,7 +183,7 @@ function asOwner(operation: Operation, request: Partial<Request>): Promise<Answe
   });
 }
 
-const ask = (request: Request) => send(world.server.url, request);
+const ask = (request: Request) => send(fixture.server.url, request);
 
 function expectProblem(answer: Answer, statuses: readonly number[], { id }: Operation): void {
   expect(statuses, `${id}: ${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);

@@ -1,8 +1,8 @@
+import type { Answer, Fixture } from './fixture.ts';
 import type { Step } from './step.ts';
-import type { Answer, World } from './world.ts';
 
-const keepId = (world: World, answer: Answer) =>
-  void world.known.set('id', (answer.json as { id: string }).id);
+const keepId = (fixture: Fixture, answer: Answer) =>
+  void fixture.known.set('id', (answer.json as { id: string }).id);
 
 // Each is asked twice: by the host for one of its users, and by the user, who is `me`.
 const byBoth = (step: Step): readonly Step[] => [
@@ -24,7 +24,7 @@ export const inboxSteps: readonly Step[] = [
     operation: 'inbox.writeInbox',
     path: { inbox_key: 'news' },
     body: { title: 'Walked news', description: 'What is new', ttl: { default: '30d', letters: '12h' } },
-    keep: world => void world.known.set('inbox_key', 'news'),
+    keep: fixture => void fixture.known.set('inbox_key', 'news'),
   },
   { operation: 'inbox.readInbox' },
   { operation: 'inbox.listInboxes' },

@@ -4,35 +4,35 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { settle } from './settle.ts';
+import { type Fixture, isForPeople, type Operation, openFixture, type Request, send } from './fixture.ts';
+import { createSamples } from './samples.ts';
 import { requestOf } from './step.ts';
 import { steps } from './steps.ts';
-import { isForPeople, type Operation, openWorld, type Request, send, type World } from './world.ts';
 
 // Members of an organisation, and every operation of the document: what each may call follows from the route table.
 
 let folder: string;
-let world: World;
+let fixture: Fixture;
 let accountId: string;
 const sessions = new Map<string, string>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-roles-'));
-  world = await openWorld(undefined, { STAK_SMTP_URL: pathToFileURL(folder).href });
-  const owner = createClient({ baseUrl: world.server.url, token: world.owner.session });
+  fixture = await openFixture(undefined, { STAK_SMTP_URL: pathToFileURL(folder).href });
+  const owner = createClient({ baseUrl: fixture.server.url, token: fixture.owner.session });
   accountId = (await owner.accounts.readOrganisation()).data.accountId;
   for (const role of ['viewer', 'member', 'admin'] as const) await joinAs(role);
-  await settle(world);
+  await createSamples(fixture);
 }, 90_000);
 afterAll(async () => {
-  await world?.server.stop();
+  await fixture?.server.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 async function joinAs(role: 'viewer' | 'member' | 'admin'): Promise<void> {
-  const baseUrl = world.server.url;
+  const baseUrl = fixture.server.url;
   const email = `${role}@example.com`;
-  const owner = createClient({ baseUrl, token: world.owner.session });
+  const owner = createClient({ baseUrl, token: fixture.owner.session });
   await owner.accounts.invite({ body: { email, role } });
   const body = { email, password: 'seven green umbrellas', name: role, cookie: false };
   const { data } = await createClient({ baseUrl }).accounts.signUp({ body });
@@ -54,15 +54,15 @@ const invitationTo = (email: string): Promise<string> =>
 const plainRequest = ({ method, path }: Operation): Request => ({
   method: method === 'ANY' ? 'POST' : method,
   path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(world.known.get(name) ?? 'something'),
+    encodeURIComponent(fixture.known.get(name) ?? 'something'),
   ),
 });
 const ask = (operation: Operation, role: string) =>
-  send(world.server.url, { ...plainRequest(operation), token: sessions.get(role)! });
+  send(fixture.server.url, { ...plainRequest(operation), token: sessions.get(role)! });
 
 // What the server says that they may call.
 const permissionsOf = async (role: string): Promise<string[]> => {
-  const member = createClient({ baseUrl: world.server.url, token: sessions.get(role)! });
+  const member = createClient({ baseUrl: fixture.server.url, token: sessions.get(role)! });
   return (await member.system.permissions()).data.operations;
 };
 
@@ -74,7 +74,7 @@ it.each([
   ['member', 'write'],
   ['admin', 'admin'],
 ])('refuses a %s everything above their role', async (role, scope) => {
-  const above = world.operations.filter(
+  const above = fixture.operations.filter(
     one => isScoped(one) && !one.isOwn && (ranks.indexOf(one.scope!) > ranks.indexOf(scope) || one.role),
   );
   expect(above.length).toBeGreaterThan(role === 'admin' ? 2 : 20);
@@ -88,7 +88,7 @@ it.each([
 });
 
 it('lets a viewer read, and reads change nothing', async () => {
-  const read = world.operations.filter(one => isScoped(one) && one.scope === 'read');
+  const read = fixture.operations.filter(one => isScoped(one) && one.scope === 'read');
   const permitted = await permissionsOf('viewer');
   for (const operation of read.filter(one => one.method === 'GET')) {
     expect(permitted).toContain(operation.id);
@@ -108,7 +108,7 @@ it('lets a viewer read, and reads change nothing', async () => {
 const readsByPost = ['accounts.mintInboxToken', 'lake.export', 'lake.query'];
 
 it('shows nobody what is another organisation’s, whatever they are in theirs', async () => {
-  const baseUrl = world.server.url;
+  const baseUrl = fixture.server.url;
   const body = { email: 'admin@example.com', password: 'seven green umbrellas', cookie: false };
   const { data } = await createClient({ baseUrl }).accounts.logIn({ body });
   const person = createClient({ baseUrl, token: data.access_token });
@@ -118,12 +118,12 @@ it('shows nobody what is another organisation’s, whatever they are in theirs',
     body: { accountId: own.accountId, cookie: false },
   });
   const foreign = steps.filter(step => {
-    const operation = world.operations.find(one => one.id === step.operation)!;
+    const operation = fixture.operations.find(one => one.id === step.operation)!;
     return operation.path.includes('{') && step.stranger === undefined && !step.as && !isForPeople(operation);
   });
   expect(foreign.length).toBeGreaterThan(50);
   for (const step of foreign) {
-    const request = { ...requestOf(world, step), token: there.access_token };
+    const request = { ...requestOf(fixture, step), token: there.access_token };
     if (/\bsomething\b/.test(request.path)) continue; // the owner has none of these
     const answer = await send(baseUrl, request);
     expect([403, 404], `${step.operation} ${request.path}: ${answer.status} ${answer.text}`).toContain(
@@ -133,18 +133,18 @@ it('shows nobody what is another organisation’s, whatever they are in theirs',
 });
 
 it('ends a member’s streams and calls within a second of their removal', async () => {
-  const baseUrl = world.server.url;
+  const baseUrl = fixture.server.url;
   const token = sessions.get('member')!;
   const stream = await fetch(`${baseUrl}/v1/tasks/events`, { headers: { authorization: `Bearer ${token}` } });
   expect(stream.status).toBe(200);
-  const owner = createClient({ baseUrl, token: world.owner.session });
+  const owner = createClient({ baseUrl, token: fixture.owner.session });
   const { data } = await owner.accounts.listMembers();
   const { userId } = data.data.find(one => one.email === 'member@example.com')!;
   const began = Date.now();
   await owner.accounts.removeMember({ userId });
   expect(await stream.text()).toContain('"reason":"unauthenticated"');
   expect(Date.now() - began).toBeLessThan(5_000); // a busy machine's second
-  for (const operation of world.operations.filter(one => isScoped(one) || one.auth === 'person')) {
+  for (const operation of fixture.operations.filter(one => isScoped(one) || one.auth === 'person')) {
     const answer = await send(baseUrl, { ...plainRequest(operation), token });
     expect(answer.status, operation.id).toBe(401);
   }

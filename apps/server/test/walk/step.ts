@@ -1,4 +1,4 @@
-import { type Answer, isForPeople, type Request, type World } from './world.ts';
+import { type Answer, type Fixture, isForPeople, type Request } from './fixture.ts';
 
 // One call of the owner that works. Every operation of the API has at least one, so that the walk knows an
 // input which is refused for one reason only: who sends it.
@@ -10,7 +10,7 @@ export type Step = {
   body?: unknown;
   // Whose credentials: by default an API key with the scope that the route asks for.
   as?: 'session' | 'endUser' | 'nobody';
-  keep?(world: World, answer: Answer): void;
+  keep?(fixture: Fixture, answer: Answer): void;
   // What the same call of a stranger gives: by default nothing (403 or 404). `own` is theirs alone and must not
   // hold a trace of the owner; `anything` says why it needs no look.
   stranger?: 'own' | { anything: string };
@@ -19,17 +19,17 @@ export type Step = {
 
 const placeholder = /\{(\w+)\}/g;
 
-export function requestOf(world: World, step: Step): Omit<Request, 'token'> {
-  const operation = world.operations.find(one => one.id === step.operation);
+export function requestOf(fixture: Fixture, step: Step): Omit<Request, 'token'> {
+  const operation = fixture.operations.find(one => one.id === step.operation);
   if (!operation) throw new Error(`There is no operation ${step.operation}`);
   const fill = (text: string): string =>
     text.replaceAll(placeholder, (_, name: string) => {
-      const value = world.known.get(name);
+      const value = fixture.known.get(name);
       if (value === undefined) throw new Error(`${step.operation}: no step has kept "${name}"`);
       return value;
     });
   const path = operation.path.replaceAll(placeholder, (_, name: string) => {
-    const given = step.path?.[name] ?? world.known.get(name);
+    const given = step.path?.[name] ?? fixture.known.get(name);
     if (given === undefined) throw new Error(`${step.operation}: nothing is known for {${name}}`);
     return encodeURIComponent(fill(given));
   });
@@ -54,11 +54,11 @@ function fillBody(body: unknown, fill: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, fillBody(value, fill)]));
 }
 
-export function tokenOf(world: World, step: Step, who: 'owner' | 'stranger'): string | undefined {
-  const operation = world.operations.find(one => one.id === step.operation)!;
+export function tokenOf(fixture: Fixture, step: Step, who: 'owner' | 'stranger'): string | undefined {
+  const operation = fixture.operations.find(one => one.id === step.operation)!;
   if (step.as === 'nobody') return undefined;
   if (step.as === 'endUser')
-    return world.known.get(who === 'owner' ? 'end_user_token' : 'stranger_user_token');
-  if (step.as === 'session' || isForPeople(operation)) return world[who].session;
-  return world[who].keys[(operation.scope ?? 'admin') as 'read' | 'write' | 'admin'];
+    return fixture.known.get(who === 'owner' ? 'end_user_token' : 'stranger_user_token');
+  if (step.as === 'session' || isForPeople(operation)) return fixture[who].session;
+  return fixture[who].keys[(operation.scope ?? 'admin') as 'read' | 'write' | 'admin'];
 }

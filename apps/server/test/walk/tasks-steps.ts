@@ -1,13 +1,13 @@
 import assert from 'node:assert';
+import type { Answer, Fixture } from './fixture.ts';
 import type { Step } from './step.ts';
-import type { Answer, World } from './world.ts';
 
-const keepAs = (name: string) => (world: World, answer: Answer) =>
-  void world.known.set(name, (answer.json as { task_id: string }).task_id);
+const keepAs = (name: string) => (fixture: Fixture, answer: Answer) =>
+  void fixture.known.set(name, (answer.json as { task_id: string }).task_id);
 const theirs = { anything: 'a task belongs to its creator' };
 
 // The stranger tries before the owner: if they could change a task of the owner's, the owner's own change would fail.
-function assertDone(_world: World, answer: Answer): void {
+function assertDone(_fixture: Fixture, answer: Answer): void {
   const { results } = answer.json as { results: readonly { ok: boolean }[] };
   assert(
     results.every(({ ok }) => ok),
@@ -75,9 +75,9 @@ const tasksOfOne: readonly Step[] = [
   {
     operation: 'tasks.replaceFeed',
     stranger: 'own',
-    keep: (world, answer) => {
+    keep: (fixture, answer) => {
       const { address } = answer.json as { address: string };
-      world.known.set('file', address.slice(address.lastIndexOf('/') + 1));
+      fixture.known.set('file', address.slice(address.lastIndexOf('/') + 1));
     },
   },
   { operation: 'tasks.feed', as: 'nobody', stranger: { anything: 'the address is the secret' } },

@@ -1,16 +1,17 @@
 import { endUserScopes } from '@stak/tenants';
+import type { Answer, Fixture } from './fixture.ts';
 import type { Step } from './step.ts';
-import type { Answer, World } from './world.ts';
 
 const keep =
   (...names: string[]) =>
-  (world: World, answer: Answer) => {
-    for (const name of names) world.known.set(name, (answer.json as Record<string, string>)[name]!);
+  (fixture: Fixture, answer: Answer) => {
+    for (const name of names) fixture.known.set(name, (answer.json as Record<string, string>)[name]!);
   };
-const keepEtag = (world: World, answer: Answer) => void world.known.set('etag', answer.headers.get('etag')!);
+const keepEtag = (fixture: Fixture, answer: Answer) =>
+  void fixture.known.set('etag', answer.headers.get('etag')!);
 const ifMatch = { 'if-match': '{etag}' };
 
-const noDoor = {
+const withoutPortal = {
   status: 404,
   as: 'nobody',
   stranger: { anything: 'there is no mail, so nobody signs in' },
@@ -18,13 +19,13 @@ const noDoor = {
 
 // This server sends no mail: what is possible with it is in apps/server/test/portal.test.ts.
 const portalSteps: readonly Step[] = [
-  { operation: 'tenants.getPortal', ...noDoor },
-  { operation: 'tenants.requestSignIn', body: { email: 'ann@example.com' }, ...noDoor },
-  { operation: 'tenants.signIn', body: { token: 'sig_x' }, ...noDoor },
+  { operation: 'tenants.getPortal', ...withoutPortal },
+  { operation: 'tenants.requestSignIn', body: { email: 'ann@example.com' }, ...withoutPortal },
+  { operation: 'tenants.signIn', body: { token: 'sig_x' }, ...withoutPortal },
   {
     operation: 'tenants.joinPortal',
     body: { token: '{invitation_token}', display_name: 'Carl' },
-    ...noDoor,
+    ...withoutPortal,
   },
   {
     operation: 'tenants.putPortalProvider',
@@ -50,8 +51,8 @@ const portalSteps: readonly Step[] = [
     stranger: { anything: 'it sends everybody to the portal' },
   },
   { operation: 'tenants.deletePortalProvider', status: 204 },
-  { operation: 'tenants.refreshSession', body: {}, ...noDoor, status: 401 },
-  { operation: 'tenants.signOut', ...noDoor, status: 204 },
+  { operation: 'tenants.refreshSession', body: {}, ...withoutPortal, status: 401 },
+  { operation: 'tenants.signOut', ...withoutPortal, status: 204 },
   { operation: 'tenants.getPortalUser', as: 'endUser' },
   { operation: 'tenants.updatePortalUser', body: { display_name: 'Walked Ann' }, as: 'endUser' },
   { operation: 'tenants.listUsers', as: 'endUser' },
@@ -89,9 +90,9 @@ export const tenantsSteps: readonly Step[] = [
     operation: 'tenants.createUser',
     body: { user_id: 'ann', display_name: 'Ann', email: 'ann@example.com', role: 'admin' },
     status: 201,
-    keep: (world, answer) => {
-      keep('user_id')(world, answer);
-      keepEtag(world, answer);
+    keep: (fixture, answer) => {
+      keep('user_id')(fixture, answer);
+      keepEtag(fixture, answer);
     },
   },
   { operation: 'tenants.listUsers' },
@@ -102,7 +103,8 @@ export const tenantsSteps: readonly Step[] = [
     operation: 'tenants.mintToken',
     body: { sub: 'ann', scope: endUserScopes.join(' ') },
     status: 201,
-    keep: (world, answer) => void world.known.set('end_user_token', (answer.json as { token: string }).token),
+    keep: (fixture, answer) =>
+      void fixture.known.set('end_user_token', (answer.json as { token: string }).token),
   },
   { operation: 'tenants.getUser', as: 'endUser' },
   {
@@ -117,9 +119,9 @@ export const tenantsSteps: readonly Step[] = [
     operation: 'tenants.createInvitation',
     body: { email: 'bob@example.com', user_id: 'bob' },
     status: 201,
-    keep: (world, answer) => {
-      keep('invitation_id')(world, answer);
-      world.known.set('invitation_token', (answer.json as { token: string }).token);
+    keep: (fixture, answer) => {
+      keep('invitation_id')(fixture, answer);
+      fixture.known.set('invitation_token', (answer.json as { token: string }).token);
     },
   },
   { operation: 'tenants.listInvitations' },

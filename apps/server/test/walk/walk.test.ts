@@ -10,17 +10,17 @@ import {
   shiftedClock,
   witnessOf,
 } from './credentials.ts';
-import { requestOf, type Step, tokenOf } from './step.ts';
-import { steps } from './steps.ts';
 import {
   type Answer,
+  type Fixture,
   logInAgain,
   type Operation,
-  openWorld,
+  openFixture,
   type Request,
   send,
-  type World,
-} from './world.ts';
+} from './fixture.ts';
+import { requestOf, type Step, tokenOf } from './step.ts';
+import { steps } from './steps.ts';
 
 // Two customers, and every operation of the document. Before the owner does something that works, every caller who
 // must not tries the same: the stranger with every kind of credential, the owner with too few rights, and callers with
@@ -29,28 +29,28 @@ import {
 const systemPaths = new Set(['/healthz', '/readyz', '/openapi.json', '/docs', '/metrics']);
 
 describe('a walk through every operation', () => {
-  let world: World;
+  let fixture: Fixture;
   let credentials: Credentials;
   beforeAll(async () => {
     const clock = shiftedClock();
     clock.shift(-2 * 60 * 60_000);
-    world = await openWorld(clock);
-    const expired = await collectExpired(world);
+    fixture = await openFixture(clock);
+    const expired = await collectExpired(fixture);
     clock.shift(0);
-    for (const customer of [world.owner, world.stranger]) await logInAgain(world, customer);
-    await giveStrangerATenant(world);
-    credentials = await prepareCredentials(world, expired);
+    for (const customer of [fixture.owner, fixture.stranger]) await logInAgain(fixture, customer);
+    await giveStrangerATenant(fixture);
+    credentials = await prepareCredentials(fixture, expired);
   }, 60_000);
-  afterAll(() => world?.server.stop());
+  afterAll(() => fixture?.server.stop());
 
   it('visits all of them', () => {
     const walked = new Set(steps.map(step => step.operation));
-    const missed = world.operations.filter(({ id, path }) => !walked.has(id) && !systemPaths.has(path));
+    const missed = fixture.operations.filter(({ id, path }) => !walked.has(id) && !systemPaths.has(path));
     expect(missed.map(({ id }) => id)).toEqual([]);
   });
 
   it('opens to admins of tenants nothing that a key with the scope write cannot do', () => {
-    const managed = world.operations.filter(({ endUserScope }) => endUserScope === manageScope);
+    const managed = fixture.operations.filter(({ endUserScope }) => endUserScope === manageScope);
     expect(managed.length).toBeGreaterThan(15);
     for (const { id, scope, path } of managed) {
       expect(['read', 'write'], id).toContain(scope);
@@ -61,20 +61,20 @@ describe('a walk through every operation', () => {
   // The steps build on each other, as a customer's do: one test, in order.
   it('gives the owner what is theirs, and the stranger nothing', async () => {
     for (const step of steps) {
-      if (step.operation === 'tenants.delete') await checkStorage(world);
-      const request = requestOf(world, step);
+      if (step.operation === 'tenants.delete') await checkStorage(fixture);
+      const request = requestOf(fixture, step);
       const path = `${step.operation} ${request.method} ${request.path}`;
-      const operation = world.operations.find(one => one.id === step.operation)!;
-      const witness = witnessOf(world, operation, request);
-      const before = witness && (await read(world, witness));
+      const operation = fixture.operations.find(one => one.id === step.operation)!;
+      const witness = witnessOf(fixture, operation, request);
+      const before = witness && (await read(fixture, witness));
       const attempts = await credentials.attempts(step, operation);
-      await Promise.all(attempts.map(one => expectNothing(world, step, operation, request, one)));
-      if (witness) expect(await read(world, witness), `${path} by others`).toEqual(before);
-      const answer = await send(world.server.url, { ...request, token: tokenOf(world, step, 'owner') });
+      await Promise.all(attempts.map(one => expectNothing(fixture, step, operation, request, one)));
+      if (witness) expect(await read(fixture, witness), `${path} by others`).toEqual(before);
+      const answer = await send(fixture.server.url, { ...request, token: tokenOf(fixture, step, 'owner') });
       const isExpected = step.status === undefined ? answer.status < 300 : answer.status === step.status;
       expect(isExpected, `${path} by the owner: ${answer.status} ${answer.text}`).toBe(true);
-      if (isManagement(world, step))
-        expect(await readTrail(world), path).toContainEqual(
+      if (isManagement(fixture, step))
+        expect(await readTrail(fixture), path).toContainEqual(
           expect.objectContaining({
             action: step.operation,
             by: expect.stringMatching(/^usr_/),
@@ -84,41 +84,41 @@ describe('a walk through every operation', () => {
             target: expect.stringMatching(/^\/v1\//),
           }),
         );
-      step.keep?.(world, answer);
+      step.keep?.(fixture, answer);
     }
   }, 120_000);
 });
 
 async function expectNothing(
-  world: World,
+  fixture: Fixture,
   step: Step,
   operation: Operation,
   request: Request,
   { who, token, statuses, isForeign }: Attempt,
 ): Promise<void> {
-  const answer = await send(world.server.url, { ...request, token });
+  const answer = await send(fixture.server.url, { ...request, token });
   const path = `${step.operation} ${request.method} ${request.path} by ${who}: ${answer.status} ${answer.text}`;
-  for (const trace of tracesOf(world)) expect(answer.text, path).not.toContain(trace);
+  for (const trace of tracesOf(fixture)) expect(answer.text, path).not.toContain(trace);
   if (isForeign && step.stranger === 'own') return;
   expect(statuses, path).toContain(answer.status);
   expect(answer.headers.get('content-type'), path).toBe('application/problem+json');
   const twin = isForeign && answer.status === 404 && missingTwin(operation, request);
   if (!twin) return;
-  const missing = await send(world.server.url, { ...twin, token });
-  expect(tell(answer), `${path}, and ${twin.path}`).toEqual(tell(missing));
+  const missing = await send(fixture.server.url, { ...twin, token });
+  expect(comparable(answer), `${path}, and ${twin.path}`).toEqual(comparable(missing));
 }
 
 // A source's events are counted behind its back, up to a second later.
 const counted = /"(?:eventCount":\d+|lastEventAt":"[^"]*"),?/g;
 
-async function read(world: World, request: Request) {
-  const answer = await send(world.server.url, request);
-  return tell({ ...answer, text: answer.text.replace(counted, '') });
+async function read(fixture: Fixture, request: Request) {
+  const answer = await send(fixture.server.url, request);
+  return comparable({ ...answer, text: answer.text.replace(counted, '') });
 }
-const tell = ({ status, text }: Answer) => [status, text.replace(/"request_id":"[^"]*"/, '')];
+const comparable = ({ status, text }: Answer) => [status, text.replace(/"request_id":"[^"]*"/, '')];
 
 // Counted change by change while everything happened, and then again by looking at every item.
-async function checkStorage({ server }: World): Promise<void> {
+async function checkStorage({ server }: Fixture): Promise<void> {
   const { storage } = server.services;
   let counted: Awaited<ReturnType<typeof storage.list>> = [];
   // Until nothing has changed for longer than a count is behind.
@@ -139,14 +139,14 @@ async function checkStorage({ server }: World): Promise<void> {
 }
 
 // Whatever an account changes by its key. What it does to itself, accounts record under names of their own.
-function isManagement(world: World, { operation, status = 200, as }: Step): boolean {
-  const { auth, method, endUserScope } = world.operations.find(one => one.id === operation)!;
+function isManagement(fixture: Fixture, { operation, status = 200, as }: Step): boolean {
+  const { auth, method, endUserScope } = fixture.operations.find(one => one.id === operation)!;
   const isOurs = !traffic.has(operation) && !operation.startsWith('accounts.');
   const isByKey = as === undefined && (auth === 'account' || endUserScope === manageScope);
   return isByKey && method !== 'GET' && status < 300 && isOurs;
 }
 
-async function readTrail({ server, owner }: World): Promise<unknown[]> {
+async function readTrail({ server, owner }: Fixture): Promise<unknown[]> {
   const answer = await send(server.url, {
     method: 'GET',
     path: '/v1/audit?limit=5',
@@ -156,7 +156,7 @@ async function readTrail({ server, owner }: World): Promise<unknown[]> {
 }
 
 // A user of another tenant, with the same name: code that forgets the tenant finds the wrong one.
-async function giveStrangerATenant({ server, stranger, known }: World): Promise<void> {
+async function giveStrangerATenant({ server, stranger, known }: Fixture): Promise<void> {
   const token = stranger.keys.admin;
   const post = (path: string, body: unknown) => send(server.url, { method: 'POST', path, token, body });
   await post('/v1/tenants', { tenant_id: 'strange', name: 'Strange', status: 'active' });
@@ -170,7 +170,7 @@ async function giveStrangerATenant({ server, stranger, known }: World): Promise<
 }
 
 // What only the owner's answers may hold. All that the steps make has a name that begins with `Walked`.
-const tracesOf = ({ owner }: World): string[] => [
+const tracesOf = ({ owner }: Fixture): string[] => [
   owner.email,
   owner.keys.admin,
   'Walked',

@@ -1,8 +1,8 @@
+import type { Answer, Fixture } from './fixture.ts';
 import type { Step } from './step.ts';
-import type { Answer, World } from './world.ts';
 
-const keep = (name: string) => (world: World, answer: Answer) =>
-  void world.known.set(name, (answer.json as Record<string, string>)[name]!);
+const keep = (name: string) => (fixture: Fixture, answer: Answer) =>
+  void fixture.known.set(name, (answer.json as Record<string, string>)[name]!);
 
 // Nobody listens there: what is due is tried again until a later step cancels it.
 const destinationUrl = 'http://127.0.0.1:65535/walked';

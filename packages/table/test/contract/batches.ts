@@ -44,7 +44,7 @@ export function testBatches(target: () => Target): void {
     );
   });
 
-  it('asks again for what was left unprocessed', async () => {
+  it('retries unprocessed items', async () => {
     const { client } = target();
     const clock = impatientClock();
     let reads = 0;

@@ -33,7 +33,7 @@ export function testItems(target: () => Target): void {
     expect(await store.get(message, { ...ann, id: 'm2' })).toBeUndefined();
   });
 
-  it('keeps out what the schema refuses', async () => {
+  it('refuses what the schema does not allow', async () => {
     const store = storeOf(target);
     const refusal = store.put(message, messageOf('m1', { title: 'x'.repeat(201) }));
     await expect(refusal).rejects.toMatchObject({ code: 'table.item_refused', details: [{ path: 'title' }] });
@@ -115,7 +115,7 @@ export function testItems(target: () => Target): void {
     expect(await store.get(message, { ...ann, id: 'm1' })).toBeUndefined();
   });
 
-  it('tells entities with the same key apart', async () => {
+  it('distinguishes entities with the same key', async () => {
     const store = storeOf(target);
     const key = { ...ann, id: 'm1' };
     await store.put(receipt, { ...key, readat: 5, expiredat: nowSeconds + 60 });

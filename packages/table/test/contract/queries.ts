@@ -85,7 +85,7 @@ export function testQueries(target: () => Target): void {
       );
   });
 
-  it('tells the entities of a mixed partition apart', async () => {
+  it('distinguishes the entities of a mixed partition', async () => {
     const store = await fill(1);
     await store.put(receipt, { ...ann, id: '002', readat: 1, expiredat: nowSeconds + 9 });
     await store.put(total, { ...ann, published: 1 });
@@ -97,7 +97,7 @@ export function testQueries(target: () => Target): void {
     ]);
   });
 
-  it('fills a page over gaps, and goes on where the last item stood', async () => {
+  it('fills a page across gaps, and continues after the last item', async () => {
     // Two thirds are receipts, which a query of messages has to pass over.
     const store = storeOf(target);
     for (let n = 1; n <= 30; n++) {

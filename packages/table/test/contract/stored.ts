@@ -78,7 +78,7 @@ export function testStored(target: () => Target): void {
     [{ partition: 'x'.repeat(2049) }, 'table.key_refused'],
     [{ partition, sortPrefix: 'ü'.repeat(513) }, 'table.key_refused'],
     [{ limit: 0 }, 'table.item_refused'],
-  ])('cannot be asked for with %j', async (query, code) => {
+  ])('cannot be requested with %j', async (query, code) => {
     await expect(read(query)).rejects.toMatchObject({ code });
   });
 }

@@ -60,7 +60,7 @@ export function testUpdates(target: () => Target): void {
     );
   });
 
-  it('does not make an item unless told to', async () => {
+  it('does not create an item by default', async () => {
     const store = storeOf(target);
     await expect(store.update(total, ann, { add: { published: 1 } })).rejects.toMatchObject({
       code: 'table.condition_failed',
@@ -87,7 +87,7 @@ export function testUpdates(target: () => Target): void {
     expect((await store.get(total, ann))?.published).toBe(7);
   });
 
-  it('tells a first mark from a second by the old image', async () => {
+  it('distinguishes a first mark from a second by the old image', async () => {
     const store = storeOf(target);
     const mark = (readat: number) =>
       store.update(

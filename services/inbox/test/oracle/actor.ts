@@ -3,8 +3,8 @@ import { findSend } from '../../src/publish/send-records.ts';
 import { inboxCategories } from '../../src/tables.ts';
 import { type Command, type Plain, users } from './commands.ts';
 import { CrashError } from './faults.ts';
+import { type Fixture, handleRecords } from './fixture.ts';
 import { Model, type Policy, type Sent } from './model.ts';
-import { handleRecords, type World } from './world.ts';
 
 type Pending = { sent: Sent; hostId: string; delivered: number };
 type Publishing = { uids?: string[]; category?: string; ttl: number; delay?: number };
@@ -14,26 +14,26 @@ const origin = { sender: 'usr_1' };
 // Does to the inbox and to the model what a history says.
 export class Actor {
   readonly model: Model;
-  readonly #world: World;
+  readonly #fixture: Fixture;
   readonly #sent: { id: string; hostId: string }[] = [];
   readonly #pending: Pending[] = []; // written down, and not yet delivered to all
   readonly #holders = new Map<string, string>(); // by host id: the last send that has it
   #calls = 0;
   #number = 0;
 
-  constructor(world: World, policy: Policy) {
-    this.#world = world;
-    this.model = new Model(policy, world.now);
+  constructor(fixture: Fixture, policy: Policy) {
+    this.#fixture = fixture;
+    this.model = new Model(policy, fixture.now);
   }
 
   // The processes take turns, so neither can rely on what it remembers.
-  inbox = () => this.#world.processes[this.#calls++ % 2]!;
+  inbox = () => this.#fixture.processes[this.#calls++ % 2]!;
 
   async run(command: Command): Promise<void> {
-    if (command.do === 'crash') return this.#world.faults.arm(command.write, command.after);
+    if (command.do === 'crash') return this.#fixture.faults.arm(command.write, command.after);
     if (command.do === 'together') await this.#together(command);
     else await this.#do(command);
-    this.#world.faults.disarm();
+    this.#fixture.faults.disarm();
   }
 
   async #do(command: Plain): Promise<void> {
@@ -89,9 +89,9 @@ export class Actor {
       case 'join':
         return this.#join(command.uid);
       case 'advance':
-        return this.#world.advance(command.ms);
+        return this.#fixture.advance(command.ms);
       case 'sweep':
-        return this.#world.sweep(command.lag);
+        return this.#fixture.sweep(command.lag);
       case 'runDue':
         // Who comes first, a new user or a message to everyone, would be anybody's guess.
         if (this.#pending.some(({ sent }) => !sent.recipients))
@@ -100,7 +100,7 @@ export class Actor {
         await this.#again(() => this.inbox().operations.runDue());
         return this.#learnDelivered();
       case 'records': {
-        const records = await this.#world.readRecords();
+        const records = await this.#fixture.readRecords();
         const all = command.twice ? [...records, ...records] : records;
         await this.#again(() => handleRecords(this.inbox(), shuffled(all, command.seed)));
       }
@@ -133,7 +133,7 @@ export class Actor {
         return await attempt();
       } catch (error) {
         if (!(error instanceof CrashError)) throw error;
-        this.#world.faults.disarm();
+        this.#fixture.faults.disarm();
       }
     }
   }
@@ -143,7 +143,7 @@ export class Actor {
     const found = this.#picked(pick);
     if (!found) return;
     const { redacted, expiredat } = this.model.sent.get(this.#holders.get(found.hostId)!)!;
-    const isFree = redacted || expiredat * 1000 <= this.#world.now();
+    const isFree = redacted || expiredat * 1000 <= this.#fixture.now();
     const outcome = await this.#publish(message, 0, found.hostId).catch(
       (error: { code?: string }) => error.code,
     );
@@ -170,8 +170,8 @@ export class Actor {
     const publishOnce = () => {
       const { operations } = this.inbox();
       return uids
-        ? operations.publish(this.#world.inboxId, { ...draft, uids }, origin)
-        : operations.broadcast(this.#world.inboxId, draft, origin);
+        ? operations.publish(this.#fixture.inboxId, { ...draft, uids }, origin)
+        : operations.broadcast(this.#fixture.inboxId, draft, origin);
     };
     if (await this.#isBeingDeleted(category)) {
       const code = await this.#again(publishOnce).catch((error: { code?: string }) => error.code);
@@ -200,7 +200,7 @@ export class Actor {
 
   // How far the worker got is what it has written down; the copies have to agree.
   async #learnDelivered(): Promise<void> {
-    const { store, inboxId } = this.#world;
+    const { store, inboxId } = this.#fixture;
     for (const pending of this.#pending) {
       const { sent } = pending;
       const found = await findSend({ store }, inboxId, sent.id);
@@ -219,14 +219,14 @@ export class Actor {
     if (!picked) return;
     const { hostId } = picked;
     const id = byHostId ? this.#holders.get(hostId)! : picked.id;
-    const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#world.now();
+    const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#fixture.now();
     // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
     const isCancelled = async () =>
-      (await findSend(this.#world, this.#world.inboxId, id))?.status === 'cancelled';
+      (await findSend(this.#fixture, this.#fixture.inboxId, id))?.status === 'cancelled';
     const attempt = () =>
       byHostId
-        ? this.inbox().operations.redactHostId(this.#world.inboxId, hostId)
-        : this.inbox().operations.redact(this.#world.inboxId, id);
+        ? this.inbox().operations.redactHostId(this.#fixture.inboxId, hostId)
+        : this.inbox().operations.redact(this.#fixture.inboxId, id);
     await this.#again(attempt).catch(async (error: { code?: string }) => {
       const isGone =
         error.code === 'inbox.send_not_found' && (!isThere || (byHostId && (await isCancelled())));
@@ -238,13 +238,13 @@ export class Actor {
   // From the answer on nobody has its messages. What was not yet delivered will not be.
   async #deleteCategory(category: string): Promise<void> {
     const outcome = await this.#again(() =>
-      this.inbox().operations.deleteCategory(this.#world.inboxId, category),
+      this.inbox().operations.deleteCategory(this.#fixture.inboxId, category),
     ).then(
       () => 'deleted',
       (error: { code?: string }) => error.code,
     );
     const all = [...this.model.sent.values()].filter(one => one.category === category);
-    const isKnown = all.some(one => !one.redacted && one.expiredat * 1000 > this.#world.now());
+    const isKnown = all.some(one => !one.redacted && one.expiredat * 1000 > this.#fixture.now());
     if (outcome !== 'deleted' && (isKnown || outcome !== 'inbox.category_not_found'))
       throw new Error(`deletion: ${outcome}`);
     for (const { id } of all) this.model.redact(id);
@@ -252,7 +252,7 @@ export class Actor {
 
   // What is being deleted is what is written down.
   async #isBeingDeleted(category: string | undefined): Promise<boolean> {
-    const { store, inboxId } = this.#world;
+    const { store, inboxId } = this.#fixture;
     const known = await store.get(inboxCategories, inboxId, { consistent: true });
     return category !== undefined && (known?.deleting?.includes(category) ?? false);
   }
@@ -261,8 +261,8 @@ export class Actor {
     ...new Set(picks.flatMap(pick => this.#picked(pick)?.id ?? [])),
   ];
   #picked = (pick: number) => this.#sent.at(pick % Math.max(1, this.#sent.length));
-  #user = (uid: string) => ({ ...this.#world.inboxId, uid });
-  #seconds = () => Math.floor(this.#world.now() / 1000);
+  #user = (uid: string) => ({ ...this.#fixture.inboxId, uid });
+  #seconds = () => Math.floor(this.#fixture.now() / 1000);
 }
 
 function shuffled<T>(list: readonly T[], seed: number): T[] {

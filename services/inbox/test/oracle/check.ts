@@ -2,8 +2,8 @@ import { deepStrictEqual } from 'node:assert';
 import type { MailboxId } from '../../src/index.ts';
 import type { Actor } from './actor.ts';
 import { users } from './commands.ts';
+import type { Fixture } from './fixture.ts';
 import { checkPublic, checkUser, type PublicCheck } from './stored.ts';
-import type { World } from './world.ts';
 
 export type Tally = { checks: number };
 
@@ -14,15 +14,20 @@ const views = [
 ];
 
 // Every user's feed, page by page, and counts, shown and stored, as the model has them.
-export async function checkAll(world: World, actor: Actor, last: PublicCheck, tally: Tally): Promise<void> {
-  await checkPublic(world, actor, last);
+export async function checkAll(
+  fixture: Fixture,
+  actor: Actor,
+  last: PublicCheck,
+  tally: Tally,
+): Promise<void> {
+  await checkPublic(fixture, actor, last);
   for (const uid of users) {
-    const user = { ...world.inboxId, uid };
+    const user = { ...fixture.inboxId, uid };
     deepStrictEqual(sorted(await actor.inbox().operations.counts(user)), sorted(actor.model.counts(uid)));
-    await checkUser(world, actor, uid);
+    await checkUser(fixture, actor, uid);
     tally.checks += 1;
     for (const view of views) {
-      const shown = await readAll(world, actor, user, view);
+      const shown = await readAll(fixture, actor, user, view);
       deepStrictEqual(shown, actor.model.feed(uid, view), `the feed of ${uid}`);
       await checkSent(actor, user, view);
       tally.checks += 1;
@@ -31,11 +36,11 @@ export async function checkAll(world: World, actor: Actor, last: PublicCheck, ta
 }
 
 // Numbers of pages are small and differ, so that every border is met.
-async function readAll(world: World, actor: Actor, user: MailboxId, view: (typeof views)[0]) {
+async function readAll(fixture: Fixture, actor: Actor, user: MailboxId, view: (typeof views)[0]) {
   const shown = [];
   let before: string | undefined;
   do {
-    const limit = 2 + ((shown.length + world.faults.writes()) % 5);
+    const limit = 2 + ((shown.length + fixture.faults.writes()) % 5);
     const page = await actor.inbox().operations.feed(user, view, { limit, before });
     for (const { id, read, seen, archived, message } of page.items) {
       shown.push({ id, read, seen, archived });

@@ -3,8 +3,8 @@ import { Actor } from './actor.ts';
 import type { EngineKind } from './backend.ts';
 import { checkAll, type Tally } from './check.ts';
 import { type History, histories } from './commands.ts';
+import { openFixture, type Sabotage } from './fixture.ts';
 import { checkAtRest, type PublicCheck } from './stored.ts';
-import { openWorld, type Sabotage } from './world.ts';
 
 export type RunOptions = {
   histories: number;
@@ -41,17 +41,17 @@ const describe = (error: unknown): string => (error instanceof Error ? (error.st
 
 async function runHistory(history: History, { engine, sabotage }: RunOptions, tally: Tally): Promise<void> {
   const { policy, recipientsTogether, commands } = history;
-  const world = await openWorld({ engine, policy, recipientsTogether, sabotage });
+  const fixture = await openFixture({ engine, policy, recipientsTogether, sabotage });
   try {
-    const actor = new Actor(world, policy);
+    const actor = new Actor(fixture, policy);
     const last: PublicCheck = { expected: {} };
     for (const command of commands) {
       await actor.run(command);
-      if (command.do !== 'crash') await checkAll(world, actor, last, tally);
+      if (command.do !== 'crash') await checkAll(fixture, actor, last, tally);
     }
-    world.faults.disarm();
-    await checkAtRest(world, actor);
+    fixture.faults.disarm();
+    await checkAtRest(fixture, actor);
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }

@@ -1,5 +1,5 @@
 import type { Input } from './faults.ts';
-import type { Sabotage } from './world.ts';
+import type { Sabotage } from './fixture.ts';
 
 // Ways in which the inbox might be wrong, made in the client below it: each leaves out or changes a part of what is
 // written. The oracle has to find every one of them.

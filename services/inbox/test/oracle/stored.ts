@@ -4,7 +4,7 @@ import { findSend } from '../../src/publish/send-records.ts';
 import { inboxCategories } from '../../src/tables.ts';
 import type { Actor } from './actor.ts';
 import { users } from './commands.ts';
-import { handleRecords, type World } from './world.ts';
+import { type Fixture, handleRecords } from './fixture.ts';
 
 // Every count that is stored, as it stands in the table, whatever the service makes of it.
 
@@ -12,8 +12,8 @@ type Stored = { pk: string; sk: string } & Record<string, unknown>;
 
 const tableName = 'stak-inbox';
 
-async function itemsAt(world: World, partition: string, prefix: string): Promise<Stored[]> {
-  const { Items = [] } = await world.client.query({
+async function itemsAt(fixture: Fixture, partition: string, prefix: string): Promise<Stored[]> {
+  const { Items = [] } = await fixture.client.query({
     TableName: tableName,
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
     ExpressionAttributeValues: { ':pk': partition, ':sk': prefix },
@@ -22,11 +22,11 @@ async function itemsAt(world: World, partition: string, prefix: string): Promise
   return Items as Stored[];
 }
 
-const countsAt = async (world: World, partition: string): Promise<Record<string, Stored>> =>
-  Object.fromEntries((await itemsAt(world, partition, 'c#')).map(item => [item.sk.slice(2), item]));
+const countsAt = async (fixture: Fixture, partition: string): Promise<Record<string, Stored>> =>
+  Object.fromEntries((await itemsAt(fixture, partition, 'c#')).map(item => [item.sk.slice(2), item]));
 
-const keyOf = (world: World, kind: string, uid = ''): string =>
-  `t#${world.inboxId.tenant_key}${kind}#${uid}${world.inboxId.inbox_key}`;
+const keyOf = (fixture: Fixture, kind: string, uid = ''): string =>
+  `t#${fixture.inboxId.tenant_key}${kind}#${uid}${fixture.inboxId.inbox_key}`;
 
 const picked = <Name extends string>(stored: Record<string, Stored>, ...names: Name[]) =>
   Object.fromEntries(
@@ -37,9 +37,9 @@ const picked = <Name extends string>(stored: Record<string, Stored>, ...names: N
 
 // A user's own messages are counted as of now: asking for the counts has settled what had expired. What
 // is in a category that is being deleted is still stored, and counted in it and in all, until the worker was there.
-export async function checkUser(world: World, actor: Actor, uid: string): Promise<void> {
-  const stored = picked(await countsAt(world, keyOf(world, 'U', `${uid}#`)), 'published', 'read');
-  const known = await world.store.get(inboxCategories, world.inboxId, { consistent: true });
+export async function checkUser(fixture: Fixture, actor: Actor, uid: string): Promise<void> {
+  const stored = picked(await countsAt(fixture, keyOf(fixture, 'U', `${uid}#`)), 'published', 'read');
+  const known = await fixture.store.get(inboxCategories, fixture.inboxId, { consistent: true });
   for (const category of known?.deleting ?? []) {
     if (!Object.hasOwn(stored, category)) continue;
     for (const name of ['published', 'read'] as const)
@@ -52,12 +52,12 @@ export async function checkUser(world: World, actor: Actor, uid: string): Promis
 // Messages to everyone are counted as of the last write, all categories in it.
 export type PublicCheck = { version?: unknown; expected: Record<string, number> };
 
-export async function checkPublic(world: World, actor: Actor, last: PublicCheck): Promise<void> {
-  const stored = await countsAt(world, keyOf(world, 'G', '$public#'));
+export async function checkPublic(fixture: Fixture, actor: Actor, last: PublicCheck): Promise<void> {
+  const stored = await countsAt(fixture, keyOf(fixture, 'G', '$public#'));
   const version = stored['*']?.version;
   if (version !== last.version) Object.assign(last, { version, expected: actor.model.publicCounts() });
   if (version !== undefined) deepStrictEqual(publishedOf(stored), last.expected, 'stored for everyone');
-  const members = await countsAt(world, keyOf(world, 'R'));
+  const members = await countsAt(fixture, keyOf(fixture, 'R'));
   deepStrictEqual(members['*']?.users ?? 0, actor.model.members().length, 'members');
 }
 
@@ -67,41 +67,41 @@ const publishedOf = (stored: Record<string, Stored>) =>
   );
 
 // Every deletion comes to its end, and leaves what was to be left.
-async function endDeletions(world: World, actor: Actor): Promise<void> {
+async function endDeletions(fixture: Fixture, actor: Actor): Promise<void> {
   const isUnderWay = async () =>
-    (await world.store.get(inboxCategories, world.inboxId, { consistent: true }))?.deleting?.length;
+    (await fixture.store.get(inboxCategories, fixture.inboxId, { consistent: true }))?.deleting?.length;
   if (!(await isUnderWay())) return;
   for (let i = 0; await isUnderWay(); i++) {
     if (i === 5) throw new Error('a category is not deleted');
-    world.advance(limits.quietMs + limits.leaseMs);
+    fixture.advance(limits.quietMs + limits.leaseMs);
     await actor.run({ do: 'runDue' });
   }
   for (const uid of users) {
-    await actor.inbox().operations.counts({ ...world.inboxId, uid });
-    await checkUser(world, actor, uid);
+    await actor.inbox().operations.counts({ ...fixture.inboxId, uid });
+    await checkUser(fixture, actor, uid);
   }
 }
 
 // When all that has expired is removed, and the streams have said so, nothing is counted that is gone, and the numbers
 // of every send are those of its readers.
-export async function checkAtRest(world: World, actor: Actor): Promise<void> {
-  await endDeletions(world, actor);
-  await world.sweep(0);
-  const records = await world.readRecords();
+export async function checkAtRest(fixture: Fixture, actor: Actor): Promise<void> {
+  await endDeletions(fixture, actor);
+  await fixture.sweep(0);
+  const records = await fixture.readRecords();
   if (records.length === 0) return; // there is no stream to read
-  for (let left = records; left.length > 0; left = await world.readRecords())
-    await handleRecords(world.processes[0], left);
-  const stored = await countsAt(world, keyOf(world, 'G', '$public#'));
+  for (let left = records; left.length > 0; left = await fixture.readRecords())
+    await handleRecords(fixture.processes[0], left);
+  const stored = await countsAt(fixture, keyOf(fixture, 'G', '$public#'));
   if (stored['*']) deepStrictEqual(publishedOf(stored), actor.model.publicCounts(), 'for everyone, at rest');
   const readers = actor.model.readers();
-  const bodies = (await itemsAt(world, keyOf(world, 'S'), 't#')).map(item => item.sk.slice(2));
+  const bodies = (await itemsAt(fixture, keyOf(fixture, 'S'), 't#')).map(item => item.sk.slice(2));
   deepStrictEqual(
     bodies.filter(id => !readers.has(id)),
     [],
     'bodies of messages that are gone',
   );
   for (const [id, read] of readers) {
-    const found = await findSend(world, world.inboxId, id);
+    const found = await findSend(fixture, fixture.inboxId, id);
     if (found) deepStrictEqual(found.read, read, `readers of ${id}`);
     if (found) deepStrictEqual(found.members, actor.model.sent.get(id)?.members, `recipients of ${id}`);
   }

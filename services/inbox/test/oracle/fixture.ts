@@ -10,15 +10,15 @@ import { type Input, withFaults } from './faults.ts';
 import type { Policy } from './model.ts';
 
 export type Sabotage = (input: Input) => Input;
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 const silent = createLogger({ level: 'silent' });
 const startMs = Date.UTC(2026, 0, 1);
 
 type Settings = { engine: EngineKind; policy: Policy; recipientsTogether: number; sabotage?: Sabotage };
 
-// An inbox in two processes, which share nothing but the table. Time moves only when told to.
-export async function openWorld({ engine, policy, recipientsTogether, sabotage }: Settings) {
+// An inbox in two processes, which share nothing but the table. The test moves the time.
+export async function openFixture({ engine, policy, recipientsTogether, sabotage }: Settings) {
   let nowMs = startMs;
   const clock: Clock = {
     ...systemClock,

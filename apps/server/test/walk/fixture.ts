@@ -11,7 +11,7 @@ export type Customer = {
   keys: { read: string; write: string; admin: string };
 };
 
-export type World = {
+export type Fixture = {
   server: RunningServer;
   operations: readonly Operation[];
   owner: Customer;
@@ -47,11 +47,11 @@ export type Request = {
 // The least that scrypt takes: nobody guesses here.
 const cheapPasswords = { logN: 4, r: 8, p: 1 };
 
-export async function openWorld(
+export async function openFixture(
   clock?: Clock,
   env: Record<string, string> = {},
   path?: string,
-): Promise<World> {
+): Promise<Fixture> {
   const config = readServerConfig(
     { port: 0, ...(path === undefined ? { memory: true } : { path }), demo: true }, // as it is started for a demo, with all that only that has
     { STAK_REQUESTS_PER_MINUTE: '100000', ...env },
@@ -110,7 +110,7 @@ async function signUp(url: string, name: string): Promise<Customer> {
 }
 
 // Their session from now on: the one before has expired, or is about to be.
-export async function logInAgain({ server }: World, customer: Customer): Promise<void> {
+export async function logInAgain({ server }: Fixture, customer: Customer): Promise<void> {
   const { email, password } = customer;
   const body = { email, password, cookie: false };
   const answer = await send(server.url, { method: 'POST', path: '/v1/auth/login', body });
