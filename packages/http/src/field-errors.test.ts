@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { fieldErrorsOf } from './field-errors.ts';
+import { addFieldErrors, type FieldErrors } from './field-errors.ts';
 
 const wordsFor = (schema: z.ZodType, value: unknown): string[] => {
   const { error } = schema.safeParse(value);
-  return error ? fieldErrorsOf(error, 'body').map(({ detail }) => detail) : [];
+  const errors: FieldErrors = { count: 0, first: [] };
+  if (error) addFieldErrors(errors, error, 'body');
+  return errors.first.map(({ detail }) => detail);
 };
 
 it.each<[z.ZodType, unknown, string]>([

@@ -13,13 +13,20 @@ export function pointerTo(path: readonly PropertyKey[]): string {
 const escapePart = (part: string): string =>
   encodeURIComponent(part.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
-export function fieldErrorsOf(error: ZodError, location: Location): FieldError[] {
-  return error.issues.flatMap(issue => describe(issue, location));
+// Invalid fields: how many there are, and a description of the first ones. A body may have a hundred thousand of them.
+export type FieldErrors = { count: number; first: FieldError[] };
+
+export function addFieldErrors(errors: FieldErrors, error: ZodError, location: Location): void {
+  for (const issue of error.issues) {
+    const room = limits.fieldErrors - errors.first.length;
+    errors.count += issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
+    if (room > 0) errors.first.push(...describe(issue, location, room));
+  }
 }
 
-function describe(issue: Issue, location: Location): FieldError[] {
+function describe(issue: Issue, location: Location, most: number): FieldError[] {
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(key => ({
+    return issue.keys.slice(0, most).map(key => ({
       in: location,
       pointer: pointerTo([...issue.path, key]),
       code: 'unknown_field',
@@ -93,10 +100,8 @@ const formatWords: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
 };
 
-export const requestInvalid = (errors: readonly FieldError[]) =>
-  refuse('http.request_invalid', describeCount(errors.length), {
-    errors: errors.slice(0, limits.fieldErrors),
-  });
+export const requestInvalid = ({ count, first }: FieldErrors) =>
+  refuse('http.request_invalid', describeCount(count), { errors: first });
 
 const describeCount = (count: number): string =>
   count === 1 ? 'One field is not valid. See "errors".' : `${count} fields are not valid. See "errors".`;

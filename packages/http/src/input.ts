@@ -4,7 +4,7 @@ import type { ZodType } from 'zod';
 import { hasBody, readBody } from './body.ts';
 import type { ApiEnv } from './context.ts';
 import { type FieldError, refuse } from './errors.ts';
-import { fieldErrorsOf, pointerTo, requestInvalid } from './field-errors.ts';
+import { addFieldErrors, type FieldErrors, pointerTo, requestInvalid } from './field-errors.ts';
 import { findHalfCharacter, parseJson } from './json.ts';
 import * as limits from './limits.ts';
 import { jsonSchemaOf, type RouteSpec } from './route.ts';
@@ -33,7 +33,7 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
     throw refuse('http.body_refused', 'This takes no body.', { headers: { Connection: 'close' } });
 
   const { params, query, headers } = route.request ?? {};
-  const errors: FieldError[] = [];
+  const errors: FieldErrors = { count: 0, first: [] };
   if (params) check(c, params, 'param', c.req.param(), errors);
   if (query) check(c, query, 'query', queryOf(c), errors);
   if (headers) check(c, headers, 'header', headersOf(c, Object.keys(headers.shape)), errors);
@@ -41,22 +41,23 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
     markWork(c.get('routeId') ?? 'input');
     const body = parsedBody(c, route);
     check(c, schema, 'json', body, errors);
-    if (errors.length === 0) checkUnicode(c.get('body'), body, errors);
+    if (errors.count === 0) checkUnicode(c.get('body'), body);
   }
-  if (errors.length > 0) throw requestInvalid(errors);
+  if (errors.count > 0) throw requestInvalid(errors);
 }
 
-function check(c: Context, schema: ZodType, target: Target, value: unknown, errors: FieldError[]): void {
+function check(c: Context, schema: ZodType, target: Target, value: unknown, errors: FieldErrors): void {
   const result = schema.safeParse(value);
   if (result.success) c.req.addValidatedData(target, result.data as object);
-  else errors.push(...fieldErrorsOf(result.error, paths[target]));
+  else addFieldErrors(errors, result.error, paths[target]);
 }
 
 // Schemas that check this have reported it already.
-function checkUnicode(bytes: Uint8Array, body: unknown, errors: FieldError[]): void {
+function checkUnicode(bytes: Uint8Array, body: unknown): void {
   const path = findHalfCharacter(bytes, body);
-  if (path)
-    errors.push({ in: 'body', pointer: pointerTo(path), code: 'not_unicode', detail: 'Half a character' });
+  if (!path) return;
+  const error = { pointer: pointerTo(path), code: 'not_unicode', detail: 'Half a character' };
+  throw requestInvalid({ count: 1, first: [{ in: 'body', ...error }] });
 }
 
 function checkType(c: Context<ApiEnv>): void {

@@ -47,6 +47,15 @@ describe('an Idempotency-Key', () => {
     expect(shelf.books.size).toBe(3);
   });
 
+  it('of a credential that is limited to some tenants is nobody else’s, and the other way round', async () => {
+    const shelf = openShelf();
+    await add(shelf, 'A', 'k1', 'annkey');
+    expect((await add(shelf, 'A', 'k1', 'limited')).headers.get('idempotency-replayed')).toBeNull();
+    expect((await add(shelf, 'A', 'k1', 'limited')).headers.get('idempotency-replayed')).toBe('true');
+    await add(shelf, 'A', 'k2', 'limited');
+    expect((await add(shelf, 'B', 'k2', 'annkey')).status).toBe(201);
+  });
+
   it('keeps a refusal, but no crash, nothing that is to be tried later, and nothing that was never begun', async () => {
     const shelf = openShelf();
     const refused = [await add(shelf, 'too much', 'k1'), await add(shelf, 'too much', 'k1')];

@@ -61,6 +61,18 @@ describe('bad fields', () => {
     expect(JSON.parse(text).errors).toHaveLength(20);
     expect(text.length).toBeLessThan(6000);
   });
+
+  it('are counted but not described one by one, however many there are', async () => {
+    for (const body of [
+      `{"title":"A","tags":[${'1,'.repeat(130_000)}1]}`,
+      `{"title":"A",${Array.from({ length: 20_000 }, (_, i) => `"${i}":1`).join(',')}}`,
+    ]) {
+      const response = await send(body);
+      const { code, detail, errors } = (await response.json()) as Problem;
+      expect([response.status, code, errors?.length]).toEqual([400, 'http.request_invalid', 20]);
+      expect(detail).toMatch(/^(?:130001|20000) fields are not valid/);
+    }
+  });
 });
 
 describe('hostile bodies', () => {

@@ -226,6 +226,14 @@ const principals = new Map<string, Principal>(
     bob: { kind: 'account', accountId: 'usr_bob', scope: 'admin', via: 'session', credentialId: 's2' },
     annkey: { kind: 'account', accountId: 'usr_ann', scope: 'admin', via: 'api_key', credentialId: 'k1' },
     reader: { kind: 'account', accountId: 'usr_ann', scope: 'read', via: 'api_key', credentialId: 'k2' },
+    limited: {
+      kind: 'account',
+      accountId: 'usr_ann',
+      scope: 'admin',
+      via: 'api_key',
+      credentialId: 'k3',
+      tenants: ['t1'],
+    },
     endUser: { kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'admin' },
   } satisfies Record<string, Principal>),
 );
