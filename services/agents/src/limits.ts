@@ -8,6 +8,7 @@ export const contentChars = 32_000; // about 8,000 tokens: a long e-mail, not a 
 export const messageBodyBytes = 256 * 1024; // the longest message in UTF-8 with every character escaped
 export const importMessages = 1_000; // 500 turns, written in 13 transactions
 export const importBodyBytes = 4 * 1024 * 1024; // a thousand messages of 4 KB
+export const uiParts = 2_000; // of one message in the AI SDK's protocol: texts, and each step of each tool
 export const importedTurnBytes = 64 * 1024; // of messages by one side without a pause
 
 export const ttlDays = 30; // after the last activity, as documented
@@ -53,6 +54,7 @@ export const microsPerUsd = 1_000_000;
 
 export const skillMs = 10_000; // a slower skill has failed; the user waits
 export const skillOutputBytes = 16 * 1024; // goes into the model's next step, and into the log
+export const indentedChars = 4_000; // of an answer that is shown with line breaks
 export const skillCalls = 8; // in one turn
 export const modelSteps = 5; // calls of the model in one turn
 export const approvalHours = 24; // a working day
@@ -64,6 +66,7 @@ export const mcpTools = 50; // of a server; a model is sent those that are enabl
 export const mcpToolNameChars = 128;
 export const mcpPages = 10; // of a server's list of tools
 export const mcpBytes = 1024 * 1024; // of one answer: a list of tools with all their schemas
+export const mcpMessages = 200; // in one answer: the result, and how far it was
 export const mcpListBytes = 200 * 1024; // of the list as it is kept, in one item
 export const mcpListMs = 10_000; // a person waits for the form to be saved
 export const mcpListKeptMs = 60 * 60_000;

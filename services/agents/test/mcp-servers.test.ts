@@ -277,6 +277,37 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(taken.body.code).toBe('agents.skill_name_taken');
   });
 
+  it('that describes its results has its tools listed, and no schema of it becomes code', async () => {
+    const results = { type: 'object', properties: { a: { $ref: 'https://elsewhere.example/a' } } };
+    const { fixture } = await openChat();
+    const { status, body } = await register(
+      fixture,
+      await listing([{ name: 'report', inputSchema: { type: 'object' }, outputSchema: results }]),
+    );
+    expect([status, body.tools]).toMatchObject([200, [{ name: 'report' }]]);
+  });
+
+  it.each([
+    ['as events', 'text/event-stream', (ping: string) => `data: ${ping}\n\n`.repeat(1000)],
+    [
+      'as events of other line breaks',
+      'text/event-stream',
+      (ping: string) => `data:${ping}\r\r`.repeat(1000),
+    ],
+    ['as a list', 'application/json', (ping: string) => `[${Array(1000).fill(ping).join()}]`],
+  ])('that answers with a thousand requests %s gets none of them answered', async (_, type, repeat) => {
+    let posts = 0;
+    const url = await listen((_, response) => {
+      posts += 1;
+      response.writeHead(200, { 'content-type': type });
+      response.end(repeat(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })));
+    });
+    const { fixture } = await openChat();
+    const { status, body } = await register(fixture, url);
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('too many messages')]);
+    expect(posts).toBe(1);
+  });
+
   it('inside the network is not reached', async () => {
     const fixture = await openFixture(undefined, { outbound: createOutbound() });
     closers.push(fixture.target.close);

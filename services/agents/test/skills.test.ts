@@ -177,6 +177,15 @@ describe('custom skills', () => {
     expect((await say(fixture, 'c', 'What is the price?')).body.reply.content).toBe(said);
   });
 
+  it('that answer something deep say it without line breaks, whose indentation would be a thousand times as long', async () => {
+    const deep = `${'['.repeat(2_000)}${'1,'.repeat(10_000)}1${']'.repeat(2_000)}`;
+    answer = { status: 200, body: deep };
+    await fixture.call('PUT', path, { send: draft() });
+    expect((await say(fixture, 'c', 'What is the price?')).body.reply.content).toBe(
+      deep.slice(0, limits.skillOutputBytes),
+    );
+  });
+
   it('are called with a signature that their owner can check', async () => {
     const { body } = await fixture.call('PUT', path, { send: draft() });
     expect(body.secret).toMatch(/^whsec_/);

@@ -2,6 +2,7 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 import { conversationPath, type Fixture, openFixture, say, settle } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
@@ -102,6 +103,15 @@ describe("the AI SDK's chat transport", () => {
     expect(message.metadata).toMatchObject({ routing: 'model', usage: { output_tokens: 20 }, seq: 1 });
     const { body } = await fixture.call('GET', `${conversationPath('c')}/messages`);
     expect(body.data[0].messages[0]).toEqual({ role: 'user', content: 'What time is it?' });
+  });
+
+  it('may send any history: only the last messages are looked at', async () => {
+    const fixture = await openChat([]);
+    const history = Array(100_000).fill(1) as never[];
+    const message = await last(await send(fixture, [...history, question('hello')]));
+    expect(message.parts.at(-1)).toMatchObject({ type: 'text', state: 'done' });
+    const parts = Array(limits.uiParts + 1).fill({ type: 'text', text: 'x' });
+    await expect(send(fixture, [{ id: 'q2', role: 'user', parts }])).rejects.toThrow('http.request_invalid');
   });
 
   it('gets what rules answer', async () => {

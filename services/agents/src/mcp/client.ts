@@ -16,7 +16,7 @@ export async function withMcpServer<T>(
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
   ]);
-  const client = new McpClient({ name: 'stak', version: '1' });
+  const client = new McpClient({ name: 'stak', version: '1' }, { jsonSchemaValidator });
   const transport = new StreamableHTTPClientTransport(new URL(address.url), {
     fetch: guardedFetch(address, reach),
     requestInit: { headers: { ...address.headers } },
@@ -39,6 +39,14 @@ export async function withMcpServer<T>(
     client.close().catch(() => {});
   }
 }
+
+// The SDK would compile the schemas of a server's results: code of a stranger's making, on the thread that serves all
+// requests. A model reads results as they are.
+const jsonSchemaValidator = {
+  getValidator:
+    <T>() =>
+    (data: unknown) => ({ valid: true as const, data: data as T, errorMessage: undefined }),
+};
 
 // The SDK has its own timers; the wait ends with the signal.
 function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -72,10 +80,19 @@ function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpR
     if (method === 'POST' && (result.status < 200 || result.status > 299))
       throw new Error(`it answered ${result.status}`);
     if (result.truncated) throw new Error(`it answered with more than ${limits.mcpBytes} bytes`);
+    checkMessages(Buffer.from(result.body).toString());
     const headers = new Headers(result.headers.map(([name, value]): [string, string] => [name, value]));
     const body = bodiless.has(result.status) ? null : new Uint8Array(result.body);
     return new Response(body, { status: result.status, headers });
   };
+}
+
+// An answer is one message, after some about its progress. The SDK handles any number without a pause, and answers each
+// that is a request. Lists of messages are no longer part of the protocol.
+function checkMessages(body: string): void {
+  const events = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n\n').length;
+  if (events > limits.mcpMessages || body.trimStart().startsWith('['))
+    throw new Error('it answered with too many messages');
 }
 
 // The part of an error that helps users of the server.

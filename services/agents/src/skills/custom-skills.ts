@@ -156,7 +156,10 @@ function toSkill(service: Service, item: CustomSkill): Skill {
 function textOf(answer: unknown): string {
   if (typeof answer === 'string') return answer;
   const { text } = Object(answer) as { text?: unknown };
-  return typeof text === 'string' ? text : JSON.stringify(answer, null, 2);
+  if (typeof text === 'string') return text;
+  const plain = JSON.stringify(answer);
+  // Indentation grows with the square of the depth: 64 KB can become hundreds of megabytes.
+  return plain.length > limits.indentedChars ? plain : JSON.stringify(answer, null, 2);
 }
 
 // Signed like Standard Webhooks: id, time and body, so that the other side can refuse forged and repeated calls.

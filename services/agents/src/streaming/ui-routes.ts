@@ -37,10 +37,21 @@ const uiApproval = z.looseObject({
 const uiMessage = z.looseObject({
   id: name,
   role: name,
-  parts: z.array(uiPart).describe('The parts of the message. Only text parts and tool approvals are read.'),
+  parts: z
+    .array(uiPart)
+    .max(limits.uiParts)
+    .describe('The parts of the message. Only text parts and tool approvals are read.'),
 });
+
+// The messages that are read. The others are not even checked: there may be thousands.
+function lastMessages(messages: unknown): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const question = messages.findLastIndex(message => message?.role === 'user');
+  return messages.filter((_, i) => i === question || i === messages.length - 1);
+}
+
 const uiRequest = z.looseObject({
-  messages: z.array(uiMessage).min(1),
+  messages: z.preprocess(lastMessages, z.array(uiMessage).min(1)),
   trigger: name
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
