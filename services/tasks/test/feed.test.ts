@@ -1,5 +1,5 @@
 import ICAL from 'ical.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -65,6 +65,21 @@ describe('the calendar', () => {
       '2026-01-05 ✓ Twice false',
       '2026-01-12 Twice false',
     ]);
+  });
+
+  it('has all of many tasks, and as much of a long description as a calendar shows', async () => {
+    const other = await openTasks();
+    onTestFinished(other.close);
+    const description = '🏠, '.repeat(2_500);
+    for (let i = 0; i < 45; i++)
+      await other.create({ title: `Task ${i}`, description, due_date: '2026-03-01' });
+    const { address } = await other.ok<{ address: string }>('PUT', '/v1/tasks/feed');
+    const text = await (await other.call('GET', new URL(address).pathname, { as: 'nobody' })).text();
+    const calendar = new ICAL.Component(ICAL.parse(text));
+    const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
+    expect(new Set(events.map(one => one.summary)).size).toBe(45);
+    for (const one of events) expect(one.description).toMatch(/^(?:🏠, ){240,250}…$/u);
+    expect(text.match(/BEGIN:VCALENDAR|END:VCALENDAR|PRODID/g)).toHaveLength(3);
   });
 
   it('is not sent again until something changes', async () => {

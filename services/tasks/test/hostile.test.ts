@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -44,6 +44,20 @@ describe('bad input', () => {
     const { code, errors } = await problem(response);
     expect(code).toBe('http.request_invalid');
     expect(errors?.map(one => one.pointer)).toContain(pointer);
+  });
+
+  it('names of accents without end are refused before they are normalised, which would take seconds', async () => {
+    const normalize = vi.spyOn(String.prototype, 'normalize');
+    onTestFinished(() => normalize.mockRestore());
+    const accents = '\u0301\u0316'.repeat(30_000);
+    for (const send of [
+      { title: 'x', category: `a${accents}` },
+      { title: 'x', labels: [accents] },
+    ])
+      expect((await f.call('POST', '/v1/tasks', { send })).status).toBe(400);
+    expect(normalize).not.toHaveBeenCalled();
+    const { labels } = await f.create({ title: 'x', labels: ['u\u0308\u0301'.repeat(64)] });
+    expect(labels).toEqual(['\u01d8'.repeat(64)]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { cutText, yieldToEventLoop } from '@stak/kit';
 import { type NamedStep, type Store, write } from '@stak/table';
 import ical, { ICalEventTransparency } from 'ical-generator';
 import { type CommitDeps, commit } from '../edit/commit.ts';
@@ -80,20 +81,33 @@ export async function readFeed(deps: CommitDeps, user_id: string): Promise<strin
   const reading = { store: deps.store, user_id };
   const filter = [{ kind: 'oneOf', attribute: 'status', values: ['cancelled'], not: true }] as const;
   const { items } = await readQueries(tasksDueBetween({ ...reading, filter }, { from }), limits.feedEvents);
-  return calendarText(await completeList(reading, items, filter));
+  return writeCalendar(await completeList(reading, items, filter));
+}
+
+// A few tasks at a time, with other work in between: the library folds lines character by character, which takes it
+// seconds for a thousand tasks with long descriptions.
+async function writeCalendar(tasks: readonly Task[]): Promise<string> {
+  const [begin, end] = ['BEGIN:VEVENT', 'END:VCALENDAR'];
+  const due = tasks.filter(task => task.due_date !== undefined);
+  let text = calendarText([]).slice(0, -end.length);
+  for (let at = 0; at < due.length; at += limits.feedChunk) {
+    const part = calendarText(due.slice(at, at + limits.feedChunk));
+    text += part.slice(part.indexOf(begin), -end.length);
+    await yieldToEventLoop();
+  }
+  return text + end;
 }
 
 // Shows tasks as all-day events, because hardly any calendar shows the to-dos of a feed.
 function calendarText(tasks: readonly Task[]): string {
   const calendar = ical({ name: 'Tasks', prodId: { company: 'Stak', product: 'Tasks' } });
   for (const task of tasks) {
-    if (task.due_date === undefined) continue;
     calendar.createEvent({
       id: `${task.task_id}@stak`,
-      start: new Date(utcOf(task.due_date)),
+      start: new Date(utcOf(task.due_date!)),
       allDay: true,
       summary: task.status === 'completed' ? `✓ ${task.title}` : task.title,
-      description: task.description ?? null,
+      description: shorten(task.description),
       categories: [task.category ?? [], task.labels ?? []].flat().map(name => ({ name })),
       transparency: ICalEventTransparency.TRANSPARENT, // a task does not block the whole day
       sequence: task.version,
@@ -105,6 +119,9 @@ function calendarText(tasks: readonly Task[]): string {
   }
   return calendar.toString();
 }
+
+const shorten = (text = ''): string | null =>
+  text.length > limits.feedDescriptionChars ? `${cutText(text, limits.feedDescriptionChars)}…` : text || null;
 
 // COUNT counts from the start of a series. A calendar that sees only a later task would count from there and show too
 // many, so that task is shown without its rule.
