@@ -124,6 +124,9 @@ describe('the list of events', () => {
     const [row] = (await hooks.read(`/v1/sources/${first}/events`)).data;
     expect(row).toMatchObject({ eventType: 'order.paid', attempts: 1, status: 'delivered' });
     expect((await hooks.call('/v1/events?where=amount')).status).toBe(400);
+    // A long one is not even looked at.
+    const long = await hooks.call(`/v1/events?where=body.a${'+'.repeat(12_000)}`);
+    expect((await long.json()).errors).toMatchObject([{ pointer: '#/where', code: 'too_big' }]);
     expect((await hooks.call('/v1/events?sourceIds=src_none')).status).toBe(404);
   });
 
