@@ -113,6 +113,15 @@ describe('the provider of a tenant', () => {
     expect(await enter(vera)).toMatchObject({ user_id: 'vera' }); // known by her subject now
   });
 
+  it('keeps its secret from every other issuer', async () => {
+    await configure();
+    const elsewhere = { issuer: 'https://issuer.evil.example', client_secret: undefined };
+    expect(await failing(configure(elsewhere))).toBe('tenants.provider_refused');
+    expect(await failing(configure({ client_secret: undefined }))).toBe('done');
+    expect(await failing(configure({ ...elsewhere, client_secret: 'its own' }))).toBe('done');
+    await configure();
+  });
+
   it('lets in the domains that were named, with an address that it verified', async () => {
     await configure({ creates_users: true, matches_addresses: true });
     for (const person of [

@@ -32,7 +32,9 @@ export const providerBody = z.strictObject({
     .min(1)
     .max(limits.clientChars)
     .optional()
-    .describe('Stored encrypted, and never returned. Without it, the previous secret stays'),
+    .describe(
+      'Stored encrypted, and never returned. Without it, the previous secret of the same issuer stays',
+    ),
   domains: z
     .array(domain)
     .min(1)
@@ -104,10 +106,10 @@ export async function writeProvider(
   const refusal = portal.issuers.refusalOf(wanted.issuer);
   if (refusal !== undefined) throw refused(`The issuer cannot be used: ${refusal}`);
   const before = await findProvider(deps, tenant_id);
+  // A stored secret is sent to no other issuer: an admin of the tenant, who may not read it, could name their own.
+  const known = before?.issuer === wanted.issuer ? before.sealed_secret : undefined;
   const sealed_secret =
-    client_secret === undefined
-      ? before?.sealed_secret
-      : portal.sealer.seal(client_secret, sealLocation(tenant_id));
+    client_secret === undefined ? known : portal.sealer.seal(client_secret, sealLocation(tenant_id));
   if (sealed_secret === undefined) throw refused('A new provider needs its client secret.');
   // Always a new time, because it identifies the version of the settings.
   const nowMs = Math.max(clock.now(), before ? Date.parse(before.updated_at) + 1 : 0);
