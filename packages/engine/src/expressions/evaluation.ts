@@ -1,7 +1,8 @@
 import { type AttributeValue, type Item, newItem, typeOf } from '../values/attribute-value.ts';
-import { compareBytes, compareScalars, equalValues } from '../values/compare.ts';
+import { binaryText, compareBytes, compareScalars, equalValues } from '../values/compare.ts';
 import type { Comparator } from './ast.ts';
 import type { Condition, Operand, Test } from './condition.ts';
+import { includesText } from './includes-text.ts';
 import { valueAt } from './path.ts';
 
 const nothing = newItem();
@@ -112,11 +113,9 @@ function contains(value: AttributeValue | undefined, member: AttributeValue | un
   if (value === undefined || member === undefined) return false;
   if ('L' in value) return value.L.some(element => equalValues(element, member));
   if ('S' in member)
-    return 'S' in value ? value.S.includes(member.S) : 'SS' in value && value.SS.includes(member.S);
+    return 'S' in value ? includesText(value.S, member.S) : 'SS' in value && value.SS.includes(member.S);
   if ('N' in member) return 'NS' in value && value.NS.includes(member.N);
   if (!('B' in member)) return false;
-  if ('B' in value) return bufferOf(value.B).includes(bufferOf(member.B));
+  if ('B' in value) return includesText(binaryText(value.B), binaryText(member.B));
   return 'BS' in value && value.BS.some(element => compareBytes(element, member.B) === 0);
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
