@@ -83,7 +83,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
 
   it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
-    // The first word is written before the page knows the users.
+    // The first message is sent before the page has loaded the users.
     const sending = page.locator('button[aria-label=Send][data-loading]');
     await page.route(/\/users\?/, route => sending.waitFor().then(() => route.continue()), { times: 1 });
     await open();
@@ -201,7 +201,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('button', { name: 'Edit: I like tea' }).click();
     const [item] = (await client.agents.listMemory({ tenant_id, user_id: 'ann' })).data.data;
     const { session_id: conversation_id } = item!;
-    // What the agent learns while somebody edits is not lost.
+    // Facts that the agent learns during an edit are not lost.
     const learnt = { content: 'Remember that I take no sugar' };
     await client.agents.sendMessage({ tenant_id, conversation_id, body: learnt });
     await page.getByRole('textbox', { name: 'Fact' }).fill('I like coffee');
@@ -232,7 +232,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await open('?tab=users');
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Bob');
-    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('bob');
     await page.getByRole('button', { name: 'Create user' }).click();
     await choose(page, 'Bob', 'Change…');
     await page.getByRole('textbox', { name: 'Telegram' }).fill('4711');
@@ -243,7 +243,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('button', { name: 'Add channel' }).click();
     await page.getByLabel('Provider').first().click();
     await page.getByRole('option', { name: 'Telegram' }).click();
-    await page.getByRole('textbox', { name: 'Id of the bot' }).fill(`777${tenant_id.slice(5)}`);
+    await page.getByRole('textbox', { name: 'ID of the bot' }).fill(`777${tenant_id.slice(5)}`);
     await page.getByRole('dialog').getByRole('button', { name: 'Add channel' }).click();
     await page.getByRole('textbox', { name: /Secret token/ }).fill('too short');
     await page.getByRole('textbox', { name: 'Bot token' }).fill('777:from-the-botfather');
@@ -251,7 +251,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('alert').getByText('16 to 256 letters').waitFor();
     await page.getByRole('textbox', { name: /Secret token/ }).fill('sixteen-characters-or-more');
     await page.getByRole('button', { name: 'Save secrets' }).click();
-    await page.getByRole('row', { name: /Telegram.*given/ }).waitFor();
+    await page.getByRole('row', { name: /Telegram.*Given/ }).waitFor();
     await page.getByRole('switch', { name: 'Telegram' }).click();
     await expect
       .poll(async () => (await client.tenants.getSettings({ tenant_id })).data.enabled_channels)
@@ -268,7 +268,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByText('There are no open invitations').waitFor();
     await page.getByRole('button', { name: 'Invite a user' }).click();
     await page.getByRole('textbox', { name: 'E-mail' }).fill('bob@example');
-    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('bob');
+    await page.getByRole('textbox', { name: 'ID', exact: true }).fill('bob');
     await page.keyboard.press('Enter');
     await dialog.getByText('Must be an e-mail address').first().waitFor();
     await expectUsable(page, 'an invitation');
@@ -323,10 +323,13 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await field('Arguments').fill('[]');
     const register = page.getByRole('button', { name: 'Register', exact: true });
     await register.click();
-    await page.getByText('This is not an object in JSON').waitFor();
+    await page.getByText('Enter a JSON object').waitFor();
     await expectUsable(page, 'a new skill');
     await page.getByRole('button', { name: 'Show an example' }).click();
     await field('Arguments').fill('{ "type": "object" }');
+    await page.getByRole('button', { name: 'Call it' }).click();
+    await page.getByRole('status', { name: 'Answer' }).getByText('Answered').waitFor();
+    expect(JSON.parse(destination.bodies[0]!)).toMatchObject({ skill: 'opening_hours', user_id: null });
     await register.click();
     await page.getByText(/^whsec_/).waitFor();
     await expectUsable(page, 'its secret');
@@ -336,19 +339,19 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByRole('tab', { name: 'Chat' }).click();
     await say(page, 'What are your opening hours?');
     await badge(page).getByText('opening_hours').first().waitFor();
-    expect(JSON.parse(destination.bodies[0]!)).toMatchObject({ skill: 'opening_hours', user_id: 'ann' });
+    expect(JSON.parse(destination.bodies[1]!)).toMatchObject({ skill: 'opening_hours', user_id: 'ann' });
 
     await page.getByRole('tab', { name: 'Skills' }).click();
     await choose(page, 'opening_hours', 'Change…');
-    await field('What the model would say').fill('{ "day": "Monday" }');
+    await field('Sample arguments').fill('{ "day": "Monday" }');
     await page.getByRole('button', { name: 'Call it' }).click();
     await page.getByRole('status', { name: 'Answer' }).getByText('Answered').waitFor();
-    expect(JSON.parse(destination.bodies[1]!)).toMatchObject({ arguments: { day: 'Monday' } });
-    // What is typed is tried, and not what was saved.
+    expect(JSON.parse(destination.bodies[2]!)).toMatchObject({ arguments: { day: 'Monday' } });
+    // The trial uses the typed values, not the saved ones.
     await field('Arguments').fill('{ "type": "object", "required": ["month"] }');
     await page.getByRole('button', { name: 'Call it' }).click();
     await page.getByText(/invalid arguments.*month/).waitFor();
-    expect(destination.bodies).toHaveLength(2);
+    expect(destination.bodies).toHaveLength(3);
     await field('Arguments').fill('{ "type": "object" }');
     expect(await findBarriers(page)).toEqual([]);
     await field('What it does').fill('Knows the hours.');

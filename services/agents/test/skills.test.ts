@@ -264,6 +264,22 @@ describe('custom skills', () => {
     expect((await fixture.call('GET', path)).body).toEqual(before);
   });
 
+  it('are tried before they are stored, within the same bounds', async () => {
+    const attempt = (name: string, typed: object = {}) =>
+      fixture.call('POST', `/v1/tenants/acme/custom-skills/${name}/test`, {
+        send: { arguments: { order: '7' }, draft: { ...draft(), ...typed } },
+      });
+    expect((await attempt('stock')).body).toMatchObject({ ok: true, output: { price: 42 } });
+    expect(JSON.parse(calls[0]!.body)).toMatchObject({ skill: 'stock', arguments: { order: '7' } });
+    expect(calls[0]!.headers['webhook-signature']).toMatch(/^v1,/);
+    expect((await fixture.call('GET', '/v1/tenants/acme/custom-skills/stock')).status).toBe(404);
+    expect((await attempt('usage')).body.code).toBe('agents.skill_name_taken');
+    expect((await attempt('stock', { url: 'http://169.254.169.254/' })).body.code).toBe(
+      'agents.skill_refused',
+    );
+    expect(calls).toHaveLength(1);
+  });
+
   it('are not changed when another one is registered under the same name', async () => {
     const register = (description: string) =>
       fixture.call('PUT', '/v1/tenants/acme/custom-skills/hours', {

@@ -14,6 +14,7 @@ import { OutcomeUnknown, type Skill, type SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
+type CallableSkill = Omit<CustomSkill, 'created_at' | 'updated_at' | 'version'>;
 export type SkillDraft = { description: string; triggers: string[]; parameters: JsonObject; url: string };
 
 const skillExists = () =>
@@ -21,6 +22,9 @@ const skillExists = () =>
 const noSkill = () => agentErrors.create('agents.skill_not_found', 'Skill not found.');
 const sealLocation = (tenant_id: string, name: string) =>
   `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
+const createSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const sealSecret = ({ sealer }: Service, tenant_id: string, name: string, secret: string) =>
+  sealer.seal(secret, sealLocation(tenant_id, name));
 
 // The secret is generated here and shown once, when the skill is new.
 export async function putCustomSkill(
@@ -30,26 +34,19 @@ export async function putCustomSkill(
   draft: SkillDraft,
   { expected, isNew }: { expected: string | undefined; isNew: boolean },
 ): Promise<{ item: CustomSkill; secret?: string }> {
-  if (service.skills.some(skill => skill.name === name))
-    throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
-  if (name.startsWith(mcpPrefix))
-    throw agentErrors.create(
-      'agents.skill_name_taken',
-      `Names that start with ${mcpPrefix} are reserved for MCP servers.`,
-    );
-  checkDraft(service, draft);
+  checkDraft(service, name, draft);
   return retryOnConflict(service, async () => {
     const before = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
     if (isNew && before) throw skillExists();
     const at = timestampOf(service.clock.now());
-    const secret = before ? undefined : `whsec_${randomBytes(32).toString('base64')}`;
+    const secret = before ? undefined : createSecret();
     const item = {
       tenant_id,
       name,
       ...draft,
       parameters: JSON.stringify(draft.parameters),
-      secret: secret ? service.sealer.seal(secret, sealLocation(tenant_id, name)) : before!.secret,
+      secret: secret ? sealSecret(service, tenant_id, name, secret) : before!.secret,
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
@@ -61,7 +58,14 @@ export async function putCustomSkill(
   });
 }
 
-function checkDraft({ outbound }: Service, { url, parameters }: SkillDraft): void {
+function checkDraft({ outbound, skills }: Service, name: string, { url, parameters }: SkillDraft): void {
+  if (skills.some(skill => skill.name === name))
+    throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
+  if (name.startsWith(mcpPrefix))
+    throw agentErrors.create(
+      'agents.skill_name_taken',
+      `Names that start with ${mcpPrefix} are reserved for MCP servers.`,
+    );
   const refusal = outbound.check(url);
   if (refusal) throw agentErrors.create('agents.skill_refused', refusal.message, { reason: refusal.reason });
   const problem = findProblem(parameters, {
@@ -105,6 +109,20 @@ export async function readCustomSkills(service: Service, tenant_id: string): Pro
   return items.map(item => toSkill(service, item));
 }
 
+async function skillToTest(
+  service: Service,
+  tenant_id: string,
+  name: string,
+  draft: SkillDraft | undefined,
+): Promise<CallableSkill> {
+  if (!draft) return getCustomSkill(service, tenant_id, name);
+  checkDraft(service, name, draft);
+  const stored = await service.store.get(customSkill, { tenant_id, name }, { consistent: true });
+  // The secret of a new skill is created when it is stored, so nobody knows the one that signs this call.
+  const secret = stored?.secret ?? sealSecret(service, tenant_id, name, createSecret());
+  return { tenant_id, name, ...draft, parameters: JSON.stringify(draft.parameters), secret };
+}
+
 // Makes the same call as a turn, without a turn. With a draft, tests it before it is stored.
 export async function testCustomSkill(
   service: Service,
@@ -114,10 +132,7 @@ export async function testCustomSkill(
   signal: AbortSignal,
 ) {
   const { clock, ids } = service;
-  const stored = await getCustomSkill(service, whose.tenant_id, name);
-  if (draft) checkDraft(service, draft);
-  const tried = draft ? { ...stored, ...draft, parameters: JSON.stringify(draft.parameters) } : stored;
-  const skill = toSkill(service, tried);
+  const skill = toSkill(service, await skillToTest(service, whose.tenant_id, name, draft));
   const scope = {
     ...whose,
     user_id: undefined,
@@ -133,7 +148,7 @@ export async function testCustomSkill(
     : { ok: false, output: null, text: null, reason: outcome.reason, duration_ms };
 }
 
-function toSkill(service: Service, item: CustomSkill): Skill {
+function toSkill(service: Service, item: CallableSkill): Skill {
   const jsonSchema = JSON.parse(item.parameters) as JsonObject;
   return {
     name: item.name,
@@ -165,7 +180,7 @@ function textOf(answer: unknown): string {
 // Signed like Standard Webhooks: id, time and body, so that the other side can refuse forged and repeated calls.
 async function callSkill(
   service: Service,
-  { tenant_id, name, url, secret }: CustomSkill,
+  { tenant_id, name, url, secret }: CallableSkill,
   input: unknown,
   { conversation_id, user_id, signal, idempotency_key }: SkillScope,
 ): Promise<unknown> {

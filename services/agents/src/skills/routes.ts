@@ -135,10 +135,10 @@ const routes = {
     scope: 'admin',
     summary: 'Call a custom skill once',
     description:
-      'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model. With `draft`, it calls what is about to be stored, signed with the secret of the skill.',
+      'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model. With `draft`, it calls what is about to be stored, signed with the secret of the skill. A skill that is not stored yet has no secret: its draft is signed with one that is used once and not shown.',
     request: { params: skillParams, body: json(schema.skillTest) },
     responses: { 200: json(schema.skillTestResult) },
-    problems: [...gate, 'agents.skill_not_found', 'agents.skill_refused'],
+    problems: [...gate, 'agents.skill_not_found', 'agents.skill_refused', 'agents.skill_name_taken'],
   }),
   deleteSkill: route({
     auth: 'account',

@@ -83,7 +83,7 @@ export function OwnSkills({ tenant_id }: { tenant_id: string }) {
         onClose={close}
         title={edited?.name === undefined ? 'Register a skill' : `Change ${edited.name}`}
         size="lg"
-        closeOnClickOutside={false} // a secret may stand in it that is shown once
+        closeOnClickOutside={false} // it may show a secret that is shown only once
       >
         {edited && <SkillForm tenant_id={tenant_id} name={edited.name} onDone={close} />}
       </Modal>
@@ -97,7 +97,7 @@ function SkillMenu({ tenant_id, skill: { name, is_enabled }, onEdit }: RowProps 
   const queries = useQueryClient();
   const remove = useMutation({
     mutationFn: async () => {
-      // Else the next skill of this name would be enabled before anybody says so.
+      // Otherwise the next skill with this name would be enabled from the start.
       if (is_enabled)
         await changeSettings(tenant_id, settings => switchSkill(settings, { name, is_custom: true }, false));
       await client.agents.deleteCustomSkill({ tenant_id, name });

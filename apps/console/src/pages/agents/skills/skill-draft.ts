@@ -1,8 +1,9 @@
 import type { ApiTypes } from '@stak/client';
 
 export type SkillBody = ApiTypes['agents.putCustomSkill']['args']['body'];
+export type FilledSkill = { name: string; body: SkillBody };
 
-// As it stands in the fields: words one a line, arguments as JSON.
+// The values of the form: one trigger per line, arguments as JSON.
 export type SkillDraft = { description: string; url: string; triggers: string; parameters: string };
 
 const noArguments = { type: 'object', properties: {} };
@@ -24,7 +25,7 @@ export const draftOfSkill = (skill: SkillBody | undefined): SkillDraft => ({
   parameters: JSON.stringify(skill?.parameters ?? noArguments, null, 2),
 });
 
-// None where the arguments are not an object in JSON, as every schema of arguments is.
+// Undefined if the arguments are not a JSON object, which a schema has to be.
 export function bodyOfSkill({ description, url, triggers, parameters }: SkillDraft): SkillBody | undefined {
   const schema = parseObject(parameters);
   const said = triggers.split('\n').map(line => line.trim());

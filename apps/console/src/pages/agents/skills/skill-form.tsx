@@ -1,17 +1,15 @@
-import { Button, Checkbox, Code, Divider, Group, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../../components/loaded.tsx';
 import { OneTimeSecret } from '../../../components/one-time-secret.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useSettingsChange } from '../../tenants/settings-change.ts';
 import { skillsKey } from '../queries.ts';
-import type { SkillBody } from './skill-draft.ts';
-import { type FilledSkill, SkillFields } from './skill-fields.tsx';
-import { SkillTrial } from './skill-trial.tsx';
+import type { FilledSkill, SkillBody } from './skill-draft.ts';
+import { SkillFields } from './skill-fields.tsx';
 import { switchSkill } from './switched-skills.ts';
 
 type Props = { tenant_id: string; name: string | undefined; onDone: () => void };
@@ -21,7 +19,7 @@ export function SkillForm({ name, ...props }: Props) {
   return <ChangedSkill name={name} {...props} />;
 }
 
-// The same call would change a skill that is there, which nobody means who registers a new one.
+// Without the condition the call would overwrite an existing skill.
 async function register(tenant_id: string, name: string, body: SkillBody): Promise<string> {
   const isNew = { 'if-none-match': '*' } as const;
   try {
@@ -39,16 +37,22 @@ function NewSkill({ tenant_id, onDone }: Omit<Props, 'name'>) {
   const create = useMutation({
     mutationFn: ({ name, body }: FilledSkill) => register(tenant_id, name, body),
     onSuccess: (_, { name }) => {
-      // Nobody waits for what follows: the secret is shown, whatever becomes of it.
+      // Not awaited: the secret is shown even if this fails.
       if (isEnabled) enable.mutate(settings => switchSkill(settings, { name, is_custom: true }, true));
       void queries.invalidateQueries({ queryKey: skillsKey(tenant_id) });
     },
   });
   if (create.data !== undefined) return <Registered secret={create.data} onDone={onDone} />;
   return (
-    <SkillFields button="Register" isBusy={create.isPending} error={create.error} onFilled={create.mutate}>
+    <SkillFields
+      tenant_id={tenant_id}
+      button="Register"
+      isBusy={create.isPending}
+      error={create.error}
+      onFilled={create.mutate}
+    >
       <Checkbox
-        label="Enable it at once"
+        label="Enable it now"
         checked={isEnabled}
         onChange={event => setIsEnabled(event.currentTarget.checked)}
       />
@@ -70,7 +74,7 @@ const Registered = ({ secret, onDone }: { secret: string; onDone: () => void }) 
   </Stack>
 );
 
-// As it is now, for the list may be older; and nobody's change is overwritten.
+// Loads the current skill, because the list may be stale, and saves it only if nobody else has changed it.
 function ChangedSkill({ tenant_id, name, onDone }: Props & { name: string }) {
   const queries = useQueryClient();
   const read = useQuery({
@@ -92,17 +96,12 @@ function ChangedSkill({ tenant_id, name, onDone }: Props & { name: string }) {
     <Loaded query={read}>
       {({ data }) => (
         <SkillFields
+          tenant_id={tenant_id}
           skill={data}
           button="Save"
           isBusy={save.isPending}
           error={save.error}
           onFilled={save.mutate}
-          trial={readTyped => (
-            <Permitted to="agents.testCustomSkill">
-              <Divider />
-              <SkillTrial tenant_id={tenant_id} name={name} readTyped={readTyped} />
-            </Permitted>
-          )}
         />
       )}
     </Loaded>

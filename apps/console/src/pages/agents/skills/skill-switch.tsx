@@ -9,7 +9,7 @@ type Props = Pick<SwitchProps, 'label' | 'description' | 'aria-label'> & {
   skill: { name: string; is_custom: boolean; is_enabled: boolean };
 };
 
-// Moves at once, keeps the focus, and goes back if it is refused.
+// Switches optimistically, keeps the focus, and switches back if the server refuses.
 export function SkillSwitch({ tenant_id, skill, ...look }: Props) {
   const [wanted, setWanted] = useState<boolean>();
   const change = useSettingsChange(tenant_id);

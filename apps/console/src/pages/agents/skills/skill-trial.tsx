@@ -1,28 +1,28 @@
 import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
-import type { ApiTypes } from '@stak/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../../components/failure.tsx';
 import { JsonField } from '../../../components/json-field.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';
-import { parseObject, type SkillBody } from './skill-draft.ts';
+import { type FilledSkill, parseObject } from './skill-draft.ts';
 
-type Props = { tenant_id: string; name: string; readTyped: () => SkillBody | undefined };
+type Trial = FilledSkill & { input: { [name: string]: unknown } };
+type Props = { tenant_id: string; isNew: boolean; readTyped: () => FilledSkill | undefined };
 
-/** Calls a skill once, as it stands in the form, and shows what it answers. */
-export function SkillTrial({ tenant_id, name, readTyped }: Props) {
+/** Calls a skill once, as it is typed in the form, and shows what it answers. */
+export function SkillTrial({ tenant_id, isNew, readTyped }: Props) {
   const [text, setText] = useState('{}');
   const [isMisread, setIsMisread] = useState(false);
   const attempt = useMutation({
-    mutationFn: async (body: ApiTypes['agents.testCustomSkill']['args']['body']) =>
-      (await client.agents.testCustomSkill({ tenant_id, name, body })).data,
+    mutationFn: async ({ name, body: draft, input }: Trial) =>
+      (await client.agents.testCustomSkill({ tenant_id, name, body: { arguments: input, draft } })).data,
   });
   const run = () => {
     const input = parseObject(text);
     setIsMisread(input === undefined);
-    const draft = readTyped();
-    if (input && draft) attempt.mutate({ arguments: input, draft });
+    const filled = readTyped();
+    if (input && filled) attempt.mutate({ ...filled, input });
   };
   return (
     <Stack gap="sm" component="section" aria-label="Try it">
@@ -33,14 +33,16 @@ export function SkillTrial({ tenant_id, name, readTyped }: Props) {
         <Text size="sm" c="dimmed">
           Calls your server as the agent would, with the skill as it is typed above. Nothing is saved, and no
           model is asked.
+          {isNew &&
+            ' The skill gets its secret when you register it, so a server that verifies signatures refuses this call.'}
         </Text>
       </div>
       <JsonField
-        label="What the model would say"
+        label="Sample arguments"
         maxRows={8}
         value={text}
         onChange={setText}
-        error={isMisread ? 'This is not an object in JSON' : undefined}
+        error={isMisread ? 'Enter a JSON object' : undefined}
       />
       <Group>
         <Button variant="default" loading={attempt.isPending} onClick={run}>

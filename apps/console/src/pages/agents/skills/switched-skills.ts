@@ -5,7 +5,7 @@ type Skills = Pick<Settings, 'enabled_skills' | 'custom_skills'>;
 
 const nameOf = (entry: Entry): unknown => (typeof entry === 'string' ? entry : entry.name);
 
-// A skill is used when its name is in one of two lists: that of the built-in ones or that of the tenant's own.
+// A skill is enabled if its name is in one of two lists: built-in skills, or the tenant's own.
 export function switchSkill(
   { enabled_skills, custom_skills }: Skills,
   { name, is_custom }: { name: string; is_custom: boolean },
