@@ -9,7 +9,7 @@ import { go, hrefOf, usePage } from './router.ts';
 import { freshToken, session, tenantId, useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
-const queries = new QueryClient(); // of those who have not signed in
+const queries = new QueryClient(); // for visitors who have not signed in
 
 function App() {
   const now = useSession();
@@ -52,7 +52,7 @@ function Inside({ by }: { by: 'host' | 'cookie' }) {
   );
 }
 
-// Most people are no admins: what only those see is loaded when they do.
+// Most users are not admins, so the admin pages are loaded on demand.
 const Admin = lazy(() => import('./admin/admin.tsx'));
 
 const adminLabels = {

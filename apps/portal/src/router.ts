@@ -13,7 +13,7 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const hrefOf = (page: string): string => `/portal/${encodeURIComponent(tenantId)}/${page}`;
 
-// The page is what follows the tenant: `chat`, `tasks`, `admin/users`.
+// The page is the path after the tenant: `chat`, `tasks`, `admin/users`.
 const pageNow = (): string => window.location.pathname.split('/').slice(3).join('/');
 export const usePage = (): string => useSyncExternalStore(subscribe, pageNow);
 

@@ -3,15 +3,15 @@ import { useSyncExternalStore } from 'react';
 
 export const tenantId = decodeURIComponent(window.location.pathname.split('/')[2] ?? '');
 
-// A token of the host comes by the fragment of the address, which no browser sends anywhere, or by messages of the
-// page around this one. Only pages that the tenant named can be around it: the server says so with the page. People who
-// sign in here have a cookie that no script can read; the token lives in memory alone.
+// A host passes its token in the fragment of the address, which browsers never send, or in messages from the page that
+// frames this one. The server's headers allow only the tenant's own pages to frame it. People who sign in here get a
+// cookie that no script can read; the access token lives in memory only.
 
 export type Session =
   | { state: 'starting' }
   | { state: 'signed-out'; link?: string; invitation?: string; refused?: string }
-  | { state: 'waiting' } // for the page around this one
-  | { state: 'expired' } // the host's token is over, and nobody gives another
+  | { state: 'waiting' } // for a token from the framing page
+  | { state: 'expired' } // the host's token has expired and there is no new one
   | { state: 'signed-in'; by: 'host' | 'cookie'; who: string };
 
 let token: string | undefined;
@@ -42,7 +42,7 @@ window.addEventListener('message', ({ source, data }: MessageEvent<unknown>) => 
   heardHost?.(message.token);
 });
 
-// Says nothing but that a token is wanted: which page is around this one is not known here.
+// Contains nothing but the request for a token, because the framing page is unknown here.
 const askHost = (): Promise<boolean> =>
   new Promise(resolve => {
     const late = setTimeout(() => resolve(false), hostWaitMs);
@@ -56,7 +56,7 @@ const askHost = (): Promise<boolean> =>
 async function renew(): Promise<boolean> {
   if (current.state === 'signed-in' && current.by === 'host') {
     const { who } = current;
-    // What somebody was about to send is not sent with a token of somebody else.
+    // Never sends one person's request with another person's token.
     if (isFramed && (await askHost())) return who === personOf(token ?? '');
     become({ state: 'expired' });
     return false;
@@ -71,10 +71,10 @@ const clientSettings: ClientSettings = {
   onUnauthorized: renew,
 };
 export const client = createClient(clientSettings);
-// For routes that need no token: a refusal there is the answer.
+// For routes without a token, where a refusal is the answer.
 const anonymous = createClient({ baseUrl: '', credentials: 'same-origin' });
 
-// Browsers have no locks for pages that came by plain http from another machine: there tabs do not wait.
+// Pages served over plain HTTP from another machine have no locks; there tabs do not wait.
 const takeTurns = (work: () => Promise<boolean>): Promise<boolean> =>
   'locks' in navigator ? navigator.locks.request('stak-portal-refresh', work) : work();
 
@@ -82,7 +82,7 @@ const refresh = (): Promise<boolean> =>
   takeTurns(async () => {
     try {
       const { data } = await anonymous.tenants.refreshSession({ tenant_id: tenantId, body: {} });
-      // In another tab somebody else has signed in: what this one shows, and was about to send, is not theirs.
+      // Somebody else has signed in in another tab. What this tab shows, and was about to send, is not theirs.
       if (current.state === 'signed-in' && current.who !== personOf(data.access_token)) {
         window.location.reload();
         return false;
@@ -90,7 +90,7 @@ const refresh = (): Promise<boolean> =>
       signedIn(data);
       return true;
     } catch (error) {
-      // A server that cannot be reached has not signed anybody out.
+      // An unreachable server has not signed anybody out.
       if (error instanceof StakError && error.status === 401) signedOut();
       return false;
     }
@@ -107,7 +107,7 @@ function signedOut(): void {
   become({ state: 'signed-out' });
 }
 
-// Of a token that the server checks: what cannot be read here is refused there.
+// Unverified: the server checks the token and refuses an invalid one.
 function claimsOf(jwt: string): { sub?: string; exp?: number } {
   try {
     return JSON.parse(atob(jwt.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')));
@@ -118,7 +118,7 @@ function claimsOf(jwt: string): { sub?: string; exp?: number } {
 const personOf = (jwt: string): string => claimsOf(jwt).sub ?? '';
 const renewBeforeMs = 30_000;
 
-// For components that keep a token and ask for another one when it is refused.
+// For components that keep a token and request another when it is refused.
 export async function freshToken(refused?: string): Promise<string> {
   const endsMs = (claimsOf(token ?? '').exp ?? Number.POSITIVE_INFINITY) * 1000;
   if (token === undefined || token === refused || endsMs < Date.now() + renewBeforeMs) await renew();
@@ -135,7 +135,7 @@ export const session = {
     const [host, link, invitation, refused] = ['token', 'sign-in', 'invitation', 'refused'].map(name =>
       given.get(name),
     );
-    // Neither the history nor somebody who looks at the address finds it.
+    // Removes it from the history and the address bar.
     if (host || link || invitation || refused)
       window.history.replaceState(null, '', window.location.pathname + window.location.search);
     if (host) {

@@ -40,7 +40,7 @@ export function SignIn({ link, invitation, refused }: Arrival) {
   );
 }
 
-// Why the provider of the tenant signed nobody in, in words for the person.
+// Why signing in through the tenant's provider failed, in words for the user.
 const refusals: Readonly<Record<string, string>> = {
   'tenants.sign_in_refused': 'You have no access here. Ask your admins to add you.',
   'tenants.user_limit_reached': 'There is no room for another user. Ask your admins.',
@@ -68,7 +68,7 @@ function Logo({ portal }: { portal: Portal }) {
   return portal.logo === undefined ? null : <img className="stak-portal-logo" src={portal.logo} alt="" />;
 }
 
-// A link signs in when somebody presses the button, so that programs which look into mails do not use it up.
+// Needs a click, so that programs that scan e-mails do not use up the link.
 function ByLink({ portal, link }: { portal: Portal; link: string }) {
   const finish = useMutation({ mutationFn: () => session.finish({ token: link }) });
   return (
@@ -158,7 +158,7 @@ function ByMail({ portal }: { portal: Portal }) {
     );
   return (
     <>
-      <h1>Look into your mail</h1>
+      <h1>Check your e-mail</h1>
       <p>{`If ${email} belongs to somebody here, a code is on its way. It works for 15 minutes.`}</p>
       <form onSubmit={onSubmit(() => finish.mutate())}>
         <Field label="Code">

@@ -1,25 +1,9 @@
-import type { Client } from '@stak/client';
-import { openBrowser } from '@stak/console/test/browser';
 import { openPage } from '@stak/console/test/signed-in-page';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectUsable, openPortalServer, type PortalServer } from './portal-server.ts';
+import { describe, expect, it } from 'vitest';
+import { expectUsable, openBrowserAndPortal } from './portal-server.ts';
 
-const browser = await openBrowser();
-let server: PortalServer;
-let url: string;
-let host: Client;
-
-beforeAll(async () => {
-  if (!browser) return;
-  server = await openPortalServer();
-  ({ url, host } = server);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
+const { browser, server } = await openBrowserAndPortal();
 const log = (page: Page) => page.getByRole('log', { name: 'Messages' });
 
 describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', { timeout: 90_000 }, () => {
@@ -27,15 +11,15 @@ describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', {
     const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
     const conversation_id = 'first';
     const body = { content: 'hello', user_id: 'ann' };
-    await host.agents.sendMessage({ tenant_id, conversation_id, body });
+    await server.host.agents.sendMessage({ tenant_id, conversation_id, body });
     const scope = 'agents:chat';
-    const { token } = (await host.tenants.mintToken({ tenant_id, body: { sub: 'ann', scope } })).data;
+    const { token } = (await server.host.tenants.mintToken({ tenant_id, body: { sub: 'ann', scope } })).data;
     const { page, failures } = await openPage(browser!, { viewport: { width: 390, height: 800 } });
-    await page.goto(`${url}/portal/${tenant_id}#token=${token}`);
+    await page.goto(`${server.url}/portal/${tenant_id}#token=${token}`);
     const feedback = log(page).getByRole('group', { name: 'Feedback' });
     const thumb = (name: string) => feedback.getByRole('button', { name });
     const rated = async () =>
-      (await host.agents.listMessages({ tenant_id, conversation_id })).data.data[0]!.feedback;
+      (await server.host.agents.listMessages({ tenant_id, conversation_id })).data.data[0]!.feedback;
     await thumb('Bad answer').click();
     await feedback.getByRole('textbox', { name: 'What was wrong with it?' }).fill('Too short.');
     await expectUsable(page, 'feedback');
@@ -49,7 +33,7 @@ describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', {
     await thumb('Good answer').and(page.locator('[aria-pressed=false]')).waitFor();
     expect(await rated()).toBeNull();
 
-    // What only a screen reader reads scrolls with the messages, instead of making the page longer.
+    // Visually hidden text scrolls with the messages and does not make the page longer.
     const hidden = "[...document.querySelectorAll('.stak-portal-log .stak-portal-hidden')]";
     const isInside = "one => one.offsetParent.closest('.stak-portal-log')";
     expect(await page.evaluate(`${hidden}.every(${isInside})`)).toBe(true);
@@ -58,10 +42,10 @@ describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', {
 
   it('asks before the agent acts, goes on when somebody agrees, and keeps why they did not', async () => {
     const tenant_id = await server.newTenant({ enabled_skills: ['create_task'] });
-    await host.tenants.createInvitation({ tenant_id, body: { email: 'lea@example.com', mail: true } });
+    await server.host.tenants.createInvitation({ tenant_id, body: { email: 'lea@example.com', mail: true } });
     const mail = await server.mailTo('lea@example.com', 'Join Bookshop');
     const { page, failures } = await openPage(browser!);
-    await page.goto(url + /(\/portal\/shop-\d+#invitation=[\w.-]+)/.exec(mail)![1]!);
+    await page.goto(server.url + /(\/portal\/shop-\d+#invitation=[\w.-]+)/.exec(mail)![1]!);
     await page.getByLabel('Your name').fill('Lea');
     await page.getByRole('button', { name: 'Accept the invitation' }).click();
     await page.getByRole('button', { name: 'New conversation' }).click();

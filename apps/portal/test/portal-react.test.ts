@@ -5,18 +5,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { openBrowser } from '@stak/console/test/browser';
 import { openPage } from '@stak/console/test/signed-in-page';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { builtIn, expectUsable, openPortalServer, type PortalServer } from './portal-server.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { builtIn, expectUsable, openBrowserAndPortal } from './portal-server.ts';
 
-// A page of somebody else with the components in it: the program of the guide, word for word.
+// A host page with the components in it: the program from the guide, unchanged.
 
-const browser = await openBrowser();
 const guide = new URL('../../../docs/guides/portal.md', import.meta.url);
 const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css' };
 const folder = builtIn('portal-host');
-let asked = 0; // for tokens
+let asked = 0; // requests for tokens
 let token: Promise<string>;
 const host = createServer(async (request, response) => {
   if (request.url === '/stak-token') {
@@ -27,21 +25,10 @@ const host = createServer(async (request, response) => {
   response.setHeader('Content-Type', types[extname(path)] ?? 'text/html');
   response.end(await readFile(join(folder, path)).catch(() => ''));
 });
-let server: PortalServer;
-let origin: string;
-
-beforeAll(async () => {
-  if (!browser) return;
-  host.listen(0, '127.0.0.1');
-  await once(host, 'listening');
-  origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  server = await openPortalServer({ STAK_CORS_ORIGINS: origin });
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
-  host.close().closeAllConnections();
-});
+await once(host.listen(0, '127.0.0.1'), 'listening');
+const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+const { browser, server } = await openBrowserAndPortal({ STAK_CORS_ORIGINS: origin });
+afterAll(() => host.close().closeAllConnections());
 
 async function buildGuide(tenant_id: string): Promise<void> {
   const program = /^```tsx\n(.*?)^```$/ms
@@ -72,7 +59,7 @@ describe.skipIf(!browser)(
         const body = { sub: 'ann', scope: 'tasks:read tasks:write agents:chat' };
         return (await server.host.tenants.mintToken({ tenant_id, body })).data.token;
       };
-      // Those of the second in which others are revoked are refused, too.
+      // Tokens issued in the same second as a revocation are refused too.
       const mintNew = () =>
         vi.waitFor(async () => {
           const given = await mint();
@@ -103,7 +90,7 @@ describe.skipIf(!browser)(
       await expectUsable(page, 'embedded');
       expect(asked, 'a token is kept while it is good').toBe(1);
 
-      // One that is revoked is asked for again, once for all who need it.
+      // A revoked token is requested again, once for all callers.
       await server.host.tenants.revokeTokens({ tenant_id, body: { sub: 'ann' } });
       token = mintNew();
       await page.getByLabel('Status of Read Emma').selectOption('Done');

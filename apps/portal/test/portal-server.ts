@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@stak/client';
+import { openBrowserAnd } from '@stak/console/test/browser-and-server';
 import { type Model, openModel } from '@stak/console/test/model';
 import { freePort } from '@stak/console/test/test-server';
 import { findBarriers, overhang } from '@stak/console/test/usability';
@@ -13,14 +14,15 @@ import { mountPortal, readServerConfig, startServer } from '@stak/server';
 import type { Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 
-/** Where something is built for this worker alone: two at a time would delete each other's files. */
+/** A build folder for this worker alone: two workers would delete each other's files. */
 export const builtIn = (name: string): string =>
   fileURLToPath(new URL(`../../.test/${name}-${process.env.VITEST_POOL_ID}/dist`, import.meta.url));
 
-export type PortalServer = Awaited<ReturnType<typeof openPortalServer>>;
+export const openBrowserAndPortal = (variables: Record<string, string> = {}) =>
+  openBrowserAnd(() => openPortalServer(variables));
 
-// The portal as it is built for everybody, on a server that forgets, with a model and a folder for mail.
-export async function openPortalServer(variables: Record<string, string> = {}) {
+// The portal as it is built for production, on a server in memory, with a model and a folder for mail.
+async function openPortalServer(variables: Record<string, string>) {
   const build = fileURLToPath(new URL('../build.mjs', import.meta.url));
   const folder = builtIn('portal');
   await promisify(execFile)(process.execPath, [build, folder], {
@@ -28,7 +30,7 @@ export async function openPortalServer(variables: Record<string, string> = {}) {
   });
   const mails = await mkdtemp(join(tmpdir(), 'stak-portal-'));
   const model: Model = await openModel();
-  // A tenant's provider has to know our address, so the port has to be known before anybody listens.
+  // A tenant's provider needs our address, so the port is chosen before the server starts.
   const port = await freePort();
   const config = readServerConfig(
     { port, memory: true, demo: false },
@@ -71,7 +73,7 @@ export async function openPortalServer(variables: Record<string, string> = {}) {
       await host.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
       return tenant_id;
     },
-    // The newest mail to an address, with its lines put together again.
+    // The newest e-mail to an address, with its lines unfolded.
     mailTo: (address: string, subject: string): Promise<string> =>
       vi.waitFor(async () => {
         const names = (await readdir(mails)).filter(name => name.endsWith('.eml')).sort();

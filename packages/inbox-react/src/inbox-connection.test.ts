@@ -8,7 +8,7 @@ const message = unreadMessage('m1');
 const json = (value: unknown, status = 200) => Response.json(value, { status });
 const refusal = (code: string, detail: string, status: number) => json({ code, detail, status }, status);
 
-// A server of which the test says what it answers, and when.
+// A server whose answers and their timing the test controls.
 function connect(
   answer: (path: string) => Response | Promise<Response>,
   join = (): Response => json({ uid: 'me', joinedat: 1 }),
@@ -87,7 +87,7 @@ describe('an inbox', () => {
     const marked = inbox.mark(message, { kind: 'read' });
     expect(inbox.snapshot().counts?.unread).toBe(1);
     expect(changes.at(-1)).toMatchObject({ kind: 'message', message: { read: true } });
-    send('counts', counts(2)); // from before the mark: nobody should see it
+    send('counts', counts(2)); // from before the mark, must not be shown
     send('redaction', { id: 'm0' });
     await expect.poll(() => changes.at(-1)).toEqual({ kind: 'gone', id: 'm0' });
     expect(inbox.snapshot().counts?.unread).toBe(1);

@@ -3,7 +3,7 @@ import { unreadMessage } from '../test/unread-message.ts';
 import type { Change, InboxConnection } from './inbox-connection.ts';
 import { type ListOptions, listMessages } from './message-list.ts';
 
-// The unread messages of an inbox in which the test says what happens.
+// The unread messages of an inbox that the test controls.
 async function openUnread(options?: ListOptions) {
   let tell = (_: Change) => {};
   const inbox: Pick<InboxConnection, 'onChange' | 'readPage'> = {

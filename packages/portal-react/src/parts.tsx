@@ -3,16 +3,16 @@ import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/reac
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { usePortal } from './provider.tsx';
 
-// What the pages are made of, for pages of your own that look the same.
+// The building blocks of the pages, for pages of your own that look the same.
 
 export { userKey } from './queries.ts';
 export { themeOf } from './theme.ts';
 
-/** What to show of an error. */
+/** The message of an error to show to a user. */
 export const messageOf = (error: unknown): string =>
   error instanceof StakError ? error.detail : error instanceof Error ? error.message : String(error);
 
-/** The title of a page: below the headings of a page that it is only a part of. */
+/** The title of a page: a level 1 heading, or level 2 if the page is embedded in another one. */
 export function Title({ id, children }: { id?: string; children: ReactNode }) {
   const Level = usePortal().isPage ? 'h1' : 'h2';
   return (
@@ -31,7 +31,7 @@ export function Failure({ error }: { error: unknown }) {
   ) : null;
 }
 
-/** Shows the data of a query, and until then that it is loading or why it failed. */
+/** Shows the data of a query, a placeholder while it loads, or why it failed. */
 export function Loaded<T>({
   query,
   children,
@@ -56,7 +56,7 @@ export function Loaded<T>({
   );
 }
 
-/** A label for a field: `children` gets the id that the field needs. */
+/** A field with a label. `children` receives the id for the field. */
 export function Field({ label, children }: { label: string; children: (id: string) => ReactNode }) {
   const id = useId();
   return (
@@ -67,7 +67,7 @@ export function Field({ label, children }: { label: string; children: (id: strin
   );
 }
 
-/** Runs something, shows that it runs and why it failed, and reads the changed queries again. */
+/** A mutation that invalidates the given queries when it is done. */
 export function useAction<T>(run: (input: T) => Promise<unknown>, ...changed: readonly string[][]) {
   const queries = useQueryClient();
   return useMutation({
@@ -76,7 +76,7 @@ export function useAction<T>(run: (input: T) => Promise<unknown>, ...changed: re
   });
 }
 
-/** A handler for `onSubmit` of a form that does not leave the page. */
+/** An `onSubmit` handler that stays on the page. */
 export const onSubmit = (submit: () => void) => (event: FormEvent) => {
   event.preventDefault();
   submit();
@@ -84,11 +84,11 @@ export const onSubmit = (submit: () => void) => (event: FormEvent) => {
 
 type ConfirmProps = {
   label: string;
-  about?: string; // what it is done to, for those who do not see where the button stands
+  about?: string; // what the action applies to, for screen readers
   onConfirm: () => void;
 };
 
-/** A button that asks once more, in place. */
+/** A button that asks for confirmation in place. */
 export function ConfirmButton({ label, about, onConfirm }: ConfirmProps) {
   const [isOpen, setIsOpen] = useState(false);
   const really = `Really ${label.charAt(0).toLowerCase()}${label.slice(1)}`;

@@ -1,5 +1,5 @@
 import { Bell, InboxProvider } from '@stak/inbox-react';
-import { type ComponentType, type MouseEvent, type ReactNode, useState } from 'react';
+import { type ComponentType, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Chat as ChatPage } from './pages/chat.tsx';
 import { Inboxes as InboxesPage } from './pages/inboxes.tsx';
 import { Memory as MemoryPage } from './pages/memory.tsx';
@@ -21,7 +21,7 @@ const pages: readonly (Omit<PortalPage, 'show'> & { needs: string; Page: Compone
   { page: 'profile', label: 'Profile', needs: '', Page: ProfilePage },
 ];
 
-// In the colours of the tenant, and apart from what the page around it looks like.
+// In the tenant's colours, independent of the styles of the host page.
 function Looks({ children }: { children: ReactNode }) {
   const { data } = usePortalUser();
   return (
@@ -36,26 +36,26 @@ const alone = (Page: ComponentType) => () => (
     <Page />
   </Looks>
 );
-/** Conversations with the tenant's agent, streaming, with what it needs an approval for. */
+/** Conversations with the tenant's agent, with streaming answers and approvals. */
 export const Chat = alone(ChatPage);
 /** The user's inboxes. `@stak/inbox-react` has the parts of one. */
 export const Inboxes = alone(InboxesPage);
 /** The user's tasks as a board. */
 export const Tasks = alone(TasksPage);
-/** What is remembered about the user: they edit it, have it forgotten, or want nothing remembered. */
+/** What the agent remembers about the user, who can edit it, delete it or opt out. */
 export const Memory = alone(MemoryPage);
 /** The user's own name, address and role. */
 export const Profile = alone(ProfilePage);
 
 type PortalProps = {
-  page?: string; // that is shown; without it, the portal keeps it itself
+  page?: string; // the page shown; without it, the portal keeps its own state
   onPage?: (page: string) => void;
-  hrefOf?: (page: string) => string; // makes the entries of the navigation links
+  hrefOf?: (page: string) => string; // turns the navigation entries into links
   morePages?: (user: PortalUser) => readonly PortalPage[];
   actions?: ReactNode; // at the end of the header
 };
 
-/** Everything that the token allows: a header with the bell, a navigation and one page at a time. */
+/** All pages that the token allows, with a header, a notification bell and a navigation. */
 export function Portal(props: PortalProps) {
   const user = usePortalUser();
   return (
@@ -93,6 +93,14 @@ function Frame({
     setKept(page);
     onPage?.(page);
   };
+  const navigation = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another entry
+  useEffect(() => {
+    const bar = navigation.current!;
+    const entry = bar.querySelector<HTMLElement>('[aria-current=page]')!;
+    // Not `scrollIntoView`, which could also scroll the host page.
+    bar.scrollLeft = entry.offsetLeft - bar.offsetLeft - (bar.clientWidth - entry.clientWidth) / 2;
+  }, [shown.page]);
   const [first] = user.inboxes;
   const hasInbox = first !== undefined && held.has('inbox:read');
 
@@ -105,7 +113,7 @@ function Frame({
         {hasInbox && <Bell />}
         {actions}
       </header>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={navigation}>
         {entries.map(({ page, label }) => (
           <Entry key={page} isShown={page === shown.page} href={hrefOf?.(page)} onGo={() => go(page)}>
             {label}

@@ -2,20 +2,20 @@ import { type Client, type ClientSettings, createClient, type Fetch } from '@sta
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useMemo } from 'react';
 
-/** Which tenant, and with which token of an end user the server is asked. */
+/** The tenant, the server, and the end user's token. */
 export type PortalSettings = {
   baseUrl: string;
   tenant: string;
-  /** Of an end user. A function is called again when a token is refused, with that token. */
+  /** The end user's token. A function is called again with a refused token to get a new one. */
   token: string | ((refused?: string) => string | Promise<string>);
   fetch?: Fetch;
-  /** The components are the whole page: headings begin at level 1, and there is a main part. */
+  /** The components are the whole page: headings start at level 1, and there is a `main` element. */
   isPage?: boolean;
 };
 
 type Connection = Pick<PortalSettings, 'baseUrl' | 'token'> & {
   client: Client;
-  settings: ClientSettings; // of that client
+  settings: ClientSettings; // the settings of `client`
   tenant_id: string;
   isPage: boolean;
 };
@@ -23,7 +23,8 @@ type Connection = Pick<PortalSettings, 'baseUrl' | 'token'> & {
 const PortalContext = createContext<Connection | undefined>(undefined);
 
 /**
- * What the components below it talk to. Keep `token` the same between renderings if it is a function, and so `fetch`.
+ * Connects the components below it to the server. If `token` is a function, it must be the same between renders, and so
+ * must `fetch`.
  *
  *     <PortalProvider baseUrl="https://stak.example" tenant="bookshop" token={token}><Chat /></PortalProvider>
  */
@@ -35,7 +36,7 @@ export function PortalProvider({
   fetch,
   isPage = false,
 }: PortalSettings & { children: ReactNode }) {
-  // Nothing that was read with another token is shown.
+  // Data read with another token is never shown.
   const { queries, connection } = useMemo(() => {
     const settings = { baseUrl, ...tokenSettings(token), ...(fetch && { fetch }) };
     const client = createClient(settings);
@@ -59,11 +60,11 @@ export function usePortal(): Connection {
 
 function tokenSettings(token: PortalSettings['token']): Pick<ClientSettings, 'token' | 'onUnauthorized'> {
   if (typeof token === 'string') return { token };
-  let held: Promise<string> | undefined; // all who wait get the same
+  let held: Promise<string> | undefined; // shared by all callers
   const ask = (refused?: string): Promise<string> => {
     const request = (async () => token(refused))();
     held = request;
-    // A token that could not be fetched is asked for again.
+    // After a failure, the next call tries again.
     request.catch(() => {
       if (held === request) held = undefined;
     });

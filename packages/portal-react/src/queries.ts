@@ -7,7 +7,7 @@ export type PortalUser = ApiTypes['tenants.getPortalUser']['data'];
 export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
 export type Approval = ApiTypes['agents.getApproval']['data'];
 
-/** The query key of `usePortalUser`, to read it again. */
+/** The query key of `usePortalUser`, to invalidate it. */
 export const userKey = ['user'];
 export const conversationsKey = ['conversations'];
 export const turnsKey = (conversation_id: string) => ['turns', conversation_id];
@@ -15,7 +15,7 @@ export const approvalsKey = (conversation_id: string) => ['approvals', conversat
 export const tasksKey = ['tasks'];
 export const memoryKey = ['memory'];
 
-/** The user of the token, what the token allows, the inboxes of the tenant and the looks of its portal. */
+/** The user of the token, what the token allows, the inboxes of the tenant and the appearance of its portal. */
 export function usePortalUser(): UseQueryResult<PortalUser> {
   const { client, tenant_id } = usePortal();
   return useQuery({

@@ -7,7 +7,7 @@ const read = (color: string): Rgb =>
 const write = (rgb: Rgb): string =>
   `#${rgb.map(part => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
 
-// As WCAG has it.
+// Relative luminance as defined by WCAG.
 function luminance(rgb: Rgb): number {
   const [r, g, b] = rgb.map(part => {
     const share = part / 255;
@@ -25,7 +25,7 @@ const white: Rgb = [255, 255, 255];
 const textOn = (color: string): string =>
   contrast(read(color), black) >= contrast(read(color), white) ? '#000000' : '#ffffff';
 
-// The colour itself, or as little darker or lighter as it takes to read it on the surface.
+// The colour, made just dark or light enough to be readable on the surface.
 function readableOn(color: string, surface: string): string {
   const ground = read(surface);
   const towards = luminance(ground) > 0.5 ? black : white;

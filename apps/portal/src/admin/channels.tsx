@@ -12,18 +12,18 @@ const kinds: Readonly<Record<Type, { name: string; id: string; secrets: Readonly
   {
     slack: {
       name: 'Slack',
-      id: 'Team id',
+      id: 'Team ID',
       secrets: { signing_secret: 'Signing secret', bot_token: 'Bot token' },
     },
-    teams: { name: 'Teams', id: 'App id of the bot', secrets: { app_password: 'App password' } },
+    teams: { name: 'Teams', id: 'App ID of the bot', secrets: { app_password: 'App password' } },
     telegram: {
       name: 'Telegram',
-      id: 'Id of the bot',
+      id: 'ID of the bot',
       secrets: { secret_token: 'Secret token', bot_token: 'Bot token' },
     },
     whatsapp: {
       name: 'WhatsApp',
-      id: 'Phone number id',
+      id: 'Phone number ID',
       secrets: { app_secret: 'App secret', verify_token: 'Verify token', access_token: 'Access token' },
     },
   };

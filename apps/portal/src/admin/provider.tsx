@@ -18,16 +18,16 @@ export function Provider() {
   const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
   const { round, showAgain } = useRounds(query);
   return (
-    <>
-      <h2>Sign-in with your organisation</h2>
+    <section aria-labelledby="provider">
+      <h2 id="provider">Sign-in with your organisation</h2>
       <Loaded query={query}>{known => <Form key={round} known={known} onChanged={showAgain} />}</Loaded>
-    </>
+    </section>
   );
 }
 
 const texts = [
   ['issuer', 'Issuer', 'https://login.example.com'],
-  ['client_id', 'Client id', ''],
+  ['client_id', 'Client ID', ''],
   ['client_secret', 'Client secret', ''],
   ['domains', 'Domains of addresses, separated by commas', 'example.com'],
 ] as const;
@@ -86,16 +86,16 @@ function Form({ known, onChanged }: { known: Known | null; onChanged: () => Prom
         People who are not users yet become members
       </label>
       {known && (
-        <p className="stak-portal-dim">{`The provider has to know this address: ${known.redirect_uri}`}</p>
+        <p className="stak-portal-dim">{`Register this redirect address with the provider: ${known.redirect_uri}`}</p>
       )}
       {known?.matches_addresses && (
         <p className="stak-portal-dim">
-          Addresses find users now. Setting the provider here switches that off.
+          Users are matched by e-mail address now. Saving the provider here turns that off.
         </p>
       )}
       <div className="stak-portal-bar">
         <button type="submit" className="stak-portal-main" disabled={save.isPending}>
-          Set the provider
+          Save the provider
         </button>
         {known && (
           <>

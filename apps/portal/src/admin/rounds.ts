@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 /**
- * Counts the forms that show what a query read: another one for each version that somebody saved or asked to see. What
- * is typed is never swept away by itself.
+ * The key of a form: it changes only when the form was saved or the user asks for the saved version, so that a
+ * background refetch never discards typed values.
  */
 export function useRounds(query: { refetch: () => Promise<unknown> }) {
   const [round, setRound] = useState(0);

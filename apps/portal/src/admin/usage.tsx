@@ -2,7 +2,7 @@ import { Loaded } from '@stak/portal-react/parts';
 import { useQuery } from '@tanstack/react-query';
 import { client, tenantId } from '../session.ts';
 
-// Days of quotas are those of UTC.
+// Usage is counted by UTC day.
 const dayFormat = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 export function Usage() {
@@ -17,7 +17,7 @@ export function Usage() {
         {({ days, total, limit_per_day }) => (
           <>
             <p>
-              {`${total.messages.toLocaleString()} messages in 30 days.`}
+              {`${total.messages.toLocaleString()} ${total.messages === 1 ? 'message' : 'messages'} in 30 days.`}
               {limit_per_day !== null && ` At most ${limit_per_day.toLocaleString()} a day.`}
             </p>
             <div className="stak-portal-scroll">
@@ -34,9 +34,9 @@ export function Usage() {
                   {days.toReversed().map(day => (
                     <tr key={day.date}>
                       <td>{dayFormat.format(new Date(day.date))}</td>
-                      <td>{day.messages.toLocaleString()}</td>
-                      <td>{day.input_tokens.toLocaleString()}</td>
-                      <td>{day.output_tokens.toLocaleString()}</td>
+                      <td data-label="Messages">{day.messages.toLocaleString()}</td>
+                      <td data-label="Tokens read">{day.input_tokens.toLocaleString()}</td>
+                      <td data-label="Tokens written">{day.output_tokens.toLocaleString()}</td>
                     </tr>
                   ))}
                 </tbody>

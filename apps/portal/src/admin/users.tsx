@@ -6,6 +6,8 @@ import { client, tenantId } from '../session.ts';
 
 const tenant_id = tenantId;
 type Role = 'admin' | 'member';
+const roleNames: Readonly<Record<Role, string>> = { member: 'Member', admin: 'Admin' };
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 export function Users() {
   const pages = useInfiniteQuery({
@@ -34,24 +36,21 @@ export function Users() {
               <th scope="col">Name</th>
               <th scope="col">E-mail</th>
               <th scope="col">Role</th>
-              <th scope="col">
-                <span className="stak-portal-hidden">Actions</span>
-              </th>
+              <ActionsHead />
             </tr>
           </thead>
           <tbody>
             {users.map(one => (
               <tr key={one.user_id}>
                 <td>{one.display_name}</td>
-                <td>{one.email}</td>
+                <td className="stak-portal-wide">{one.email}</td>
                 <td>
                   <select
                     aria-label={`Role of ${one.display_name}`}
                     value={one.role}
                     onChange={event => change.mutate({ ...one, role: event.target.value as Role })}
                   >
-                    <option value="member">member</option>
-                    <option value="admin">admin</option>
+                    <RoleOptions />
                   </select>
                 </td>
                 <td>
@@ -75,6 +74,19 @@ export function Users() {
     </section>
   );
 }
+
+const ActionsHead = () => (
+  <th scope="col">
+    <span className="stak-portal-hidden">Actions</span>
+  </th>
+);
+
+const RoleOptions = () =>
+  Object.entries(roleNames).map(([role, name]) => (
+    <option key={role} value={role}>
+      {name}
+    </option>
+  ));
 
 function Invitations() {
   const [email, setEmail] = useState('');
@@ -109,8 +121,7 @@ function Invitations() {
         <Field label="Role">
           {id => (
             <select id={id} value={role} onChange={event => setRole(event.target.value as Role)}>
-              <option value="member">member</option>
-              <option value="admin">admin</option>
+              <RoleOptions />
             </select>
           )}
         </Field>
@@ -120,19 +131,38 @@ function Invitations() {
       </form>
       <Failure error={invite.error ?? revoke.error} />
       <Loaded query={list}>
-        {all => (
-          <ul>
-            {all.map(one => (
-              <li key={one.invitation_id} className="stak-portal-bar">
-                <span>{`${one.email} as ${one.role}, until ${one.expires_at.slice(0, 10)}`}</span>
-                <ConfirmButton
-                  label={`Withdraw the invitation of ${one.email}`}
-                  onConfirm={() => revoke.mutate(one.invitation_id)}
-                />
-              </li>
-            ))}
-          </ul>
-        )}
+        {all =>
+          all.length > 0 && (
+            <div className="stak-portal-scroll">
+              <table aria-labelledby="invitations">
+                <thead>
+                  <tr>
+                    <th scope="col">E-mail</th>
+                    <th scope="col">Role</th>
+                    <th scope="col">Expires</th>
+                    <ActionsHead />
+                  </tr>
+                </thead>
+                <tbody>
+                  {all.map(one => (
+                    <tr key={one.invitation_id}>
+                      <td>{one.email}</td>
+                      <td>{roleNames[one.role]}</td>
+                      <td data-label="Expires">{dayFormat.format(new Date(one.expires_at))}</td>
+                      <td>
+                        <ConfirmButton
+                          label="Withdraw"
+                          about={`the invitation of ${one.email}`}
+                          onConfirm={() => revoke.mutate(one.invitation_id)}
+                        />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
       </Loaded>
     </section>
   );

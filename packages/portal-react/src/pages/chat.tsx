@@ -5,10 +5,10 @@ import { ConfirmButton, Failure, Loaded, messageOf, onSubmit, Title, useAction }
 import { usePortal } from '../provider.tsx';
 import { type Approval, approvalsKey, conversationsKey, type Turn, turnsKey } from '../queries.ts';
 
-const refreshMs = 5_000; // an approval may be decided elsewhere, and a host may say something
+const refreshMs = 5_000; // approvals may be decided elsewhere, and the host may write too
 const turnsShown = 50;
 
-// What was said and is not part of the conversation yet, and its answer as far as it is there.
+// A message that is not part of the conversation yet, and as much of its answer as has arrived.
 type Talk = Reply & { content: string };
 
 function doing({ text, skills, isWaiting }: Reply): string {
@@ -118,7 +118,7 @@ function Conversation({ conversation_id }: { conversation_id: string }) {
         role="log"
         aria-label="Messages"
         aria-busy={talk !== undefined}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
         tabIndex={0}
       >
         <Loaded query={turns}>
@@ -197,7 +197,7 @@ const thumbs = [
   { rating: 'bad', label: 'Bad answer' },
 ] as const;
 
-// What the user thought of an answer. Pressing the same thumb again takes it back.
+// The user's feedback on an answer. Pressing the same thumb again removes it.
 function Feedback({ conversation_id, turn: { seq, feedback } }: TurnProps) {
   const { client, tenant_id } = usePortal();
   const [comment, setComment] = useState('');
@@ -208,7 +208,7 @@ function Feedback({ conversation_id, turn: { seq, feedback } }: TurnProps) {
   );
   const explain = () => rate.mutate({ rating: 'bad', comment: comment.trim() });
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would have to be stripped of its looks
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would need its styles reset
     <div className="stak-portal-feedback" role="group" aria-label="Feedback">
       {thumbs.map(({ rating, label }) => (
         <button
@@ -257,7 +257,7 @@ function Composer({ isBusy, onSay }: { isBusy: boolean; onSay: (content: string)
     onSay(content);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While letters are composed, Enter chooses one.
+    // During IME composition, Enter confirms the word.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -309,7 +309,7 @@ function WaitingApproval({ conversation_id, approval }: { conversation_id: strin
   return (
     <section className="stak-portal-card" aria-label={`Approval of ${name}`}>
       <strong>{`Approve ${name}?`}</strong>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
       {approval.approval === 'admin' && <p className="stak-portal-dim">An admin has to agree.</p>}
       <Failure error={decide.error} />

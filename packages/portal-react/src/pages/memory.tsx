@@ -95,7 +95,7 @@ function Remembered({ item }: { item: Item }) {
                 key_facts.map(one => (one.fact_id === fact.fact_id ? { ...one, fact: text } : one)),
               )
             }
-            // Without anything left, the whole entry goes.
+            // If nothing is left, the entry is deleted.
             onForget={() =>
               key_facts.length === 1 && summary === null
                 ? forget.mutate(undefined)

@@ -50,12 +50,12 @@ function Own({ user: { user, user_id, scope } }: { user: PortalUser }) {
             <dd>{user.email}</dd>
           </>
         )}
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>{user_id}</dd>
         {user && (
           <>
             <dt>Role</dt>
-            <dd>{user.role}</dd>
+            <dd>{user.role === 'admin' ? 'Admin' : 'Member'}</dd>
           </>
         )}
       </dl>
