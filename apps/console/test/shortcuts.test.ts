@@ -110,6 +110,22 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('row', { name: /created a key/ }).waitFor();
     await expectUsable(page, 'the audit trail');
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
-    await page.getByText('Nothing like this has happened').waitFor();
+    await page.getByText('No entries match these filters').waitFor();
+  });
+
+  it('names sources and connections in the audit trail, and keeps their ids at hand', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    const { sourceId } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+    const body = { name: 'Billing', destinationUrl: 'https://billing.example/hook' };
+    const { connectionId } = (await client.webhooks.createConnection({ sourceId, body })).data;
+    await client.webhooks.editConnection({ connectionId, body: { name: 'Invoices' } });
+    const gone = (await client.webhooks.createSource({ body: { name: 'Gone' } })).data;
+    await client.webhooks.deleteSource({ sourceId: gone.sourceId });
+    await page.goto(`${server.url}/console/account?tab=audit`);
+    await page.getByRole('row', { name: /created a source Source Shop/ }).waitFor();
+    const changed = page.getByRole('row', { name: /changed a connection Connection Invoices/ });
+    await changed.getByRole('button', { name: `Copy ${connectionId}` }).waitFor();
+    await page.getByRole('row', { name: new RegExp(`deleted a source Source ${gone.sourceId}`) }).waitFor();
+    await expectUsable(page, 'the audit trail of webhooks');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actionText, targetText } from './action-text.ts';
+import { actionText, targetText, viaText } from './action-text.ts';
 
 it.each([
   ['session.started', 'signed in'],
@@ -27,3 +27,15 @@ it.each([
   ['key_1', 'key_1'],
   ['', ''],
 ])('says what %s is', (target, words) => expect(targetText(target)).toBe(words));
+
+it.each([
+  ['session', 'Session'],
+  ['api_key', 'API key'],
+  ['github', 'GitHub'],
+])('says %s in words', (via, words) => expect(viaText(via)).toBe(words));
+
+it('names what has a name, and shows the id of what is deleted', () => {
+  const names = new Map([['src_1', 'Shop']]);
+  expect(targetText('/v1/sources/src_1', names)).toBe('source Shop');
+  expect(targetText('/v1/sources/src_1/connections/con_2', names)).toBe('source Shop, connection con_2');
+});

@@ -1,4 +1,6 @@
-// What an entry of the audit trail says, in words after a name: "created a connection".
+import { withCapital } from './capital.ts';
+
+// Puts an entry of the audit trail into words that follow a name: "created a connection".
 
 const texts: Readonly<Record<string, string>> = {
   'account.created': 'signed up',
@@ -84,17 +86,26 @@ export function actionText(action: string): string {
 const withArticle = (noun: string): string =>
   /[^s]s$/.test(noun) ? noun : `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
+/** How somebody signed in, or what they used: "Password", "API key". */
+export const viaText = (via: string): string =>
+  via === 'github' ? 'GitHub' : via === 'api_key' ? 'API key' : withCapital(via.replaceAll('_', ' '));
+
 const singular = (noun: string): string =>
   noun
     .replace(/ies$/, 'y')
     .replace(/(?<=x|ss)es$|(?<!s)s$/, '')
     .replaceAll('-', ' ');
 
-/** What it was done to: for the path of an operation, the things that it names ("tenant acme, user ann"). */
-export function targetText(target: string): string {
-  if (target.startsWith('ses_')) return '–'; // which one it was says nothing to a reader
+/**
+ * What it was done to: for the path of an operation, the things in it ("tenant acme, user ann"). `names` has the names
+ * of those whose ids say nothing to a reader.
+ */
+export function targetText(target: string, names: ReadonlyMap<string, string> = new Map()): string {
+  if (target.startsWith('ses_')) return '–'; // the id of a session tells a reader nothing
   if (!target.startsWith('/v1/')) return target;
   const steps = target.slice('/v1/'.length).split('/').map(decodeURIComponent);
-  const named = steps.flatMap((step, at) => (at % 2 === 1 ? [`${singular(steps[at - 1]!)} ${step}`] : []));
+  const named = steps.flatMap((step, at) =>
+    at % 2 === 1 ? [`${singular(steps[at - 1]!)} ${names.get(step) ?? step}`] : [],
+  );
   return named.length > 0 ? named.join(', ') : singular(steps[0]!);
 }

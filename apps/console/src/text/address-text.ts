@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
-// Text that is being typed, and goes into the address once the typing pauses. Going back changes what is typed.
+// Text that is written to the URL when typing pauses. Going back in the history changes the text.
 export function useAddressText(
   inAddress: string,
   onSettled: (text: string) => void,

@@ -5,7 +5,7 @@ export type CurlRequest = {
   body: Uint8Array;
 };
 
-// What curl writes itself, or what a proxy on the way has added.
+// Headers that curl adds itself, or that a proxy added on the way.
 const ownHeaders = new Set(['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding']);
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -13,7 +13,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined; // no shell passes it on
+  if (bytes.includes(0)) return undefined; // no shell can pass a NUL byte
   try {
     return decoder.decode(bytes);
   } catch {

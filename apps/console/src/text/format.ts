@@ -10,7 +10,7 @@ const steps = [
 
 export const formatClock = (time: string | number): string => clock.format(new Date(time));
 
-// How far something is behind: seconds matter, milliseconds do not.
+// How far something lags behind, in seconds or longer units.
 export function formatLag(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 1) return 'under 1 s';
@@ -20,7 +20,7 @@ export function formatLag(ms: number): string {
   return minutes < 2880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
 }
 
-// How long something took: milliseconds matter below a second.
+// How long something took, in milliseconds below a second.
 export const formatDuration = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : formatLag(ms);
 
@@ -41,7 +41,7 @@ export function formatAgo(time: string | number, nowMs = Date.now()): string {
   return distance.format(seconds, 'second');
 }
 
-// A name in the middle of a sentence, whichever way it is written: what stands around it stays where it is.
+// Isolates a name from the direction of the sentence around it, so that right-to-left names do not reorder it.
 export const isolate = (name: string): string => `\u2068${name}\u2069`;
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat().format(value);

@@ -5,6 +5,6 @@ const kinds = [
   ['task', /^tsk_[0-9a-z]+$/],
 ] as const;
 
-/** What an id is the id of, or undefined for any other text. */
+/** The kind of thing an id belongs to, or undefined for any other text. */
 export const kindOfId = (text: string): (typeof kinds)[number][0] | undefined =>
   kinds.find(([, shape]) => shape.test(text))?.[0];

@@ -1,6 +1,6 @@
 export type DiffLine = { kind: 'same' | 'removed' | 'added'; text: string };
 
-const cellsMost = 1_000_000; // compared pairs of lines: some 20 ms
+const cellsMost = 1_000_000; // compared pairs of lines, about 20 ms
 
 /** How one text becomes another, line by line. Texts too long to compare are shown one after the other. */
 export function diffLines(before: string, after: string): DiffLine[] {

@@ -1,4 +1,4 @@
-const hexBytesMost = 16_384; // a browser lays out a thousand lines at once, not more
+const hexBytesMost = 16_384; // about a thousand lines, which a browser still lays out quickly
 
 const depthMost = 100; // each level indents all lines inside it
 
@@ -17,7 +17,7 @@ const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const opens = new Set(['{', '[']);
 const closes = new Set(['}', ']']);
 
-// Moves nothing but the spaces between: a number that is longer than those of JavaScript stays what it is.
+// Changes only the whitespace, so numbers that JavaScript cannot represent stay as they are.
 function layOut(json: string): string | undefined {
   const tokens = json.match(token) ?? [];
   let depth = 0;
@@ -35,7 +35,7 @@ function layOut(json: string): string | undefined {
   return laid.join('');
 }
 
-// Sixteen bytes a line, as every other tool shows them.
+// Sixteen bytes per line, as in other hex viewers.
 export function hexOf(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < Math.min(bytes.length, hexBytesMost); at += 16) {

@@ -1,4 +1,4 @@
-// Letters that have no accent to take off.
+// Letters that normalisation does not split into a base letter and an accent.
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -12,7 +12,7 @@ const plainLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-// A name as part of an address: "Große Straße" is grosse-strasse.
+// A name as part of a URL: "Große Straße" becomes grosse-strasse.
 export const slugOf = (name: string): string =>
   name
     .toLowerCase()

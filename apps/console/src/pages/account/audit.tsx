@@ -1,8 +1,9 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Box, Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { complain } from '../../components/complaint.ts';
+import { CopyIcon } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
@@ -10,9 +11,12 @@ import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
-import { actionText, targetText } from '../../text/action-text.ts';
+import { useMay } from '../../queries/permissions.ts';
+import { actionText, targetText, viaText } from '../../text/action-text.ts';
+import { withCapital } from '../../text/capital.ts';
 import { addDays } from '../../text/days.ts';
 import { formatTime } from '../../text/format.ts';
+import { sourcesQuery, useConnectionsOf } from '../webhooks/queries.ts';
 import type { AccountSearch } from './address.ts';
 
 export const useAuditDownload = () =>
@@ -26,7 +30,7 @@ export const useAuditDownload = () =>
 
 const route = getRouteApi('/inside/account');
 
-// What actions begin with, in the order in which people look for them.
+// Prefixes of actions, the most searched ones first.
 const areas = [
   { value: 'session', label: 'Signing in and out' },
   { value: 'member', label: 'Members' },
@@ -42,7 +46,7 @@ const areas = [
   { value: 'agents', label: 'Agents' },
 ];
 
-// A day begins where the reader is.
+// The start of the day in the reader's time zone.
 const startOf = (day: string): string => new Date(`${day}T00:00`).toISOString();
 
 export function AuditTrail() {
@@ -63,13 +67,14 @@ export function AuditTrail() {
   const download = useAuditDownload();
   const personOf = (userId: string | undefined): string | undefined =>
     members.find(one => one.userId === userId)?.email ?? userId;
-  const words = (row: Entry): string => `${personOf(row.by) ?? viaOf(row.via)} ${actionText(row.action)}`;
+  const names = useWebhookNames(trail.data ?? []);
+  const words = (row: Entry): string => `${personOf(row.by) ?? viaText(row.via)} ${actionText(row.action)}`;
   const isShown = (row: Entry): boolean =>
-    [words(row), row.action, row.detail, row.target, targetText(row.target ?? ''), row.address]
+    [words(row), row.action, row.detail, row.target, targetText(row.target ?? '', names), row.address]
       .join(' ')
       .toLowerCase()
       .includes(what.toLowerCase());
-  // Also those who have left, as far as the trail names them.
+  // Includes people who have left, if the loaded entries name them.
   const people = [
     ...new Set([
       ...members.map(one => one.userId),
@@ -82,11 +87,11 @@ export function AuditTrail() {
       <Group align="end" className="stak-filters">
         <Select
           label="Person"
-          placeholder="Everybody"
+          placeholder="Everyone"
           data={people.map(userId => ({ value: userId, label: personOf(userId)! }))}
           value={by ?? null}
           clearable
-          clearButtonProps={{ 'aria-label': 'Everybody' }}
+          clearButtonProps={{ 'aria-label': 'Everyone' }}
           searchable
           onChange={value => change({ by: value ?? undefined })}
         />
@@ -113,7 +118,7 @@ export function AuditTrail() {
         />
         <TextInput
           label="Search"
-          placeholder="In what is loaded"
+          placeholder="In loaded entries"
           data-search
           flex="1 1 14rem"
           value={what}
@@ -127,41 +132,65 @@ export function AuditTrail() {
       </Group>
       <Loaded query={trail}>
         {rows => (
-          <>
+          <Card withBorder>
             <DataTable
               label="Audit trail"
               rows={rows.filter(isShown)}
               keyOf={row => row.auditId}
               empty={
                 rows.length > 0 || trail.hasNextPage
-                  ? 'Nothing of what is loaded is like this. Show older entries, or clear the filters.'
+                  ? 'No loaded entry matches. Show older entries or clear the filters.'
                   : Object.keys(filter).length > 0
-                    ? 'Nothing like this has happened. Clear the filters.'
+                    ? 'No entries match these filters. Clear them to see everything.'
                     : 'Nothing has happened yet.'
               }
               columns={[
                 { label: 'When', show: row => <span className="stak-nowrap">{formatTime(row.at)}</span> },
                 { label: 'What', show: row => <span title={row.action}>{words(row)}</span> },
-                {
-                  label: 'To',
-                  show: row => (
-                    <span className="stak-break" title={row.target}>
-                      {row.detail ?? (row.target ? targetText(row.target) : '–')}
-                    </span>
-                  ),
-                },
-                { label: 'With', show: row => viaOf(row.via) },
+                { label: 'To', show: row => <Target row={row} names={names} /> },
+                { label: 'With', show: row => viaText(row.via) },
                 { label: 'From', show: row => row.address ?? '–' },
               ]}
             />
             <More of={trail} label="Show older entries" />
-          </>
+          </Card>
         )}
       </Loaded>
     </Stack>
   );
 }
 
-type Entry = ApiTypes['accounts.listAudit']['data']['data'][number];
+// The names of sources and connections, asked for only where an entry is about one. Deleted ones have none.
+function useWebhookNames(rows: readonly Entry[]): ReadonlyMap<string, string> {
+  const may = useMay();
+  const concerns = (path: RegExp) => rows.some(({ target }) => target !== undefined && path.test(target));
+  const hasConnections = concerns(/^\/v1\/connections\//);
+  const { data: sources = [] } = useQuery({
+    ...sourcesQuery,
+    enabled: may('webhooks.listSources') && (hasConnections || concerns(/^\/v1\/sources\//)),
+  });
+  const { data: connections } = useConnectionsOf(hasConnections ? sources.map(one => one.sourceId) : []);
+  return new Map([
+    ...sources.map(one => [one.sourceId, one.name] as const),
+    ...connections.map(one => [one.connectionId, one.name] as const),
+  ]);
+}
 
-const viaOf = (via: string): string => via.replaceAll('_', ' ').replace('api key', 'API key');
+function Target({ row, names }: { row: Entry; names: ReadonlyMap<string, string> }) {
+  const { target = '', detail } = row;
+  const id = target.split('/').findLast(step => names.has(step));
+  return (
+    <Group gap={4} wrap="nowrap">
+      <span className="stak-break" title={target}>
+        {detail ?? (withCapital(targetText(target, names)) || '–')}
+      </span>
+      {id !== undefined && (
+        <Box my={-4}>
+          <CopyIcon value={id} label={`Copy ${id}`} />
+        </Box>
+      )}
+    </Group>
+  );
+}
+
+type Entry = ApiTypes['accounts.listAudit']['data']['data'][number];

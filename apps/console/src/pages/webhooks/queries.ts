@@ -7,14 +7,14 @@ export type Source = ApiTypes['webhooks.readSource']['data'];
 export type Connection = ApiTypes['webhooks.readConnection']['data'];
 export type EventRow = ApiTypes['webhooks.listEvents']['data']['data'][number];
 
-export const useSources = () =>
-  useQuery({
-    queryKey: ['sources'],
-    queryFn: async () => (await client.webhooks.listSources()).data.data,
-    refetchInterval: 10_000, // events come all the time
-  });
+export const sourcesQuery = queryOptions({
+  queryKey: ['sources'],
+  queryFn: async () => (await client.webhooks.listSources()).data.data,
+});
 
-// With its version, for those who change it.
+export const useSources = () => useQuery({ ...sourcesQuery, refetchInterval: 10_000 }); // events arrive all the time
+
+// With its version, for changes.
 export const sourceQuery = (sourceId: string) =>
   queryOptions({
     queryKey: ['source', sourceId],
@@ -35,7 +35,7 @@ const connectionsQuery = (sourceId: string) => ({
 export const useConnections = (sourceId: string) =>
   useQuery({ ...connectionsQuery(sourceId), refetchInterval: 5_000 });
 
-/** The connections of several sources; those that are known so far. */
+/** The connections of several sources that are loaded so far. */
 export const useConnectionsOf = (sourceIds: readonly string[]) =>
   useQueries({
     queries: sourceIds.map(connectionsQuery),
