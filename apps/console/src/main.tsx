@@ -18,19 +18,20 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Words as they are written: capitals are harder to read.
+    // No upper case, which is harder to read.
     Badge: { defaultProps: { tt: 'none' } },
-    // A cross says nothing to a screen reader.
+    Modal: { styles: { title: { fontWeight: 600 } } },
+    // Screen readers need a name for the cross.
     CloseButton: { defaultProps: { 'aria-label': 'Close' } },
-    // The first item gets the focus: an element for it alone has no role that a menu may contain.
+    // The first item gets the focus. A separate focus target would have a role that a menu may not contain.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    // The page has one banner, and it is not the title of a dialog.
+    // A page may have one banner only, and the title of a dialog is not it.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
   },
 });
 
-// Back from a provider, which was not given what stands behind the `#`.
+// Restores the `#` fragment after a sign-in at a provider, which never receives it.
 const { pathname, search, hash } = router.history.location;
 const destination = hash === '' ? takeDestination(pathname.slice('/console'.length) + search) : undefined;
 if (destination !== undefined) router.history.replace(`/console${destination}`);

@@ -78,10 +78,10 @@ const finishSignUp = createRoute({
   component: latePage(() => import('./pages/account/recovery.tsx'), 'FinishSignUpPage'),
 });
 
-// Links in mails and of apps that need a signed-in user and are not pages of the console to stay on.
+// Links from e-mails and apps that need a signed-in user but are not part of the navigation.
 const links = createRoute({
   getParentRoute: () => root,
-  id: 'links', // not the path of another page: that would be the same route
+  id: 'links', // an id, because the path of another page would be the same route
   beforeLoad: ({ location }) => {
     if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
@@ -162,7 +162,7 @@ const tasks = createRoute({
   getParentRoute: () => inside,
   path: '/tasks',
   validateSearch: readTasksSearch,
-  // Where these pages were before.
+  // Redirects from the former addresses of these pages.
   beforeLoad: ({ location }) => {
     const { view } = location.search as { view?: unknown };
     if (view === 'insights') throw redirect({ to: '/data/insights', search: { service: 'tasks' } });
@@ -230,7 +230,7 @@ const account = createRoute({
   validateSearch: readAccountSearch,
   component: latePage(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
 });
-// What no page is at, with the navigation beside it.
+// Any other address, shown with the navigation.
 const nothing = createRoute({ getParentRoute: () => inside, path: '/$', component: NothingHere });
 
 export const router = createRouter({

@@ -86,10 +86,10 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
       await page.getByRole('heading', { name: 'Finish your sign-up' }).waitFor();
       await expectUsable(page, 'finishing a sign-up');
       await page.getByLabel('Password').first().fill('the one of somebody else');
-      await page.getByRole('button', { name: 'Make the account' }).click();
+      await page.getByRole('button', { name: 'Create the account' }).click();
       await page.getByText('This is not the password that you signed up with').waitFor();
       await page.getByLabel('Password').first().fill('eleven blue lampposts');
-      await page.getByRole('button', { name: 'Make the account' }).click();
+      await page.getByRole('button', { name: 'Create the account' }).click();
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       expect(failures).toEqual([]);
     } finally {
@@ -177,7 +177,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByLabel('Name of the organisation').fill('Harbour');
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('heading', { name: 'Harbour' }).waitFor();
-    const invite = page.getByRole('form', { name: 'Invite somebody' });
+    const invite = page.getByRole('form', { name: 'Invite a member' });
     const send = async (address: string) => {
       await invite.getByLabel('Invite by e-mail').fill(address);
       await invite.getByRole('button', { name: 'Send the invitation' }).click();
@@ -208,7 +208,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await switcher.click();
     await theirs.getByRole('menuitem', { name: 'Members' }).click();
     await theirs.getByRole('table', { name: 'Members' }).getByText(email).waitFor();
-    expect(await theirs.getByRole('form', { name: 'Invite somebody' }).count()).toBe(0);
+    expect(await theirs.getByRole('form', { name: 'Invite a member' }).count()).toBe(0);
     await theirs.getByRole('button', { name: 'Organisation Harbour' }).click();
     await theirs.getByRole('menuitem', { name: /^Gus/ }).click();
     await theirs.getByRole('button', { name: 'Organisation Gus' }).waitFor();
@@ -279,7 +279,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.goto(`${server.url}/console/account?tab=security`);
     await page.getByRole('button', { name: 'Unlink Harbour' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
-    await page.getByText('Your account is not linked to Harbour any more.').waitFor();
+    await page.getByText('Your account is no longer linked to Harbour.').waitFor();
     expect([unlinked, failures]).toEqual([1, []]);
   });
 
@@ -327,11 +327,11 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await page.getByLabel('New key').fill('Backend');
     await page.getByRole('combobox', { name: 'Expires' }).click();
     await page.getByRole('option', { name: 'in 30 days' }).click();
-    await page.getByLabel('Only from').fill('everywhere');
+    await page.getByLabel('IP addresses').fill('everywhere');
     await page.getByRole('button', { name: 'Create' }).click();
-    await expect.poll(() => page.getByLabel('Only from').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('IP addresses').getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByText('This did not work').count()).toBe(0);
-    await page.getByLabel('Only from').fill('127.0.0.0/8, ::1');
+    await page.getByLabel('IP addresses').fill('127.0.0.0/8, ::1');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('it is not shown again').waitFor();
     const key = await page.getByRole('alert').locator('code').innerText();

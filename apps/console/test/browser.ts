@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as driver } from 'playwright-core';
 
-// In a single process the browser ends with its first window; and pages shall be held back as they are elsewhere.
+// A single-process browser exits with its first window, and pages have to be isolated as in real browsers.
 const unwanted = ['--single-process', '--disable-web-security', '--allow-running-insecure-content'];
-chromium.setGraphicsMode = false; // nothing here draws in three dimensions, which the processor would have to do
+chromium.setGraphicsMode = false; // no page needs WebGL, which would run on the CPU
 const args = chromium.args.filter(arg => !unwanted.includes(arg));
 
-// A browser that hangs is none: nothing else ends a file that does not finish loading.
+// A browser that hangs counts as missing, because nothing else would end a test file that never finishes loading.
 const timeout = 90_000;
 
-// The one of this machine, else the one from npm where it runs, else none.
+// The installed browser, or the one from npm if it runs here, or none.
 export async function openBrowser(): Promise<Browser | undefined> {
   const installed = await driver.launch({ channel: 'chrome', timeout }).catch(() => undefined);
   if (installed || process.platform !== 'linux') return installed;
@@ -26,8 +26,8 @@ export async function openBrowser(): Promise<Browser | undefined> {
   }
 }
 
-// It unpacks itself into the folder for temporary files, where another process would find it half written. So it gets
-// a folder of its own, which takes its place when it is whole.
+// It unpacks itself into the temporary folder, where another process could find it half written. So it unpacks into a
+// separate folder, which is renamed when it is complete.
 async function unpack(): Promise<string> {
   const folder = join(tmpdir(), 'stak-chromium');
   if (!existsSync(folder)) {
@@ -37,7 +37,7 @@ async function unpack(): Promise<string> {
       env: { ...process.env, TMPDIR: draft },
       timeout,
     });
-    await rename(draft, folder).catch(() => rm(draft, { recursive: true })); // somebody else was first
+    await rename(draft, folder).catch(() => rm(draft, { recursive: true })); // another process was first
   }
   return join(folder, 'chromium');
 }

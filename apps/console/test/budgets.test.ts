@@ -8,12 +8,12 @@ import { sampleWorkspace } from './sample-workspace.ts';
 import { openSignedInPage } from './signed-in-page.ts';
 import { openTestServer } from './test-server.ts';
 
-// What the console may cost those who use it.
+// Limits on what the console costs its users.
 
-const firstLoadBytes = 250_000; // of script for the start page, gzipped as it comes over the wire
-const anyPageBytes = 300_000; // for a page with more in it, if it is the first that is opened
-const waitMs = 100; // until the next frame shows what somebody did
-const movedMost = 0.05; // of what is seen, for all the time that a page loads: half of what people notice
+const firstLoadBytes = 250_000; // gzipped script of the start page
+const anyPageBytes = 300_000; // for a larger page, if it is opened first
+const waitMs = 100; // from an action to the next frame
+const movedMost = 0.05; // cumulative layout shift while a page loads, half of what is considered good
 
 const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 240_000 }; // a browser beside everything else that is tested takes its time
@@ -43,7 +43,7 @@ async function loadColumn(page: Page, count: number): Promise<void> {
   await page.locator('.stak-column-card[data-index="0"]').waitFor();
 }
 
-// What people do most on a board: move a card with keys, open one, filter.
+// The most frequent actions on a board: move a card with the keyboard, open one, filter.
 const actions: Readonly<Record<string, (page: Page, count: number) => Promise<void>>> = {
   async 'move a card'(page, count) {
     const handle = page.getByRole('button', { name: /^Move Task/ }).first();
@@ -86,7 +86,7 @@ async function openBoard(count: number, url = server.url) {
 
 describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)', slowly, () => {
   it('of the first load is kept, signed out and signed in', async () => {
-    // Somebody who saves data gets no page ahead of time.
+    // With data saving on, no page is preloaded.
     const saveData = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })";
     const { page } = await openSignedInPage(browser!, server.url);
     await page.addInitScript(saveData);
@@ -131,7 +131,7 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
       for (const [path, text] of Object.entries(pages)) {
         await page.goto(server.url + path);
         await page.getByText(text).filter({ visible: true }).first().waitFor();
-        // What is still loading would move what is there already.
+        // Parts that are still loading could move the others.
         await loaded(page);
         const moves = (await page.evaluate('window.layoutShifts')) as { value: number; what: string[] }[];
         const sum = moves.reduce((total, one) => total + one.value, 0);
@@ -144,14 +144,14 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
   });
 });
 
-// Until nothing stands in for what is still to come.
+// Waits until no placeholder is left.
 async function loaded(page: Page): Promise<void> {
   const skeletons = () => page.evaluate("document.querySelectorAll('.mantine-Skeleton-root').length");
   await expect.poll(skeletons).toBe(0);
   await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }
 
-// The names of chosen tabs that lie beyond an edge.
+// The names of selected tabs that are off screen.
 const hiddenTabs = (page: Page) =>
   page.evaluate(
     `[...document.querySelectorAll('[role=tab][aria-selected=true]')].filter(tab => {
@@ -172,7 +172,7 @@ describe.skipIf(!browser)(
   () => {
     it('stay smooth: few cards in the page, few requests for a move, quick answers', async () => {
       const count = 10_000;
-      // So many tasks are made sooner if nobody copies them.
+      // Creating so many tasks is faster without the lake.
       const bare = await openTestServer({ STAK_LAKE: 'off' });
       onTestFinished(bare.close);
       const { page, failures } = await openBoard(count, bare.url);

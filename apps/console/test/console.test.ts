@@ -81,9 +81,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await expect.poll(() => steps.getByRole('img', { name: 'Done' }).count()).toBe(2);
 
     const tables = page.getByRole('table', { name: 'Lag of each table' });
-    await tables.getByRole('row', { name: /^todo-app-data up to date up to date/ }).waitFor();
-    await page.getByText('workers run').waitFor();
-    // What everybody together uses is not for every customer.
+    await tables.getByRole('row', { name: /^todo-app-data Up to date Up to date/ }).waitFor();
+    await page.getByText('workers running').waitFor();
+    // Customers do not see the capacity of the whole server.
     expect(await page.getByText('Capacity units').count()).toBe(0);
     expect(failures).toEqual([]);
   });
@@ -144,15 +144,15 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const { page } = await enter({ path: '/console/tasks' });
     await page.getByText('There is no task yet').waitFor();
     await page.context().setOffline(true);
-    await page.evaluate("dispatchEvent(new Event('offline'))"); // a machine without a network says nothing new
+    await page.evaluate("dispatchEvent(new Event('offline'))"); // being offline alone changes nothing
     await page.getByText('The server cannot be reached').waitFor();
     await page.getByRole('textbox', { name: 'New task' }).fill('Call Ann');
     await page.keyboard.press('Enter');
-    // A page that was never opened waits for the server and then goes on, instead of the browser's own error page.
+    // A page that was never opened waits for the server, instead of showing the browser's error page.
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('status', { name: 'Loading' }).waitFor();
     await page.context().setOffline(false);
-    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
     await page.getByRole('link', { name: 'Tasks' }).click();
     await page.getByRole('button', { name: 'Move Call Ann' }).waitFor();
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { curlOf } from '../src/text/curl.ts';
 
-// What a shell makes of the command, with a curl that prints its arguments and what it is piped.
+// Runs the command in a shell, with a fake curl that prints its arguments and input.
 const run = (command: string): string[] =>
   execFileSync('sh', [
     '-c',

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** Waits until the page has said it to those who hear it. */
+/** Waits until the page has announced it to screen readers. */
 export async function hear(page: Page, text: string | RegExp): Promise<void> {
   try {
     await page.getByText(text).first().waitFor({ state: 'attached' });
@@ -10,7 +10,7 @@ export async function hear(page: Page, text: string | RegExp): Promise<void> {
   }
 }
 
-/** Picks it up with a key. The page listens to the next key only after a timer, which a busy machine delays. */
+/** Picks it up with a key. The page accepts the next key only after a timer, which a busy machine delays. */
 export async function pickUp(page: Page, handle: Locator, text: string | RegExp): Promise<void> {
   await handle.focus();
   await page.keyboard.press('Space');
@@ -18,7 +18,7 @@ export async function pickUp(page: Page, handle: Locator, text: string | RegExp)
   await page.evaluate('new Promise(done => setTimeout(done))');
 }
 
-/** Drags it with the mouse, and lets go only when the page has said where that would be. */
+/** Drags it with the mouse, and drops it only when the page has announced where. */
 export async function drag(
   page: Page,
   from: Locator,

@@ -95,7 +95,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await page.goto(`${server.url}/console/webhooks/analytics`);
     await page.getByText('Successful deliveries').waitFor();
     const headings = page.getByRole('main').getByRole('heading');
-    expect(await headings.allInnerTexts()).toEqual(['Analytics']);
+    expect(await headings.allInnerTexts()).toEqual(['Analytics', 'Events by day']);
     await page.goto(`${server.url}/console/data/insights?service=inbox`);
     await page.getByText('Read rate').waitFor();
     expect(await headings.allInnerTexts()).toEqual(['Insights']);

@@ -136,9 +136,9 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('textbox', { name: 'Search everything' }).fill('summer');
     await page.getByRole('button', { name: /^Summer sale/ }).click();
     const receipts = page.getByRole('dialog', { name: 'Receipts of Summer sale' });
-    await receipts.getByRole('row', { name: /ann.*unread/ }).waitFor();
+    await receipts.getByRole('row', { name: /ann.*Unread/ }).waitFor();
     await page.reload(); // it is in the address
-    await receipts.getByRole('row', { name: /ann.*unread/ }).waitFor();
+    await receipts.getByRole('row', { name: /ann.*Unread/ }).waitFor();
     expect(failures).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('region', { name: 'To everyone' }).getByText('offer 1').waitFor();
     await page.getByRole('button', { name: 'Receipts of Sale' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Receipts of Sale' });
-    await dialog.getByRole('row', { name: /ann.*read/ }).waitFor();
+    await dialog.getByRole('row', { name: /ann.*Read/ }).waitFor();
     await expectUsable(page, 'receipts');
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-// How long people wait for what they do, as the browser itself reports it: from the key or the click to the next frame.
+// Interaction latency as the browser reports it: from the key press or click to the next frame.
 
 const sentinelKey = 'F8'; // no page listens to it
 const watch = `(() => {
@@ -22,15 +22,15 @@ type Measured = { startTime: number; duration: number; name: string; isInteracti
 export const watchInteractions = (page: Page) => page.evaluate(watch);
 
 /**
- * The longest wait of what is done, in milliseconds: of an event until the next frame, or of a task that would have
- * held up the next event. Events that took less than 16 ms are not reported, so a slow one of our own comes last:
- * when it is here, so are all before it, and the browser is known to report.
+ * The longest delay of the given actions in milliseconds: from an event to the next frame, or of a task that would
+ * have blocked the next event. Browsers do not report events under 16 ms, so a slow event of our own comes last: when
+ * it is reported, so are all before it.
  */
 async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<number> {
   const from = (await page.evaluate('performance.now()')) as number;
   await act();
   await page.keyboard.press(sentinelKey);
-  // Not `waitForFunction`, which the pages' own policy may refuse.
+  // Not `waitForFunction`, which the page's CSP may block.
   const isOver = 'window.measured.some(one => one.isInteraction && one.startTime >= window.sentinelAt)';
   await expect.poll(() => page.evaluate(isOver), { timeout: 20_000, interval: 20 }).toBe(true);
   const measured = (await page.evaluate(
@@ -39,7 +39,7 @@ async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<n
   return Math.max(0, ...measured.map(one => one.duration));
 }
 
-/** The best of several tries: a busy machine holds up some of them, slow code holds up each. */
+/** The best of several tries: a busy machine delays some of them, slow code delays all. */
 export async function bestWaitMs(page: Page, act: () => Promise<unknown>, enoughMs: number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 10 && best >= enoughMs; tries++)

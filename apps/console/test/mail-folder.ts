@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest';
 
 export type MailFolder = Awaited<ReturnType<typeof openMailFolder>>;
 
-/** Where a server puts the mails that it would send. */
+/** The folder to which a server writes its e-mails instead of sending them. */
 export async function openMailFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-console-mail-'));
   const find = async (email: string, subject: string): Promise<string | undefined> => {
@@ -18,7 +18,7 @@ export async function openMailFolder() {
       .replaceAll('=3D', '=')
       .replaceAll('\r\n', '\n');
   };
-  /** The newest mail with this subject to somebody, when it has come. */
+  /** Waits for the newest e-mail with this subject to somebody. */
   const textTo = (email: string, subject: string): Promise<string> =>
     vi.waitFor(async () => {
       const found = await find(email, subject);
@@ -29,7 +29,7 @@ export async function openMailFolder() {
     url: pathToFileURL(folder).href, // for STAK_SMTP_URL
     find,
     textTo,
-    /** The link of that mail: with a token, unless another one is described. */
+    /** The link in that e-mail: the one with a token, unless another pattern is given. */
     async linkTo(email: string, subject: string, link = /^http\S+#token=\S+$/m): Promise<string> {
       const [found] = link.exec(await textTo(email, subject)) ?? [];
       expect(found, `link of ${subject} to ${email}`).toBeDefined();

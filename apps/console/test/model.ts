@@ -8,10 +8,10 @@ export type Model = { url: string; isAsked(): Promise<Answer>; close(): void };
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 const about = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'parrot' };
 
-// Speaks OpenAI's protocol, and says what it is told, when it is told.
+// Speaks OpenAI's protocol; the test controls what it answers, and when.
 export async function openModel(): Promise<Model> {
   const requests = new EventEmitter();
-  const asked = on(requests, 'asked'); // from the beginning, so that nothing is asked in vain
+  const asked = on(requests, 'asked'); // listens from the start, so that no request is missed
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === 'GET') return void response.writeHead(404).end(); // no list of models

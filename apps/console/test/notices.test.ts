@@ -5,7 +5,7 @@ import { type MailFolder, openMailFolder } from './mail-folder.ts';
 import { openSignedInPage } from './signed-in-page.ts';
 import { openDestination, openTestServer, post, sampleSource, type TestServer } from './test-server.ts';
 
-// From what happens to the mail about it, from the mail to the console, and how the mails are stopped.
+// From an event to its e-mail, from the e-mail to the console, and unsubscribing.
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -69,7 +69,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     const usage = page.getByRole('region', { name: 'Usage' });
     await usage.getByText('requests that would store more answer 402').waitFor();
 
-    // Opening the link only asks: a program that scans mails must not stop them.
+    // Opening the link only asks: a program that scans e-mails must not unsubscribe.
     await page.goto(unsubscribeUrl(mail));
     expect((await client.accounts.getMe()).data.mails.limits).toBe(true);
     await page.getByRole('button', { name: 'Stop mails about the limits of your plan' }).click();
@@ -80,7 +80,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
 
     await limits.click();
     await expect.poll(async () => (await client.accounts.getMe()).data.mails.limits).toBe(true);
-    // The button of a mail program, which has no session (RFC 8058).
+    // One-click unsubscribe of a mail client, which has no session (RFC 8058).
     expect(mail).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
     const oneClick = await fetch(unsubscribeUrl(mail), {
       method: 'POST',
@@ -120,7 +120,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     expect(await (await mailSwitch('Failing deliveries')).isChecked()).toBe(false);
     expect(await page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
 
-    // A link that somebody has made up stops nothing, and says where the switches are.
+    // A forged link changes nothing and says where the settings are.
     await page.goto(`${server.url}/v1/mail/unsubscribe?token=made-up`);
     await page.getByText('This link does not work any more.').waitFor();
     expect(failures).toEqual([]);

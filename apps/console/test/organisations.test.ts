@@ -105,7 +105,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     await form.waitFor({ state: 'detached' });
     const roles = (await client.accounts.listMembers()).data.data.map(one => [one.name, one.role]);
     expect(Object.fromEntries(roles)).toEqual({ Gus: 'owner', Sample: 'admin' });
-    await page.getByRole('row', { name: /Sample.*admin/ }).waitFor();
+    await page.getByRole('row', { name: /Sample.*Admin/ }).waitFor();
 
     // With nowhere else to go, who leaves is signed out.
     await choose(page, 'Sample', 'Leave');
@@ -135,7 +135,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
       await choose(page, 'Sample', 'Leave');
       await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
     };
-    await page.getByRole('row', { name: /Gus.*owner/ }).waitFor();
+    await page.getByRole('row', { name: /Gus.*Owner/ }).waitFor();
     await client.accounts.changeMemberRole({ userId, body: { role: 'member' } }); // the page does not know yet
     await leave();
     await page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
@@ -252,7 +252,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
       const opened = await page.context().newPage(); // as mail programs do
       await opened.goto(await mails.linkTo('joining@example.com', 'Finish'));
       await opened.getByLabel('Password').first().fill('eleven blue lampposts');
-      await opened.getByRole('button', { name: 'Make the account' }).click();
+      await opened.getByRole('button', { name: 'Create the account' }).click();
       await opened.getByRole('heading', { name: 'Join an organisation' }).waitFor();
       expect(new URL(opened.url()).hash).toBe('#token=a.token');
       expect(failures).toEqual([]);
@@ -269,7 +269,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     const first = await mails.linkTo(email, 'Join');
     await page.goto(`${server.url}/console/account?tab=members`);
     await choose(page, `the invitation of ${email}`, 'Send again');
-    await page.getByText('Another mail is on its way').waitFor();
+    await page.getByText('Another e-mail is on its way').waitFor();
     await expect.poll(() => mails.linkTo(email, 'Join'), { timeout: 15_000 }).not.toBe(first);
     await choose(page, `the invitation of ${email}`, 'Withdraw');
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();

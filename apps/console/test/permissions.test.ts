@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 const source = new URL('../src/', import.meta.url);
 const rolesPage = new URL('../../../docs/reference/roles.md', import.meta.url); // generated from the routes
 
-// Asked for together with another operation, by one button.
+// Called together with another operation by one button.
 const askedWith: Readonly<Record<string, string>> = {
   'accounts.readOrganisationProvider': 'accounts.changeOrganisationProvider',
   'accounts.removeOrganisationProvider': 'accounts.changeOrganisationProvider',
@@ -38,7 +38,7 @@ test('whatever a viewer may not call is asked for by its name before it is offer
   const offered = [...called].filter(name => rankOf(name) >= 0);
   expect(offered.length).toBeGreaterThan(50);
   expect(offered.filter(name => !guarded.has(name) && !guarded.has(askedWith[name] ?? ''))).toEqual([]);
-  // Those who may call the other may call this one too.
+  // Whoever may call the other may call this one too.
   for (const [name, other] of Object.entries(askedWith))
     expect(rankOf(other)).toBeGreaterThanOrEqual(rankOf(name));
 });

@@ -2,7 +2,7 @@ import type { Client } from '@stak/client';
 import { expect } from 'vitest';
 import { openDestination, post } from './test-server.ts';
 
-/** An account with one of everything, and the console's pages that show it: the address, and a text of each. */
+/** An account with one of everything. Returns the pages that show it: the address of each, and a text on it. */
 export async function sampleWorkspace(client: Client): Promise<Readonly<Record<string, string | RegExp>>> {
   const { webhooks, tenants, inbox, agents, tasks, accounts } = client;
   const { sourceId, ingestUrl } = (await webhooks.createSource({ body: { name: 'Shop' } })).data;
@@ -66,7 +66,7 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
     [`${tenant}?tab=tokens`]: 'Tokens of users',
     [`${tenant}?tab=settings`]: 'Save settings',
     '/console/data/insights': 'Late now',
-    '/console/data/sql': 'They hold your rows',
+    '/console/data/sql': 'They hold only your own rows',
     '/console/account?tab=keys': 'Backend',
     '/console/account?tab=members': 'Invite by e-mail',
     '/console/account?tab=billing': 'This server sells no plans',

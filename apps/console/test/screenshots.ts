@@ -1,11 +1,12 @@
-// Pictures of every page of the console, the portal and the documentation, on a desk and on a phone, in light and in
-// dark, for somebody to look at. It needs a server with the demo workspace (`npm start`), and changes little in it.
+// Takes screenshots of every page of the console, the portal and the documentation, at desktop and phone width, in
+// light and dark. Needs a running server with the demo workspace (`npm start`) and changes little in it.
 //
 //   npm run screenshots -- --to ./screenshots [--url http://127.0.0.1:8787] [--data ./data] [--only events]
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Client, createClient } from '@stak/client';
 import { openBrowser } from './browser.ts';
@@ -99,7 +100,7 @@ async function insidePages({ webhooks, agents, tasks }: Client): Promise<Pages> 
   };
 }
 
-// Where an app sends somebody whose data it wants.
+// The address to which an app sends people to ask for access.
 async function appLink(): Promise<string> {
   const body = { client_name: 'Assistant', redirect_uris: ['http://127.0.0.1/callback'] };
   const answer = await fetch(`${url}/v1/oauth/register`, { method: 'POST', body: JSON.stringify(body) });
@@ -115,10 +116,14 @@ async function appLink(): Promise<string> {
   })}`;
 }
 
-// Of somebody who is not signed in.
+// The pages of visitors who are not signed in.
 async function outsidePages({ accounts, tenants }: Client): Promise<Pages> {
-  await accounts.invite({ body: { email: invited, role: 'member' } }).catch(() => {}); // on the second run it is there
-  const mailed = await linkOf(invited);
+  await accounts.invite({ body: { email: invited, role: 'member' } }).catch(() => {}); // it exists on the second run
+  let mailed = await linkOf(invited);
+  for (let tries = 0; mailed === undefined && tries < 50; tries++) {
+    await setTimeout(200); // until a worker has written the e-mail
+    mailed = await linkOf(invited);
+  }
   const { data } = await tenants.createInvitation({ tenant_id, body: { email: invited } });
   return {
     'sign-in': '/console/sign-in',
@@ -136,7 +141,7 @@ async function outsidePages({ accounts, tenants }: Client): Promise<Pages> {
   };
 }
 
-// The path of the newest link to this address, from the folder in which a server without SMTP puts its mails.
+// The newest link that was mailed to this address. A server without SMTP writes its e-mails to a folder.
 async function linkOf(email: string): Promise<string | undefined> {
   const folder = join(options.data, 'mail');
   const names = await readdir(folder).catch(() => []);
@@ -162,7 +167,7 @@ async function portalPages({ tenants }: Client): Promise<Pages> {
   );
 }
 
-// Until nothing loads any more, and what is drawn has its place.
+// Waits until nothing is loading and the layout is final.
 async function settle(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor({ timeout: 60_000 });
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {}); // streams stay open
@@ -185,7 +190,7 @@ async function takeOn(
   path: string,
   screen: (typeof screens)[number],
 ): Promise<void> {
-  const page = await context.newPage(); // another fragment alone would not load the page again
+  const page = await context.newPage(); // a new fragment alone would not reload the page
   try {
     page.on('pageerror', error => console.log(`${name}: ${error.message}`));
     await page.setViewportSize(screen);
@@ -213,12 +218,15 @@ const { email, password } = JSON.parse(await readFile(join(options.data, 'demo.j
   password: string;
 };
 const signedIn = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-const login = await signedIn.request.post(`${url}/v1/auth/login`, {
-  data: { email, password, cookie: true },
-});
-const { access_token } = (await login.json()) as { access_token: string };
-const client = createClient({ baseUrl: url, token: access_token });
-await take(signedIn, await insidePages(client));
-await take(await browser.newContext(), await portalPages(client));
-await take(await browser.newContext(), await outsidePages(client));
+// A new token for each group of pages: all of them take longer than one is valid.
+async function signIn(): Promise<Client> {
+  const login = await signedIn.request.post(`${url}/v1/auth/login`, {
+    data: { email, password, cookie: true },
+  });
+  const { access_token } = (await login.json()) as { access_token: string };
+  return createClient({ baseUrl: url, token: access_token });
+}
+await take(signedIn, await insidePages(await signIn()));
+await take(await browser.newContext(), await portalPages(await signIn()));
+await take(await browser.newContext(), await outsidePages(await signIn()));
 await browser.close();

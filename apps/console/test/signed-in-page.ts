@@ -16,7 +16,7 @@ export type PageOptions = BrowserContextOptions & { path?: string };
 
 export const newAccount = () => ({ email: `account-${++accounts}@example.com`, password, name: 'Sample' });
 
-// A browser of its own, which is closed after the test. Nothing slides or fades, which would have to be drawn.
+// A separate browser context, closed after the test. No animations, which would cost rendering time.
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -30,7 +30,7 @@ export async function openPage(
   return { page, failures };
 }
 
-/** Somebody looks at the page again after a while, at which it reads what the end of the address says once more. */
+/** Returns to the page after a minute, and waits until it has refetched the address that ends with `path`. */
 export async function returnLater(page: Page, path: string): Promise<void> {
   const read = page.waitForResponse(response => response.url().endsWith(path));
   await page.clock.setFixedTime(Date.now() + 60_000);
@@ -38,8 +38,8 @@ export async function returnLater(page: Page, path: string): Promise<void> {
   await (await read).finished();
 }
 
-// A page of an account that was made by the API, because the form to sign up has a test of its own. It is empty unless
-// there is a path.
+// A page with an account created through the API, because the sign-up form has its own test. It is blank without a
+// path.
 export async function openSignedInPage(
   browser: Browser,
   url: string,

@@ -102,7 +102,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
   });
 
   it('have a calendar in the user’s time zone, and move to other days by keys and by mouse', async () => {
-    // As far from UTC as there is: most of the time the day is another one.
+    // As far from UTC as possible, so that the day usually differs.
     const zone = 'Pacific/Kiritimati';
     const { page, failures } = await enter('calendar', { timezoneId: zone, locale: 'en-GB' });
     const today = new Intl.DateTimeFormat('en-GB', { timeZone: zone, day: 'numeric' }).format(new Date());
@@ -115,7 +115,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
         .getByRole('button')
         .first()
         .innerText();
-    await page.getByRole('button', { name: 'Month after' }).click();
+    await page.getByRole('button', { name: 'Next month' }).click();
     await page.getByRole('textbox', { name: 'New task on this day' }).fill('Pay the rent !high');
     await page.keyboard.press('Enter');
     const chip = page.getByRole('table').getByRole('button', { name: 'Pay the rent', exact: true });
@@ -139,7 +139,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await kept;
     await expect.poll(() => dayOf('Pay the rent')).toBe('12');
 
-    // From day to day with the arrow keys, and the day that is chosen has its own list.
+    // Arrow keys move from day to day, and the selected day has its own list.
     await page.getByRole('button', { name: /^\w+,? 5 / }).click();
     await page.keyboard.press('ArrowDown');
     await page.getByRole('checkbox', { name: 'Pay the rent is done' }).click();
@@ -197,7 +197,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await field('Labels').fill('home');
     await field('Repeats').fill('sometimes');
     await field('Description').click();
-    // However long the form is, what ends it is in sight.
+    // However long the form is, its buttons are visible.
     await expect
       .poll(() =>
         page.evaluate("document.querySelector('.stak-foot').getBoundingClientRect().bottom - innerHeight"),
@@ -213,7 +213,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await field('Reminder').click();
     await page.getByRole('option', { name: '1 day before' }).click();
     await dialog.getByLabel('At, in Asia/Tokyo').fill('18:30');
-    // A subtask is added at once, and does not keep the fields from being saved.
+    // A subtask is added at once and does not block saving the fields.
     await field('New subtask').fill('Fill the can');
     await page.keyboard.press('Enter');
     await dialog.getByRole('checkbox', { name: 'Fill the can is done' }).click();
@@ -301,7 +301,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await box.fill('drop table tasks');
     await box.press('Control+Enter');
     await page.getByRole('alert').getByText('Only reading is possible').waitFor();
-    await page.getByRole('button', { name: 'What is late' }).click();
+    await page.getByRole('button', { name: 'Overdue tasks' }).click();
     await page.getByText('No row is like this.').waitFor();
     await page.getByRole('button', { name: 'tenants', exact: true }).click();
     await page.getByRole('button', { name: 'Look at tenants' }).click();
@@ -316,7 +316,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await box.fill('');
     const asked = page.waitForRequest(one => one.url().endsWith('/v1/lake/query'));
     const word = 'abcdefghij'.repeat(20);
-    // A letter for each turn of the page's loop: more quickly than the page is drawn.
+    // One letter per iteration of the event loop, faster than the page renders.
     await page.evaluate(`(async () => {
       const field = document.querySelector('.cm-content');
       const { view } = field.cmTile;
@@ -363,7 +363,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
       list: 'late: ',
       calendar: 'Pay the rent',
       insights: 'By priority',
-      sql: 'They hold your rows',
+      sql: 'They hold only your own rows',
       trash: 'The trash is empty',
     };
     for (const [view, text] of Object.entries(positions)) {

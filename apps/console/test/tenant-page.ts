@@ -6,7 +6,7 @@ type Options = { user?: { user_id: string; display_name: string }; context?: Bro
 
 let tenants = 0;
 
-// The agents' page of a new tenant, which has a user and a model. It is empty until it is opened.
+// The agents page of a new tenant with a user and a model. It is blank until opened.
 export async function openTenantPage(
   browser: Browser,
   url: string,

@@ -18,16 +18,16 @@ export type TestServer = {
   close(): Promise<void>;
 };
 
-// The console as it is built for everybody, on a server that forgets.
+// The console as it is built for production, on a server in memory.
 export async function openTestServer(
   variables: Record<string, string> = {},
-  change: object = {}, // of the configuration, where no variable says it
+  change: object = {}, // of the configuration, where there is no variable for it
   clock: Clock = systemClock,
 ): Promise<TestServer> {
   built ??= build();
   const folder = await built;
   const dataFolder = await mkdtemp(join(tmpdir(), 'stak-test-server-'));
-  // Sources tell their address, so the port has to be known before anybody listens.
+  // Sources contain their address, so the port is chosen before the server starts.
   const port = await freePort();
   const config = readServerConfig(
     { port, memory: true, demo: false },
@@ -54,14 +54,14 @@ export async function openTestServer(
   };
 }
 
-// Once for all the files that this process tests, and for the next run if nothing has changed. Every worker has a
-// folder of its own: two at a time would delete each other's files.
+// Built once per process, and kept for the next run if nothing has changed. Every worker has its own folder, because
+// two workers would delete each other's files.
 let built: Promise<string> | undefined;
 
 async function build(): Promise<string> {
   const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const folder = here(`../../.test/console-${process.env.VITEST_POOL_ID}/dist`);
-  // As it is built for everybody: else React comes with everything it tells developers.
+  // A production build: otherwise React includes its development checks.
   const env = { ...process.env, NODE_ENV: 'production' };
   await promisify(execFile)(process.execPath, [here('../build.mjs'), folder], { env });
   const docs = [here('../../docs/src/build.ts'), join(folder, '../docs/dist')];
@@ -80,7 +80,7 @@ export async function freePort(): Promise<number> {
 
 export type Destination = { url: string; status: number; bodies: string[]; close(): void };
 
-// Where webhooks are delivered to. It answers as it is told.
+// A destination for webhooks that answers with the given status.
 export async function openDestination(status: number): Promise<Destination> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -106,7 +106,7 @@ export const post = (address: string, body: unknown) =>
     body: JSON.stringify(body),
   });
 
-// What the page makes by its form, made by the API.
+// Creates through the API what the page creates with its form.
 export async function sampleSource(client: Client): Promise<{ path: string; address: string }> {
   const { data } = await client.webhooks.createSource({ body: { name: 'Shop' } });
   return { path: `/console/webhooks/${data.sourceId}`, address: data.ingestUrl! };

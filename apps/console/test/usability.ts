@@ -7,10 +7,10 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const desktop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 800 };
 
-// No barriers in light and dark, and nothing beyond the edge of a phone.
+// No accessibility findings in light and dark, and nothing beyond the edge of a phone.
 export async function expectUsable(page: Page, name: string): Promise<void> {
   expect(await findBarriers(page), name).toEqual([]);
-  // In dark the colours are others, and nothing else.
+  // Dark differs in its colours only.
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
   expect(await findBarriers(page, ['color-contrast']), `${name} in dark`).toEqual([]);
@@ -20,14 +20,14 @@ export async function expectUsable(page: Page, name: string): Promise<void> {
   await page.setViewportSize(desktop);
 }
 
-// To another page without loading everything again.
+// Opens another page without a full load.
 export async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
 }
 
 type Finding = { id: string; impact: string | null; nodes: { html: string }[] };
 
-// What keeps somebody from using the page, in words; by all rules unless some are named.
+// The findings of axe in words, by all rules unless some are named.
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await readFile(axeFile, 'utf8'));
   await settle(page);
@@ -36,13 +36,13 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
   return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ html }) => `${id} (${impact}): ${html}`));
 }
 
-// By how many pixels the page has to be pushed sideways.
+// How many pixels the page overflows sideways.
 export async function overhang(page: Page): Promise<number> {
   await settle(page);
   return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
 }
 
-// Until everything has the colour and the place that it fades or slides to.
+// Waits until all transitions have finished.
 async function settle(page: Page): Promise<void> {
   await page.evaluate(`Promise.allSettled(
     document.getAnimations()

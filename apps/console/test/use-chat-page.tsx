@@ -2,7 +2,7 @@ import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import { createRoot } from 'react-dom/client';
 
-// A chat as an application has it: the hook as it comes, the address of a conversation, and a user's token.
+// A chat as an application would have it: the unmodified hook, the address of a conversation and a user's token.
 
 const { api, token } = (window as unknown as { chat: { api: string; token: string } }).chat;
 

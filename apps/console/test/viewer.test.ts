@@ -23,7 +23,7 @@ afterAll(async () => {
   await mails?.close();
 });
 
-// The pages of somebody who was invited to an organisation that has one of everything, and signed in to it.
+// The pages of a member of an organisation that has one of everything.
 async function openViewerPage() {
   const baseUrl = server.url;
   const signUp = async () => {
@@ -54,18 +54,18 @@ async function openViewerPage() {
   return { page, pages, failures };
 }
 
-// Everything that can be clicked and does more than to lead to another page; each tab is a page of its own.
+// Everything clickable that is not just a link to another page. Each tab counts as a page.
 const controls = 'button:not([role="tab"]), [role="menuitem"], [role="switch"], input[type="checkbox"]';
 const overlays = '[role="dialog"], [role="menu"]';
 
-// What ends the visit, and everybody may do to themselves.
+// Actions that end the session, which everybody may do for themselves.
 const farewells = /^(Leave|Sign out|Delete my account)/;
 
-// Several have the same name, such as one in each row.
+// Several may have the same name, such as one in each row.
 const numbered = (names: readonly string[], at: number): string =>
   `${names[at]} ${names.slice(0, at).filter(one => one === names[at]).length}`;
 
-// Waits until every request is answered. The head of an answer is enough: event streams go on forever.
+// Waits until every request has received its headers. Event streams never finish.
 function watchRequests(page: Page) {
   const waiting = new Set<Request>();
   page.on('request', request => waiting.add(request));
@@ -88,7 +88,7 @@ describe.skipIf(!browser)(browser ? 'a viewer' : 'a viewer (needs a browser)', s
       if (response.status() === 403) refused.push(`${clicked.at(-1)}: ${request.method()} ${request.url()}`);
     });
 
-    // Marks what can be clicked now. A mark stays with its element, whatever comes and goes around it.
+    // Marks what can be clicked now. A mark stays with its element, whatever changes around it.
     const mark = (within: string, name: string) =>
       page.evaluate(
         `[...document.querySelectorAll(${JSON.stringify(within)})]
@@ -100,8 +100,8 @@ describe.skipIf(!browser)(browser ? 'a viewer' : 'a viewer (needs a browser)', s
           })`,
       ) as Promise<string[]>;
 
-    // Clicks everything there is, and everything in what opens at that. What is clicked may lead elsewhere: then the
-    // page is opened again for the rest of it.
+    // Clicks everything, including what opens after a click. If a click leads elsewhere, the page is opened again for
+    // the rest.
     async function clickAll(within: string, where: string, depth: number): Promise<void> {
       let names = await mark(within, `try-${depth}`);
       const address = page.url();

@@ -160,7 +160,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     await page.setViewportSize({ width: 390, height: 800 });
     await expect.poll(() => widthOf()).toBeGreaterThan(250);
     const { x, width } = (await cell.getByText(user_id).boundingBox())!;
-    expect(x + width).toBeLessThan(390); // in sight, without pushing anything sideways
+    expect(x + width).toBeLessThan(390); // visible without scrolling sideways
     expect(await overhang(page)).toBe(0);
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });

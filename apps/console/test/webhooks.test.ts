@@ -64,7 +64,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByText('Body: sent as received').waitFor();
     await page.getByText('+ webhook-id').waitFor();
 
-    // Everything that narrows the list is in the address, also over all sources.
+    // All filters are in the address, also for all sources.
     const nextEvent = (await (await post(address, { type: 'order.sent', id: 7 })).json()) as {
       eventId: string;
     };
@@ -84,7 +84,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByRole('link', { name: nextEvent.eventId }).click();
     const pane = page.getByRole('complementary', { name: 'Event' });
     await pane.getByRole('heading', { name: 'order.sent' }).waitFor();
-    // As earlier consoles kept them.
+    // In the format of earlier consoles.
     const { accountId } = (await client.accounts.readOrganisation()).data;
     const kept = JSON.stringify([{ name: 'Paid', value: { type: 'order.paid' } }]);
     await page.evaluate(`localStorage.setItem('stak-event-views-${accountId}', '${kept}')`);
@@ -108,7 +108,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
       { name: 'Sevens', text: 'where=body.id+%3D+7' },
     ]);
     expect(await findBarriers(page)).toEqual([]);
-    // A view that is deleted can be had back.
+    // A deleted view can be restored.
     await page.getByRole('menuitem', { name: 'Delete the view Paid' }).click();
     await page.getByRole('menuitem', { name: 'Paid', exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -258,7 +258,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     const [made] = (await client.webhooks.listConnections({ sourceId })).data.data;
     expect(made).toMatchObject({ retryConfig: { delaysS: [10, 300] }, ratePerSecond: 5, ordered: false });
     expect(made!.transform).toMatchObject({ type: 'javascript' });
-    // Opened by its address, it shows what is saved: to save it again must not lose anything.
+    // Opened by its address, it shows the saved values, and saving it again loses nothing.
     await page.reload();
     const transform = page.getByRole('combobox', { name: 'Transform' });
     await expect.poll(() => transform.inputValue()).toBe('JavaScript');
@@ -286,7 +286,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await expect.poll(() => secret.getByText(/^whsec_/).innerText()).not.toBe(first);
     expect(await name.inputValue()).toBe('Shop at sea');
 
-    // Pauses and new secrets are no changes of what the form shows; another name is.
+    // Pauses and new secrets are no conflict with the form; another name is.
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Shop at sea' }).waitFor();
     await name.fill('Mine');
@@ -334,7 +334,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await name.fill('Invoices');
     await client.webhooks.editConnection({ connectionId: billing, body: { status: 'paused' } });
     await page.getByRole('button', { name: 'Retries, rate and order' }).click();
-    await page.getByRole('textbox', { name: 'Deliveries at once' }).fill('');
+    await page.getByRole('textbox', { name: 'Concurrent deliveries' }).fill('');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('The connection is saved.').waitFor();
     const saved = async () => (await client.webhooks.readConnection({ connectionId: billing })).data;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { makeSite } from './site.ts';
 
-// Makes the site unless the one that is there is younger than everything it is made from:
+// Builds the site unless it is newer than all of its sources:
 // node --import tsx apps/docs/src/build.ts [FOLDER]
 
 const here = import.meta.dirname;

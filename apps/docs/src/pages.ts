@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 export type Page = {
-  source: string; // below docs/: guides/webhooks.md
-  path: string; // of the page, below the site: guides/webhooks
+  source: string; // path below docs/, such as guides/webhooks.md
+  path: string; // path of the page on the site, such as guides/webhooks
   title: string;
   markdown: string;
 };
 export type Section = { title: string; pages: Page[] };
 
-// The order in which somebody would read them.
+// In reading order.
 const guides: readonly (readonly [section: string, names: readonly string[]])[] = [
   ['Start', ['quickstart']],
   ['Services', ['accounts', 'inbox', 'webhooks', 'tasks', 'agents', 'lake', 'lake-with-duckdb-spark-athena']],
@@ -22,7 +22,7 @@ const guides: readonly (readonly [section: string, names: readonly string[]])[] 
 const titleOf = (markdown: string, source: string): string =>
   /^# (.+)$/m.exec(markdown)?.[1]?.replace(/`/g, '') ?? basename(source, '.md');
 
-/** Every page of the folder, by section. What is in no list is in the last section of its kind. */
+/** Every page of the folder by section. Pages that no list names go to the last section of their kind. */
 export function readSections(docs: string): Section[] {
   const read = (source: string): Page => {
     const markdown = readFileSync(join(docs, source), 'utf8');

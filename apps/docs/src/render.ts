@@ -19,7 +19,7 @@ hljs.registerAliases(['sh', 'console'], { languageName: 'bash' });
 hljs.registerAliases(['ts', 'tsx'], { languageName: 'typescript' });
 
 type Heading = { id: string; text: string; depth: number };
-type Passage = { id: string; title: string; text: string }; // what one heading is followed by
+type Passage = { id: string; title: string; text: string }; // the text below one heading
 export type Rendered = { html: string; headings: Heading[]; passages: Passage[] };
 export type LinkTarget = (href: string) => string;
 
@@ -33,7 +33,7 @@ const slugOf = (text: string): string =>
     .trim()
     .replace(/\s+/g, '-');
 
-/** Where a link of a page leads on the site: to another page, or to the file in the repository. */
+/** The target of a link on the site: another page, or a file in the repository. */
 export const linksOf =
   (page: Page, pages: ReadonlyMap<string, Page>, repository: string): LinkTarget =>
   href => {
@@ -47,7 +47,7 @@ export const linksOf =
     return `${repository}/blob/main/${posix.normalize(posix.join('docs', target))}${tail}`;
   };
 
-/** A page as HTML, with its headings and what can be searched. Raw HTML in it is shown, not run. */
+/** Renders a page as HTML, with its headings and its text for the search index. Raw HTML is escaped. */
 export function renderPage({ markdown }: Page, linkTo: LinkTarget): Rendered {
   const headings: Heading[] = [];
   const passages: Passage[] = [];
@@ -80,7 +80,7 @@ export function renderPage({ markdown }: Page, linkTo: LinkTarget): Rendered {
       table(token) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map(cell => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
-        // A table whose first column has no heading names its rows there.
+        // If the first column has no heading, its cells are row headers.
         const head = token.header.map((cell, at) =>
           plain(cell.tokens) === '' ? '<td></td>' : cells([token.header[at]!], 'th'),
         );

@@ -8,7 +8,7 @@ import { escapeHtml, linksOf, type Rendered, renderPage } from './render.ts';
 
 export type SiteFile = string | Uint8Array;
 
-/** The whole site: the content of each file, by its path. */
+/** The whole site: the content of each file by its path. */
 export async function makeSite(docs: string, repository: string): Promise<Map<string, SiteFile>> {
   const sections = readSections(docs);
   const all = sections.flatMap(section => section.pages);
@@ -119,7 +119,7 @@ function pageHtml(
     one
       ? `<a href="/docs/${one.path}" rel="${rel}"><small>${label}</small>${escapeHtml(one.title)}</a>`
       : '<span></span>';
-  const steps = `<div class="steps">${link(before, 'Before', 'prev')}${link(after, 'Next', 'next')}</div>`;
+  const steps = `<div class="steps">${link(before, 'Previous', 'prev')}${link(after, 'Next', 'next')}</div>`;
   return layout(
     `${page.title} · Stak`,
     sections,

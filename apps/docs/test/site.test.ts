@@ -62,7 +62,7 @@ describe('the documentation', () => {
     const index = MiniSearch.loadJSON(String(files.get('search.json')), searchOptions);
     const [first] = index.search('retry delivery webhook');
     expect(first).toMatchObject({ page: 'Webhooks' });
-    expect(index.search('quikstart')[0]).toMatchObject({ url: '/docs/guides/quickstart' }); // with a slip
+    expect(index.search('quikstart')[0]).toMatchObject({ url: '/docs/guides/quickstart' }); // with a typo
     expect(index.search('qqqqqqqqq')).toEqual([]);
   });
 });

@@ -7,8 +7,8 @@ import { ConfirmDialog, type Question } from './confirm.tsx';
 type Action = {
   label: string;
   icon?: typeof IconPencil;
-  question?: Question; // asked before it is done
-  needs?: OperationId; // only those see it who may call this
+  question?: Question; // asked before the action runs
+  needs?: OperationId; // hidden from people who may not call this
   onClick: () => void;
 };
 
@@ -17,7 +17,7 @@ type Props = Pick<ActionIconProps, 'variant' | 'size'> & {
   actions: readonly Action[];
 };
 
-// What can be done with one thing, behind three dots. The dialogs stand outside of the menu, which closes at a click.
+// The actions of one item behind three dots. The dialogs are outside the menu, because a click closes it.
 export function ActionMenu({ label, actions: all, variant = 'subtle', size }: Props) {
   const [asked, setAsked] = useState<string>();
   const may = useMay();

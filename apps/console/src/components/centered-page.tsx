@@ -1,7 +1,7 @@
 import { Center, Group, Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A page without navigation, for those who are on their way in: signing in, and what the links of mails open. */
+/** A page without navigation: signing in, and the pages that links in e-mails open. */
 export function CenteredPage({ children }: { children: ReactNode }) {
   return (
     <Center mih="100vh" p="md" component="main">

@@ -35,7 +35,7 @@ export type EditorProps = {
   describedBy?: string | undefined;
 };
 
-// Colours are variables of the page, so that dark and light both hold.
+// Colours are CSS variables of the page, which has both a light and a dark set.
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--stak-code-keyword)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--stak-code-string)' },
@@ -89,19 +89,19 @@ const attributesOf = ({ label, isInvalid, describedBy }: EditorProps): Extension
     'aria-label': label,
     'aria-multiline': 'true',
     autocapitalize: 'off',
-    // Escape closes the suggestions, and not the dialog with everything that was written in it.
+    // Escape closes only the suggestions, not the dialog around the editor.
     'data-mantine-stop-propagation': 'true',
     ...(isInvalid && { 'aria-invalid': 'true' }),
     ...(describedBy !== undefined && { 'aria-describedby': describedBy }),
   });
 
-// The only module that loads the editor, so it is the one that is loaded late. Tab leaves the field, as in every other.
+// The only module that imports the editor, so it is loaded lazily. Tab leaves the field, as in any other.
 export default function CodeEditor(props: EditorProps) {
   const { value, language, tables, sample, label, isInvalid, describedBy, minRows = 5 } = props;
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
   const parts = useRef({ language: new Compartment(), attributes: new Compartment() });
-  const told = useRef<string[]>([]); // what was typed, and has not come back as the value yet
+  const told = useRef<string[]>([]); // typed values that have not come back as `value` yet
   const tell = useEffectEvent((text: string) => {
     if (text === (told.current.at(-1) ?? value)) return;
     told.current.push(text);
@@ -146,8 +146,8 @@ export default function CodeEditor(props: EditorProps) {
     editor.current = made;
     return () => made.destroy();
   }, []);
-  // What was not typed here: an example, or another thing to edit. A value that comes back may be older than what
-  // was typed meanwhile.
+  // Only values that were not typed here: an example, or another item to edit. A value that comes back may be older
+  // than the text typed since.
   useEffect(() => {
     const view = editor.current;
     const own = told.current.lastIndexOf(value);

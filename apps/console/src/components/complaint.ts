@@ -5,7 +5,7 @@ import { messageOf } from '../queries/api.ts';
 export const complain = (error: unknown): void =>
   void notifications.show({ color: 'red', title: 'This did not work', message: messageOf(error) });
 
-// What the API has against each field, by the name that the first step of its pointer gives.
+// The API's complaint about each field, by the first step of its JSON pointer.
 export function fieldComplaints(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof StakError)) return {};
   const complaints: Record<string, string> = {};

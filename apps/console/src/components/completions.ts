@@ -5,7 +5,7 @@ import type {
   CompletionSource,
 } from '@codemirror/autocomplete';
 
-// What a script of a connection is given: transform(event).
+// The argument of a connection's script: transform(event).
 const eventFields: readonly Completion[] = [
   { label: 'body', type: 'property', detail: 'the JSON of the body' },
   { label: 'headers', type: 'property', detail: 'name → value, names in lower case' },
@@ -38,7 +38,7 @@ function fieldsAt(sample: unknown, path: readonly string[]): Completion[] {
     .map(([label, field]) => ({ label, type: 'property', detail: typeName(field) }));
 }
 
-/** Suggests what `event` has, down to the fields of the sample's body. */
+/** Suggests the properties of `event`, down to the fields of the sample's body. */
 export const completeEvent =
   (sample: unknown): CompletionSource =>
   (context: CompletionContext): CompletionResult | null => {

@@ -4,15 +4,15 @@ import type { ReactNode } from 'react';
 
 export type Question = {
   title: string;
-  text: ReactNode; // what will be gone
+  text: ReactNode; // what will be lost
   button: string;
-  color?: string; // of the button, where it does not destroy anything
-  keep?: string; // the way out, where "Cancel" would be taken for the deed
+  color?: string; // of the button, if the action is not destructive
+  keep?: string; // label of the way out, where "Cancel" could mean the action itself
 };
 
 type DialogProps = Question & {
   isOpen: boolean;
-  isDisabled?: boolean; // while it is not known what is asked, or there is nothing to do
+  isDisabled?: boolean; // while the question is still loading, or there is nothing to do
   onConfirm: () => void;
   onClose: () => void;
 };
@@ -51,10 +51,10 @@ export function ConfirmDialog({
 
 type Props = Question & {
   onConfirm: () => void;
-  children: (ask: () => void) => ReactNode; // what one clicks before it is asked
+  children: (ask: () => void) => ReactNode; // the element that opens the dialog
 };
 
-// Asks before something is done that cannot be undone.
+// Asks for confirmation before an action that cannot be undone.
 export function Confirm({ children, ...question }: Props) {
   const [isOpen, { open, close }] = useDisclosure(false);
   return (

@@ -8,13 +8,13 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  empty: string; // what to do when there is nothing
-  isCurrent?: (row: Row) => boolean; // the one that is open beside it
-  minWidth?: number; // narrower than this, it scrolls; not on a phone
+  empty: string; // what to do if there are no rows
+  isCurrent?: (row: Row) => boolean; // the row whose details are open beside the table
+  minWidth?: number; // scrolls below this width, except on a phone
 };
 
-// A list of things, one a line. A narrow screen scrolls it; on a phone each line is a card that names its columns, and
-// the roles say what it still is.
+// A table with one item per row. Narrow screens scroll it. On a phone each row is a card that names its columns; the
+// ARIA roles keep it a table.
 export function DataTable<Row>({
   label,
   columns,
@@ -35,7 +35,7 @@ export function DataTable<Row>({
       className="stak-table"
       minWidth={minWidth}
       scrollAreaProps={{
-        offsetScrollbars: 'present', // else every table ends with room for a scrollbar
+        offsetScrollbars: 'present', // otherwise every table reserves room for a scrollbar
         viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label },
       }}
     >

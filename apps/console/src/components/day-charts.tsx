@@ -2,12 +2,12 @@ import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
 import { formatDay } from '../text/days.ts';
 
-// Loads the chart library, so it is loaded late itself: see late-charts.tsx.
+// Imports the chart library, so it is loaded lazily: see late-charts.tsx.
 
 export type Series = { name: string; label: string; color: string };
 export type DayRow = { day: string } & Record<string, string | number | null>;
 export type DayChart = {
-  label: string; // what somebody hears who does not see it
+  label: string; // for screen readers
   rows: readonly DayRow[];
   series: Series[];
   height?: number;
@@ -17,9 +17,9 @@ const dayFormat = { month: 'short', day: 'numeric' } as const;
 const shown = (rows: readonly DayRow[]) => rows.map(row => ({ ...row, day: formatDay(row.day, dayFormat) }));
 const still = { isAnimationActive: false };
 
-const namedMost = 5; // days, which have room on a phone
+const namedMost = 5; // day labels that fit on a phone
 
-/** Names days at equal distances up to the last one. */
+/** Labels evenly spaced days, ending with the last one. */
 export function dayAxis(days: readonly string[]) {
   if (days.length <= 7) return { interval: 'equidistantPreserveEnd' } as const;
   const step = Math.ceil(days.length / namedMost);
@@ -27,7 +27,7 @@ export function dayAxis(days: readonly string[]) {
   return { ticks, interval: 0 } as const;
 }
 
-/** Room for the number at the top, and for the half of the last day's name. */
+/** Room for the topmost number and for half of the last day's label. */
 export const chartMargin = { margin: { top: 10, right: 16, bottom: 0, left: 0 } };
 
 function describe({ label, rows, series }: DayChart): string {

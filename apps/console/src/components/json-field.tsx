@@ -1,11 +1,11 @@
 import { JsonInput, type JsonInputProps } from '@mantine/core';
 
-// JSON that people write by hand: it grows with its text, and says when it is none.
+// A field for JSON written by hand. It grows with its text and reports invalid JSON.
 export const JsonField = ({ minRows = 4, ...props }: JsonInputProps) => (
   <JsonInput
     autosize
     minRows={minRows}
-    validationError="This is not JSON"
+    validationError="Enter valid JSON"
     classNames={{ input: 'stak-mono' }}
     {...props}
   />

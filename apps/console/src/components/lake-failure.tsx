@@ -2,7 +2,7 @@ import { Alert, Code } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { Failure } from './failure.tsx';
 
-// Without a lake its routes are not there.
+// A server without a lake has no routes for it.
 export const isWithoutLake = (error: unknown): boolean =>
   error instanceof StakError && error.code === 'http.not_found';
 

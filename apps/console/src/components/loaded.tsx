@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Failure } from './failure.tsx';
 
-// What a query brings, or that it is on its way, or why it is not.
+// Shows the data of a query, a placeholder while it loads, or why it failed.
 export function Loaded<T>({
   query,
   children,

@@ -8,7 +8,7 @@ export const isMissing = (error: unknown): boolean => error instanceof StakError
 
 type Props = { title: string; text: string; children: ReactNode };
 
-// The whole page where the thing that it is about is missing: what happened, and the way back.
+// Replaces the whole page if its subject does not exist: says what happened and links back.
 export function Missing({ title, text, children }: Props) {
   usePageTitle(title);
   return (

@@ -4,7 +4,7 @@ import { CopyLine } from './copy.tsx';
 type Props = {
   use?: string; // what it is for, in a sentence
   value: string;
-  isFocused?: boolean; // where it takes the place of what had the focus
+  isFocused?: boolean; // if it replaces the element that had the focus
   onClose?: () => void;
 };
 
@@ -13,7 +13,7 @@ export function OneTimeSecret({ use, value, isFocused, onClose }: Props) {
   return (
     <Alert
       title={[use, 'Copy it now: it is not shown again'].filter(Boolean).join(' ')}
-      styles={{ message: { overflow: 'visible' } }} // else it cuts off the ring around a button with the focus
+      styles={{ message: { overflow: 'visible' } }} // otherwise it cuts off the focus ring of a button
       {...closing}
     >
       <Group>

@@ -4,7 +4,7 @@ import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@t
 type Page<Row> = { data: Row[]; next_cursor: string | null };
 type Cursor = { cursor?: string };
 
-// Rows of a list that comes in pages, those that were asked for so far.
+// The rows of a paginated list that are loaded so far.
 export function usePages<Row>(
   queryKey: QueryKey,
   read: (cursor: Cursor) => Promise<{ data: Page<Row> }>,

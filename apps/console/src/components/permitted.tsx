@@ -4,10 +4,10 @@ import { type OperationId, useMay } from '../queries/permissions.ts';
 
 type Props = { to: OperationId; children: ReactNode; otherwise?: ReactNode };
 
-/** What is there only for those who may call the operation. */
+/** Shows its children only to people who may call the operation. */
 export const Permitted = ({ to, children, otherwise = null }: Props) => (useMay()(to) ? children : otherwise);
 
-/** Fields that everybody reads, and only those change who may call the operation. */
+/** Fields that everybody can read, disabled for people who may not call the operation. */
 export function PermittedFields({ to, children }: Omit<Props, 'otherwise'>) {
   const isPermitted = useMay()(to);
   return (

@@ -4,7 +4,7 @@ import { Failure } from './failure.tsx';
 
 type Props = { error: unknown; onReadAgain?: (() => void) | undefined };
 
-/** Why a form was not saved. If somebody else saved first, what is typed stays until it is given up. */
+/** Why a form was not saved. If somebody else saved first, the typed values stay until the user discards them. */
 export function SaveFailure({ error, onReadAgain }: Props) {
   if (!isOvertaken(error)) return <Failure error={error} />;
   return (

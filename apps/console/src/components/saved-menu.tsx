@@ -7,15 +7,15 @@ import { Prompt } from './prompt.tsx';
 
 type Props = {
   kind: SavedKind;
-  what: string; // one of them, as in "Delete the view …"
+  what: string; // the noun for one of them, as in "Delete the view …"
   label: string;
   saveLabel: string;
-  text: string | undefined; // that can be saved now
+  text: string | undefined; // the text that can be saved now
   onPick: (text: string) => void;
   children?: ReactNode; // further items
 };
 
-/** What the organisation keeps under names: picks one, saves another. */
+/** A menu of the organisation's saved items: pick one, or save another. */
 export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children }: Props) {
   const saved = useSaved(kind);
   const may = useMay();

@@ -3,7 +3,7 @@ import { formatNumber } from '../text/format.ts';
 
 export type Share = { label: string; count: number; color: string };
 
-// How a whole is made up, one line for each part: no chart library is needed for that.
+// The parts of a whole, one line each, without the chart library.
 export function Shares({ shares }: { shares: readonly Share[] }) {
   const most = Math.max(1, ...shares.map(one => one.count));
   return (

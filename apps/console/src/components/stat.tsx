@@ -1,5 +1,6 @@
 import { Card, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { withCapital } from '../text/capital.ts';
 
 type Props = { label: string; value: ReactNode; note?: ReactNode };
 
@@ -15,7 +16,7 @@ export function Stat({ label, value, note }: Props) {
       </Text>
       {note !== undefined && (
         <Text c="dimmed" size="xs">
-          {note}
+          {typeof note === 'string' ? withCapital(note) : note}
         </Text>
       )}
     </Card>

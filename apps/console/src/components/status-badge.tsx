@@ -22,11 +22,11 @@ const colors: Readonly<Record<string, string>> = {
   pending: 'blue',
 };
 
-// The colour is a help for the eye; the word says it.
-export function StatusBadge({ status, label = withCapital(status) }: { status: string; label?: string }) {
+// The colour only helps; the word carries the meaning.
+export function StatusBadge({ status, label = status }: { status: string; label?: string }) {
   return (
-    <Badge variant="light" color={colors[status] ?? 'gray'} tt="none" miw="max-content">
-      {label}
+    <Badge variant="light" color={colors[status] ?? 'gray'} miw="max-content">
+      {withCapital(label)}
     </Badge>
   );
 }

@@ -1,12 +1,12 @@
-import { Tabs } from '@mantine/core';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { Tabs, type TabsListProps } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 
-type Props = { chosen: string; children: ReactNode; 'aria-label'?: string };
+type Props = TabsListProps & { chosen: string };
 
-/** Tabs in one line. On a phone the chosen one may lie beyond the edge, so it is brought into sight. */
+/** Tabs in one line. On a phone the selected one may be off screen, so it is scrolled into view. */
 export function TabList({ chosen, ...rest }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab has another position
   useEffect(() => {
     const tab = list.current?.querySelector('[aria-selected="true"]');
     tab?.scrollIntoView({ block: 'nearest', inline: 'center' });

@@ -4,5 +4,5 @@ import type { AnchorHTMLAttributes } from 'react';
 
 type Props = AnchorProps & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps>;
 
-// A link to a place of the console that looks like any other link.
+// A router link that looks like any other link.
 export const TextLink = createLink((props: Props) => <Anchor {...props} />);

@@ -3,15 +3,15 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { PageLoading } from '../shell/late-module.tsx';
 
 /**
- * Shows what is in it once everything in it has been read for the first time. Where several parts stand below each
- * other and each is read by itself, one that arrives would push the others away while somebody looks at them.
+ * Shows its children once all of their queries have loaded. Parts that load one by one would push each other down
+ * while somebody is reading.
  */
 export function Together({ children }: { children: ReactNode }) {
   const [isShown, setIsShown] = useState(false);
   const isReading = useIsFetching({ predicate: ({ state }) => state.status === 'pending' }) > 0;
   useEffect(() => {
     if (isReading || isShown) return;
-    // What has just arrived may read something more.
+    // The parts that just arrived may start queries of their own.
     const frame = requestAnimationFrame(() => setIsShown(true));
     return () => cancelAnimationFrame(frame);
   }, [isReading, isShown]);

@@ -1,10 +1,10 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 
-const shownMs = 8_000; // long enough to read it and to change one's mind
+const shownMs = 8_000; // long enough to read it and change your mind
 let shown: string | undefined;
 
-/** Says what was done, and offers to take it back. Only the last deed can be taken back. */
+/** Says what was done and offers to undo it. Only the last action can be undone. */
 export function offerUndo(message: string, undo: () => void): void {
   if (shown !== undefined) notifications.hide(shown);
   const id = notifications.show({

@@ -41,7 +41,7 @@ export const session = {
     });
     become(data as Tokens);
   },
-  // Without an address and a password: the passkey says whose it is.
+  // Needs no address: the passkey identifies its user.
   async signInWithPasskey(): Promise<void> {
     const { data: begun } = await client.accounts.beginPasskeySignIn();
     const passkey = await showPasskey(begun.options);
@@ -51,7 +51,7 @@ export const session = {
     const { data: begun } = await client.accounts.beginPasskeyStepUp();
     await client.accounts.stepUp({ body: { passkey: await showPasskey(begun.options) } });
   },
-  // 'mailed' where accounts are made for confirmed addresses only: a link in a mail goes on.
+  // 'mailed' if the server verifies addresses first: a link in an e-mail continues the sign-up.
   async signUp(email: string, password: string, name: string): Promise<'signed in' | 'mailed'> {
     const person = { email, password, name };
     try {
@@ -68,7 +68,7 @@ export const session = {
     const { data } = await client.accounts.finishSignUp({ body: { token, password, cookie: true } });
     become(data as Tokens);
   },
-  // With the token of the link that the server printed when it started. It is good once.
+  // With the one-time token of the link that the server printed when it started.
   async openDemo(token: string): Promise<void> {
     const response = await watchedFetch('/console/demo/session', {
       method: 'POST',
@@ -91,19 +91,19 @@ export const session = {
     await client.accounts.deleteMe({ body: password === undefined ? {} : { password } });
     become(undefined);
   },
-  // Everything that is shown belongs to the organisation: it is loaded again, for the other one.
+  // Everything on the page belongs to the organisation, so the page is reloaded for the other one.
   async switchTo(organisation: string): Promise<void> {
     await client.accounts.switchOrganisation({ body: { accountId: organisation, cookie: true } });
     window.location.assign('/console/');
   },
-  // Its sessions end with it, also this one: first it goes on elsewhere, if there is anywhere.
+  // Leaving ends this session too, so it first switches to another organisation, if there is one.
   async leave(organisation: string, other: string | undefined): Promise<void> {
     const accountId = organisation;
     if (other === undefined) await client.accounts.leaveOrganisation({ accountId });
     else {
       const body = { accountId: other, cookie: true };
       const { access_token: token } = (await client.accounts.switchOrganisation({ body })).data as Tokens;
-      // The cookie is for the other one now: whatever comes of it, this page is over.
+      // The cookie is now for the other organisation, so the page is left even if this fails.
       await createClient({ baseUrl: '', token })
         .accounts.leaveOrganisation({ accountId })
         .catch(error => sessionStorage.setItem(carriedKey, messageOf(error)));
@@ -120,7 +120,7 @@ export const session = {
   resume: () => refresh(),
 };
 
-// A refresh token is good once: all calls of this tab wait for one exchange, and all tabs take turns.
+// A refresh token can be used once: all calls of this tab wait for one exchange, and tabs take turns.
 function refresh(): Promise<boolean> {
   refreshing ??= takeTurns(exchange).finally(() => {
     refreshing = undefined;
@@ -128,7 +128,7 @@ function refresh(): Promise<boolean> {
   return refreshing;
 }
 
-// Browsers have no locks for pages that came by plain http from another machine: there tabs do not wait.
+// Pages served over plain HTTP from another machine have no locks; there tabs do not wait.
 const takeTurns = (work: () => Promise<boolean>): Promise<boolean> =>
   'locks' in navigator ? navigator.locks.request('stak-refresh', work) : work();
 
@@ -138,8 +138,8 @@ async function exchange(): Promise<boolean> {
       body: {},
     });
     const tokens = data as Tokens;
-    // In another tab somebody has switched, or somebody else has signed in: what this one shows, and was about to send,
-    // is neither for that organisation nor by that person.
+    // Another tab has switched the organisation, or somebody else has signed in there. What this tab shows, and was
+    // about to send, belongs to the former one.
     if (holder && (holder.account_id !== tokens.account_id || holder.user_id !== tokens.user_id)) {
       window.location.reload();
       return false;
@@ -147,7 +147,7 @@ async function exchange(): Promise<boolean> {
     become(tokens);
     return true;
   } catch (error) {
-    // A server that cannot be reached has not signed anybody out.
+    // An unreachable server has not signed anybody out.
     if (error instanceof StakError && error.status === 401) become(undefined);
     return false;
   }

@@ -1,10 +1,10 @@
 import { type ClientSettings, createClient } from '@stak/client';
 import { clientSettings } from './api.ts';
 
-/** For a call with `countedClient`: everything of an account or a user takes minutes, and is not asked for twice. */
+/** Options of a call with `countedClient`: a full export takes minutes and is not retried. */
 export const unhurried = { timeoutMs: 60 * 60_000, retries: 0 };
 
-/** A client that tells how many bytes have arrived while an answer is read. */
+/** A client that reports how many bytes of a response have arrived. */
 export const countedClient = (onBytes: (bytes: number) => void) =>
   createClient({ ...clientSettings, fetch: countingFetch(onBytes) });
 

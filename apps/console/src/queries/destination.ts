@@ -1,15 +1,15 @@
-// Where somebody was heading when they went to a provider or to their mailbox to sign in. What stands behind a `#` may
-// open something, such as an invitation: it goes to no server, and waits here. Links in mails open another tab, so it is
-// not kept for this one alone.
+// Where somebody was heading when they left to sign in at a provider or to open their mailbox. The fragment of the
+// address may hold a token, such as an invitation's, so it is sent to no server and kept here. Links in e-mails open
+// another tab, so it is not limited to this one.
 const key = 'stak-destination';
-const keptMs = 24 * 3_600_000; // longer than people look for a mail
+const keptMs = 24 * 3_600_000; // enough time to find an e-mail
 
 export function keepDestination(to: string): void {
   if (to.includes('#')) localStorage.setItem(key, JSON.stringify({ to, untilMs: Date.now() + keptMs }));
   else localStorage.removeItem(key);
 }
 
-/** Gives it away once; with a path, only if it leads there. */
+/** Returns it once; with a path, only if it leads there. */
 export function takeDestination(path?: string): string | undefined {
   const kept = localStorage.getItem(key);
   if (kept === null) return undefined;

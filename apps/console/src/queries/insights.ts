@@ -5,8 +5,7 @@ import { client } from './api.ts';
 export type Insight = ApiTypes['insights.read']['data'];
 export type InsightRow = Insight['data'][number];
 
-// The sums are kept beside the data, so asking often costs the tables nothing. While the lake is behind, the page asks
-// again soon.
+// The lake answers from sums, so polling costs the tables nothing. While the lake is behind, the page polls faster.
 export const useInsight = (name: string, days: number) =>
   useQuery({
     queryKey: ['insights', name, days],
@@ -17,13 +16,13 @@ export const useInsight = (name: string, days: number) =>
 
 const dayMs = 86_400_000;
 
-// The last days, oldest first. Those of the lake are of UTC.
+// The last days in UTC, as in the lake, oldest first.
 export const lastDays = (count: number, nowMs = Date.now()): string[] =>
   Array.from({ length: count }, (_, index) =>
     new Date(nowMs - (count - 1 - index) * dayMs).toISOString().slice(0, 10),
   );
 
-// A number for each day; a day that nothing is known of has none.
+// A number for each day, undefined if there is none.
 export function byDay(rows: readonly InsightRow[], column: string, days: readonly string[]): number[] {
   const known = new Map<unknown, number>();
   for (const row of rows) known.set(row.day, (known.get(row.day) ?? 0) + Number(row[column] ?? 0));

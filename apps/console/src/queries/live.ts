@@ -3,8 +3,7 @@ import { useEffect, useEffectEvent } from 'react';
 
 type Open = (options: StreamOptions) => AsyncGenerator<ServerEvent, void, undefined>;
 
-// Hears what happens for as long as the page is open. The client goes on by itself where a connection broke. Without a
-// name there is nothing to hear.
+// Follows an event stream while the page is open. The client reconnects by itself. Without a name there is no stream.
 export function useLive(name: string | undefined, open: Open, onEvent: (event: ServerEvent) => void): void {
   const start = useEffectEvent(open);
   const hear = useEffectEvent(onEvent);
@@ -14,7 +13,7 @@ export function useLive(name: string | undefined, open: Open, onEvent: (event: S
     const follow = async () => {
       for await (const event of start({ signal: leaving.signal })) hear(event);
     };
-    // What cannot be followed is still shown as it was when it was read.
+    // Without the stream, the page still shows what it has loaded.
     follow().catch(() => {});
     return () => leaving.abort();
   }, [name]);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { usePages } from '../components/pages.tsx';
 import { client } from './api.ts';
 
-/** The organisation that the console shows, and what one is in it. */
+/** The current organisation and the role of the signed-in person in it. */
 export const useOrganisation = () =>
   useQuery({
     queryKey: ['organisation'],

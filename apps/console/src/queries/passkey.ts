@@ -5,18 +5,18 @@ import type {
 
 const isAddress = (host: string): boolean => /^[\d.]+$|^\[/.test(host);
 
-// Browsers make passkeys for names only, and only on pages that came by https or from this machine.
+// Browsers create passkeys for host names only, and only over HTTPS or on localhost.
 export const canUsePasskeys = (): boolean =>
   'PublicKeyCredential' in window && !isAddress(window.location.hostname);
 
-// The console's address by which the browser would make one, if this one is the wrong name for this machine.
+// The console's address at localhost, if the page was opened by IP address.
 export const nameOfThisMachine = (): string | undefined => {
   const { hostname, port, protocol } = window.location;
   if (hostname !== '127.0.0.1' && hostname !== '[::1]') return undefined;
   return `${protocol}//localhost${port === '' ? '' : `:${port}`}/console/`;
 };
 
-// What a browser says of a passkey that was not made or shown, in words.
+// Plain words for the errors that browsers report.
 const words: Readonly<Record<string, string>> = {
   NotAllowedError: 'The passkey was not used. Try again when you have it at hand.',
   InvalidStateError: 'This device has a passkey of your account already.',
@@ -28,7 +28,7 @@ const inWords = (error: unknown): never => {
   throw new Error(words[name] ?? message, { cause: error });
 };
 
-// As the API takes it: with a plain object where the browser's type has its own.
+// As the API expects it: a plain object instead of the browser's type.
 const asPlain = <A extends { clientExtensionResults: object }>({ clientExtensionResults, ...answer }: A) => ({
   ...answer,
   clientExtensionResults: { ...clientExtensionResults } as Record<string, unknown>,

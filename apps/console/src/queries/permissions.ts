@@ -6,10 +6,10 @@ export type OperationId = keyof ApiTypes;
 
 export const permissionsKey = ['permissions'];
 
-// The same function each time, so that the set is made once for each answer.
+// A stable function, so that the set is built once per response.
 const toSet = (operations: string[]): ReadonlySet<string> => new Set(operations);
 
-/** The operations that the person who has signed in may call in this organisation, by the server's own rules. */
+/** The operations that the signed-in person may call in this organisation, as the server says. */
 export const usePermissions = () =>
   useQuery({
     queryKey: permissionsKey,
@@ -18,7 +18,7 @@ export const usePermissions = () =>
     staleTime: 60_000,
   });
 
-/** Whether the person may call an operation. Where nobody knows, the server answers for itself. */
+/** Whether the person may call an operation. True while unknown: the server decides anyway. */
 export function useMay(): (operation: OperationId) => boolean {
   const { data } = usePermissions();
   return operation => data?.has(operation) ?? true;

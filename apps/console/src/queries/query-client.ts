@@ -2,8 +2,7 @@ import { StakError } from '@stak/client';
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { permissionsKey } from './permissions.ts';
 
-// What is shown may be seconds old, because event streams announce changes. A lost connection is worth another try; an
-// answer that refuses is not.
+// Data may be seconds old, because event streams announce changes. A lost connection is retried; a refusal is not.
 const retry = (failures: number, error: unknown) =>
   failures < 1 && !(error instanceof StakError && error.status < 500);
 

@@ -1,7 +1,7 @@
 import { StakError } from '@stak/client';
 import { useState } from 'react';
 
-/** What was read, and the version that a change of it is for. */
+/** Data with the version that a change of it applies to. */
 export type Versioned<T> = { data: T; etag: string | undefined };
 
 export const versioned = <T>({ data, etag }: Versioned<T>): Versioned<T> => ({ data, etag });
@@ -10,8 +10,8 @@ export const isOvertaken = (error: unknown): boolean =>
   error instanceof StakError && error.code === 'http.version_mismatch';
 
 /**
- * What a form is filled with: what was read when it was opened, until somebody saves it or asks for what others saved.
- * With `round` as its key, nothing that is typed is swept away by a list that is read again.
+ * The initial values of a form: the data from when it was opened, until it is saved or the user asks for what others
+ * have saved. With `round` as the key of the form, a background refetch never discards typed values.
  */
 export function useFilling<T>(read: T) {
   const [filling, setFilling] = useState({ round: 0, filledWith: read });
@@ -22,14 +22,14 @@ export function useFilling<T>(read: T) {
 
 type Ways<T, Saved> = {
   read: () => Promise<Versioned<T>>;
-  fieldsOf: (data: T) => object; // those that the form shows
+  fieldsOf: (data: T) => object; // the fields of the form
   save: (ifMatch: string) => Promise<Saved>;
 };
 const mostTries = 3;
 
 /**
- * Saves a form over what it was filled with, unless somebody else has changed that meanwhile. Every write counts as a
- * version, also a pause or one of the circuit breaker: those left the fields of the form alone, and are no conflict.
+ * Saves a form unless somebody else has changed its fields meanwhile. Every write increments the version, also a pause
+ * or the circuit breaker's. Those leave the fields of the form alone and are no conflict.
  */
 export async function saveOver<T, Saved>(
   seen: Versioned<T>,

@@ -8,7 +8,7 @@ import { useOrganisation } from './organisation.ts';
 export type SavedKind = 'events' | 'sql' | 'messages';
 export type Kept = { name: string; text: string };
 
-// Under which earlier consoles kept them in the browser, and how they wrote them. They had no templates of messages.
+// The keys and formats under which earlier consoles kept them in the browser, before there were message templates.
 const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
   events: {
     key: 'event-views',
@@ -18,7 +18,7 @@ const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => stri
   messages: { key: 'messages', textOf: String },
 };
 
-/** What the members of the organisation saved, and what this browser still has of its own. */
+/** The saved items of the organisation, and those that only this browser has. */
 export function useSaved(kind: SavedKind) {
   const queries = useQueryClient();
   const queryKey = ['saved', kind];
@@ -45,7 +45,7 @@ export function useSaved(kind: SavedKind) {
     dropLocal(name);
     offerUndo(`${name} is deleted.`, () => setLocal(local));
   };
-  // One by one: each that the server has is gone from here, so that it can be tried again after a failure.
+  // One by one, removing each after it is stored, so that a failure can be retried.
   const share = useMutation({
     mutationFn: async () => {
       const taken = new Map(shared.map(one => [one.name, one.text]));

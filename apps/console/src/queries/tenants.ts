@@ -2,7 +2,7 @@ import type { ApiTypes } from '@stak/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from './api.ts';
 
-// Tenants and their users, which several pages read: under one key, so that a change in one is seen in all.
+// Tenants and their users are shown on several pages, so their query keys are shared.
 
 export type Tenant = ApiTypes['tenants.get']['data'];
 export type User = ApiTypes['tenants.getUser']['data'];
@@ -29,7 +29,7 @@ export const usersQuery = (tenant_id: string) =>
 
 export const useUsers = (tenant_id: string) => useQuery(usersQuery(tenant_id));
 
-// What is written into a form stays there, whatever happens meanwhile; so it is read anew only when it is asked for.
+// Never refetched in the background, so that a form keeps what is typed.
 export const useSettings = (tenant_id: string) =>
   useQuery({
     queryKey: settingsKey(tenant_id),
@@ -41,7 +41,7 @@ export const useSettings = (tenant_id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-// Users to choose from: the first hundred, and the one already chosen.
+// The users to choose from: the first hundred, and the selected one.
 export function useUserChoices(tenant_id: string, meant?: string | null) {
   const users = useUsers(tenant_id).data ?? [];
   const known = users.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }));

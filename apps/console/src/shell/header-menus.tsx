@@ -52,7 +52,7 @@ const initialsOf = (name: string): string =>
     .join('')
     .toUpperCase();
 
-// Who is signed in, and what is theirs alone.
+// The signed-in person and their own settings.
 export function PersonMenu() {
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
@@ -106,7 +106,7 @@ const environments: Readonly<Record<string, { label: string; color: string }>> =
   production: { label: 'Production', color: 'orange' },
 };
 
-// Which server one is about to change.
+// Shows which server the user is about to change.
 export function EnvironmentBadge() {
   const { data } = useQuery({
     queryKey: ['environment'],
@@ -119,7 +119,7 @@ export function EnvironmentBadge() {
   const known = environments[data?.environment ?? ''];
   if (!known) return null;
   return (
-    <Badge variant="light" color={known.color} tt="none" visibleFrom="md">
+    <Badge variant="light" color={known.color} visibleFrom="md">
       {known.label}
     </Badge>
   );

@@ -10,8 +10,8 @@ import {
 import { queries } from '../queries/query-client.ts';
 import { checkServer, untilReachable } from './reachability.tsx';
 
-// Code that is loaded when it is needed, or ahead of that when the browser has nothing else to do. A server that is
-// away for a while holds a page up and breaks nothing: it is asked again when it answers.
+// Code that is loaded on demand, or ahead of time when the browser is idle. If the server is unreachable the page
+// waits and tries again when the server responds.
 
 type Load<Props> = () => Promise<{ default: ComponentType<Props> }>;
 
@@ -26,28 +26,28 @@ async function loadPatiently<Module>(load: () => Promise<Module>): Promise<Modul
     await checkServer();
     await untilReachable();
   }
-  // A browser may remember that a module could not be loaded, and a new version has other files: both need a new page.
+  // Browsers cache failed module loads, and a new version has other files: both need a reload.
   return load().catch(async error => {
     if (!(await checkServer())) return loadPatiently(load);
     const reloadedAt = Number(sessionStorage.getItem(reloadKey));
     if (Date.now() - reloadedAt < reloadAgainAfterMs)
       throw new Error('A part of the console could not be loaded.', { cause: error });
     sessionStorage.setItem(reloadKey, String(Date.now()));
-    while (queries.isMutating() > 0) await new Promise(resolve => setTimeout(resolve, 100)); // changes go first
+    while (queries.isMutating() > 0) await new Promise(resolve => setTimeout(resolve, 100)); // pending changes finish first
     location.reload();
     return new Promise<never>(() => {});
   });
 }
 
 const reloadKey = 'stak-reloaded';
-const reloadAgainAfterMs = 30_000; // what a new page did not mend, another one will not
+const reloadAgainAfterMs = 30_000; // if one reload did not help, the next one will not either
 
 function register(load: () => Promise<unknown>): void {
   ahead.push(load);
   if (isLoadingAhead) void loadNextAhead();
 }
 
-// Patient, and loaded ahead of its first use.
+// Retried until it loads, and preloaded when the browser is idle.
 export function lateComponent<Props extends object>(
   load: Load<Props>,
 ): LazyExoticComponent<ComponentType<Props>> {
@@ -55,7 +55,7 @@ export function lateComponent<Props extends object>(
   return lazy(() => loadPatiently(load));
 }
 
-// A page: what stands around it stays while it loads.
+// A page: the navigation around it stays visible while it loads.
 export function latePage<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
@@ -69,9 +69,9 @@ export function latePage<Name extends string>(
   );
 }
 
-const aheadAfterMs = 4_000; // what the first page needs comes first
+const aheadAfterMs = 4_000; // the first page loads first
 
-/** Loads every page's code once the browser is idle. Returns how to stop before it has begun. */
+/** Preloads the code of every page once the browser is idle. Returns a function that cancels it. */
 export function loadPagesAhead(): () => void {
   if ((navigator as { connection?: { saveData?: boolean } }).connection?.saveData) return () => {};
   const timer = setTimeout(() => {
@@ -90,7 +90,7 @@ async function loadNextAhead(): Promise<void> {
     await new Promise<unknown>(resolve =>
       'requestIdleCallback' in window ? requestIdleCallback(resolve) : setTimeout(resolve, 50),
     );
-    await load().catch(() => {}); // its page asks again
+    await load().catch(() => {}); // the page tries again when it is opened
   }
   isBusy = false;
 }
@@ -106,7 +106,7 @@ export function PageLoading() {
 
 type FailureProps = { error: unknown; reset: () => void };
 
-// What a page shows where its code or its own work failed.
+// Shown if the code of a page could not be loaded or threw an error.
 export function PageFailure({ error, reset }: FailureProps) {
   const [isReloading, setIsReloading] = useState(false);
   const reload = async () => {

@@ -29,7 +29,7 @@ const accountNames: Readonly<Record<AccountTab, string>> = {
   audit: 'Audit trail',
 };
 
-// The address of a section is that of its first page.
+// A section links to its first page.
 const sections: readonly Section[] = [
   { to: '/', label: 'Overview', icon: IconGauge },
   { to: '/inbox', label: 'Inbox', icon: IconInbox },
@@ -65,7 +65,7 @@ const sections: readonly Section[] = [
   },
 ];
 
-// Which page an address belongs to: pages below one of the list are part of it.
+// The page of the navigation that an address belongs to.
 function isAt({ to, search }: PageLink, path: string, tab: string | undefined): boolean {
   if (search !== undefined) return path === to && (tab ?? accountTabs[0]) === search.tab;
   const isEvent = /^\/webhooks\/src_[^/]+\/events\//.test(path);
@@ -74,7 +74,7 @@ function isAt({ to, search }: PageLink, path: string, tab: string | undefined): 
   return to === '/' ? path === to : path === to || path.startsWith(`${to}/`);
 }
 
-/** Sections and their pages, as far as this account may see them. */
+/** The sections and pages that this account may see. */
 export function useSections(): readonly Section[] {
   const hasTables = useHasTables();
   const may = useMay();
@@ -83,13 +83,13 @@ export function useSections(): readonly Section[] {
   return sections.map(one => ({ ...one, ...(one.pages && { pages: one.pages.filter(isOpen) }) }));
 }
 
-/** Every page by itself, with the name of its section: "Webhooks: Events". */
+/** Every page with the name of its section: "Webhooks: Events". */
 export const pagesOf = (all: readonly Section[]): PageLink[] =>
   all.flatMap(({ pages, label, to }) =>
     pages ? pages.map(page => ({ ...page, label: `${label}: ${page.label}` })) : [{ to, label }],
   );
 
-// A link of the router calls itself the current page on every page below it. Here it is the list that knows.
+// A router link counts as the current page on every page below it, so the list decides instead.
 function PlainLink({ isCurrent, ...props }: LinkProps & ComponentProps<'a'> & { isCurrent: boolean }) {
   const { 'aria-current': _, ...link } = useLinkProps(props) as ComponentProps<'a'>;
   return <a {...link} aria-current={isCurrent ? 'page' : undefined} />;
@@ -97,7 +97,7 @@ function PlainLink({ isCurrent, ...props }: LinkProps & ComponentProps<'a'> & { 
 
 type Props = { sections: readonly Section[]; onLeave: () => void };
 
-// A section that is open shows its pages.
+// The open section shows its pages.
 export function Navigation({ sections: shown, onLeave }: Props) {
   const path = useRouterState({ select: state => state.location.pathname });
   const tab = useRouterState({ select: state => (state.location.search as { tab?: string }).tab });

@@ -6,7 +6,7 @@ const Shown = lateComponent(async () => ({
   default: (await import('./shown-notifications.tsx')).ShownNotifications,
 }));
 
-/** Loaded with the first notification: the store keeps it until it can be shown. */
+/** Loaded with the first notification, which the store keeps until it can be shown. */
 export function LateNotifications() {
   const [isWanted, setIsWanted] = useState(false);
   useEffect(() => notificationsStore.subscribe(() => setIsWanted(true)), []);

@@ -12,7 +12,7 @@ import { useWasTrue } from './shortcuts.tsx';
 
 const NewOrganisation = lateComponent(() => import('./new-organisation.tsx'));
 
-// Where one works, and where else one could.
+// The current organisation, and the others of this person.
 export function OrganisationSwitcher({ onLeave }: { onLeave?: () => void }) {
   const { data: organisations = [] } = useOrganisations();
   const [isMaking, { open, close }] = useDisclosure(false);

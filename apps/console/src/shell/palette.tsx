@@ -18,11 +18,11 @@ type Action = { id: string; label: string; description?: string; go: () => unkno
 type Group = { label: string; actions: Action[] };
 
 const shownMost = 7; // of each kind
-const searchedTenants = 5; // whose users and inboxes are looked through: each is a request
+const searchedTenants = 5; // whose users and inboxes are searched, one request each
 const searchedInboxes = 5;
-const searchedSends = 100; // the newest of each inbox, in which a title or an id is looked for
+const searchedSends = 100; // the newest of each inbox, searched by title and id
 
-// Goes to a page, makes something, or finds it by its name or id.
+// Opens pages, creates things, and finds them by name or id.
 export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
@@ -221,7 +221,7 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
   ];
 }
 
-// No operation finds a message by its text: what was sent last is read, and searched here.
+// The API cannot search messages by text, so the latest ones are loaded and searched here.
 function useRecentSends(tenant_ids: readonly string[], isEnabled: boolean) {
   const inboxes = useQueries({
     queries: tenant_ids.map(tenant_id => ({ ...inboxesQuery(tenant_id), enabled: isEnabled })),

@@ -9,8 +9,8 @@ let probing: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const isReachable = (): boolean => hasAnswered;
 
-// Whether the server answers is all that counts: a browser calls itself offline beside a server of the same machine,
-// and online where the server is not. What is asked meanwhile waits.
+// Only the server's answers count: a browser may be offline with a server on the same machine, or online without
+// reaching the server. Requests wait meanwhile.
 onlineManager.setEventListener(() => undefined);
 
 function become(answering: boolean): void {
@@ -56,7 +56,7 @@ export async function watchedFetch(url: string, init: RequestInit): Promise<Resp
   }
 }
 
-// When the network comes or goes, it is time to look, and once more: one that is just going may carry the first look.
+// When the network changes, check twice: a network that is going down may still carry the first request.
 function networkChanged(): void {
   probe();
   probing = setTimeout(probe, probeMs);

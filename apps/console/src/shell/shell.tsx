@@ -22,7 +22,7 @@ export function Shell() {
     const carried = session.takeCarriedError();
     if (carried) complain(carried);
   }, []);
-  const permissions = usePermissions(); // before a page shows: no button comes or goes once it is there
+  const permissions = usePermissions(); // before the page, so that no button appears or disappears later
   return (
     <AppShell
       header={{ height: 56 }}
@@ -89,7 +89,7 @@ export function Shell() {
 
 function SignOut() {
   const navigate = useNavigate();
-  const leave = () => session.signOut().then(() => navigate({ to: '/sign-in' }), complain); // of a server that cannot be reached
+  const leave = () => session.signOut().then(() => navigate({ to: '/sign-in' }), complain); // if the server cannot be reached
   return (
     <ActionIcon variant="default" size="lg" aria-label="Sign out" onClick={leave}>
       <IconLogout size={18} />

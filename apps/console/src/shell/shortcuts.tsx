@@ -3,7 +3,7 @@ import { Suspense, useState } from 'react';
 import { lateComponent } from './late-module.tsx';
 import type { PageLink } from './navigation.tsx';
 
-// Few people press the keys, and the first page should not wait for them.
+// Few people use shortcuts, so the first page does not wait for them.
 const Palette = lateComponent(() => import('./palette.tsx'));
 const ShortcutHelp = lateComponent(() => import('./shortcut-help.tsx'));
 
@@ -14,20 +14,20 @@ const focus = (selector: string) => {
   else target?.focus();
 };
 
-/** Whether it is true, or was before: what has been opened stays, so that it can close. */
+/** Whether it is or ever was true. Keeps a dialog mounted after it was opened, so that it can animate its closing. */
 export function useWasTrue(isTrue: boolean): boolean {
   const [was, setWas] = useState(isTrue);
   if (isTrue && !was) setWas(true);
   return was;
 }
 
-/** The keys of the console, and the way to the palette for those who would rather click. */
+/** The console's keyboard shortcuts, and a button that opens the palette. */
 export function useShortcuts(pages: readonly PageLink[]) {
   const [isHelpOpen, help] = useDisclosure(false);
   const isHelpWanted = useWasTrue(isHelpOpen);
-  const [opened, setOpened] = useState(0); // how often: each time is a palette of its own
+  const [opened, setOpened] = useState(0); // how often, as the key of a fresh palette
   const openPalette = () => setOpened(count => count + 1);
-  useHotkeys([['mod+K', openPalette]], []); // in a field too
+  useHotkeys([['mod+K', openPalette]], []); // also inside fields
   useHotkeys([
     ['/', () => focus('[data-search]')],
     ['C', () => focus('[data-create]')],

@@ -1,4 +1,4 @@
-// The same for the index as it is made and as it is read.
+// Shared by the code that builds the index and the code that reads it.
 export const searchOptions = {
   fields: ['title', 'page', 'text'],
   storeFields: ['url', 'title', 'page', 'text'],

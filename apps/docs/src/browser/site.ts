@@ -92,7 +92,7 @@ document.addEventListener('keydown', event => {
   input.focus();
 });
 
-// On a phone the contents are a line that opens.
+// On a phone the table of contents is collapsed.
 const contents = document.querySelector<HTMLDetailsElement>('nav > details')!;
 if (matchMedia('(max-width: 60em)').matches) contents.open = false;
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' });

@@ -9,7 +9,6 @@ import { type AccountTab, accountTabs } from './address.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { AuditTrail } from './audit.tsx';
 import { Billing } from './billing.tsx';
-import { Download } from './download.tsx';
 import { Members } from './members.tsx';
 import { Profile, Unverified, useMe } from './profile.tsx';
 import { Security } from './security.tsx';
@@ -28,15 +27,18 @@ const tabNames: Readonly<Record<AccountTab, string>> = {
 
 export function AccountPage() {
   const me = useMe();
+  const { tab = 'keys' } = route.useSearch();
   return (
     <Stack>
-      <Title order={2}>Settings</Title>
+      <Title order={2}>{tabNames[tab]}</Title>
       <Unverified />
       {/* The notice above would move what is there before it. */}
       {!me.isPending && <Settings />}
     </Stack>
   );
 }
+
+const belowTabs = { base: 'md', sm: 0 };
 
 function Settings() {
   const { tab = 'keys' } = route.useSearch();
@@ -49,7 +51,8 @@ function Settings() {
       keepMounted={false}
       onChange={next => navigate({ search: { tab: next as typeof tab }, replace: true })}
     >
-      <TabList chosen={tab}>
+      {/* On wider screens the navigation lists the same pages. */}
+      <TabList chosen={tab} hiddenFrom="sm">
         {accountTabs
           .filter(name => name !== 'audit' || may('accounts.listAudit'))
           .map(name => (
@@ -58,32 +61,27 @@ function Settings() {
             </Tabs.Tab>
           ))}
       </TabList>
-      <Tabs.Panel value="keys" pt="md">
+      <Tabs.Panel value="keys" pt={belowTabs}>
         <ApiKeys />
       </Tabs.Panel>
-      <Tabs.Panel value="members" pt="md">
+      <Tabs.Panel value="members" pt={belowTabs}>
         <Members />
       </Tabs.Panel>
-      <Tabs.Panel value="billing" pt="md">
+      <Tabs.Panel value="billing" pt={belowTabs}>
         <Billing />
       </Tabs.Panel>
-      <Tabs.Panel value="profile" pt="md">
-        <Stack>
-          <Profile />
-          <Permitted to="accounts.download">
-            <Download />
-          </Permitted>
-        </Stack>
+      <Tabs.Panel value="profile" pt={belowTabs}>
+        <Profile />
       </Tabs.Panel>
-      <Tabs.Panel value="security" pt="md">
+      <Tabs.Panel value="security" pt={belowTabs}>
         <Together>
           <Security />
         </Together>
       </Tabs.Panel>
-      <Tabs.Panel value="sessions" pt="md">
+      <Tabs.Panel value="sessions" pt={belowTabs}>
         <Sessions />
       </Tabs.Panel>
-      <Tabs.Panel value="audit" pt="md">
+      <Tabs.Panel value="audit" pt={belowTabs}>
         <Permitted
           to="accounts.listAudit"
           otherwise={<Text c="dimmed">Admins and owners see the audit trail.</Text>}

@@ -9,7 +9,7 @@ export const accountTabs = [
 ] as const;
 export type AccountTab = (typeof accountTabs)[number];
 
-// How somebody comes back from Stripe's checkout.
+// The outcome of Stripe's checkout, on the way back.
 const checkouts = ['done', 'cancelled'] as const;
 type Checkout = (typeof checkouts)[number];
 
@@ -17,10 +17,10 @@ export type AccountSearch = {
   tab?: AccountTab;
   checkout?: Checkout;
   by?: string; // of the audit trail: a person
-  action?: string; // what it begins with: `key`
-  from?: string; // days: 2026-11-15
+  action?: string; // or its prefix, such as `key`
+  from?: string; // a day, such as 2026-11-15
   to?: string;
-  what?: string; // and a part of the text
+  what?: string; // a part of the text
 };
 
 const textOf = (value: unknown): string | undefined =>

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -10,6 +10,7 @@ import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
+import { choicesOf, withCapital } from '../../text/capital.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { useStepUp } from './step-up.tsx';
 
@@ -19,10 +20,10 @@ type NewKeyBody = ApiTypes['accounts.createKey']['args']['body'];
 
 const day = 24 * 60 * 60 * 1000;
 const lives = [
-  { value: '', label: 'never' },
-  { value: '30', label: 'in 30 days' },
-  { value: '90', label: 'in 90 days' },
-  { value: '365', label: 'in a year' },
+  { value: '', label: 'Never' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
 ];
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(part => part !== '');
 
@@ -37,10 +38,14 @@ export function ApiKeys() {
   return (
     <Stack>
       <Permitted to="accounts.createKey">
-        <NewKey onMade={setShown} />
+        <Card withBorder>
+          <NewKey onMade={setShown} />
+        </Card>
       </Permitted>
       {shown !== undefined && <OneTimeSecret value={shown} onClose={() => setShown(undefined)} />}
-      <Loaded query={keys}>{rows => <KeyTable rows={rows} />}</Loaded>
+      <Card withBorder>
+        <Loaded query={keys}>{rows => <KeyTable rows={rows} />}</Loaded>
+      </Card>
     </Stack>
   );
 }
@@ -56,7 +61,7 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
       onMade(data.key);
       return queries.invalidateQueries({ queryKey: keysKey });
     },
-    // What is wrong with a field stands at the field.
+    // Errors of fields are shown at the field.
     onError: error => Object.keys(fieldComplaints(error)).length === 0 && complain(error),
   });
   const complaints = fieldComplaints(create.error);
@@ -80,7 +85,7 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
   return (
     <>
       <form onSubmit={submit}>
-        <Group align="end">
+        <Group align="end" className="stak-filters">
           <TextInput
             name="name"
             label="New key"
@@ -91,11 +96,10 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
           />
           <Select
             label="Scope"
-            data={['read', 'write', 'admin']}
+            data={choicesOf(['read', 'write', 'admin'])}
             value={scope}
             allowDeselect={false}
             onChange={value => setScope((value ?? 'write') as Scope)}
-            w={120}
           />
           <Select
             label="Expires"
@@ -103,12 +107,11 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
             value={days}
             allowDeselect={false}
             onChange={value => setDays(value ?? '')}
-            w={130}
           />
-          <TextInput name="tenants" label="Only tenants" placeholder="all" error={complaints.tenants} />
+          <TextInput name="tenants" label="Tenants" placeholder="All" error={complaints.tenants} />
           <TextInput
             name="addresses"
-            label="Only from"
+            label="IP addresses"
             placeholder="192.0.2.0/24"
             error={complaints.addresses}
           />
@@ -139,18 +142,21 @@ function KeyTable({ rows }: { rows: Key[] }) {
       columns={[
         { label: 'Name', show: row => row.name },
         { label: 'Key', show: row => <span className="stak-mono">{row.keyPrefix}…</span> },
-        { label: 'Scope', show: row => row.permissions },
+        { label: 'Scope', show: row => withCapital(row.permissions) },
         { label: 'Created', show: row => formatTime(row.createdAt) },
-        { label: 'Expires', show: row => (row.expiresAt ? formatTime(row.expiresAt) : 'never') },
-        { label: 'Only', show: row => [...(row.tenants ?? []), ...(row.addresses ?? [])].join(', ') || '–' },
-        { label: 'Last used', show: row => (row.lastUsedAt ? formatAgo(row.lastUsedAt) : 'never') },
+        { label: 'Expires', show: row => (row.expiresAt ? formatTime(row.expiresAt) : 'Never') },
+        {
+          label: 'Limited to',
+          show: row => [...(row.tenants ?? []), ...(row.addresses ?? [])].join(', ') || '–',
+        },
+        { label: 'Last used', show: row => (row.lastUsedAt ? formatAgo(row.lastUsedAt) : 'Never') },
         {
           label: '',
           show: row => (
             <Permitted to="accounts.deleteKey">
               <Confirm
                 title={`Revoke ${row.name}?`}
-                text={`Whatever uses the key ${row.keyPrefix}… is refused at once. A revoked key does not come back.`}
+                text={`Everything that uses the key ${row.keyPrefix}… is refused immediately. A revoked key cannot be restored.`}
                 button="Revoke"
                 onConfirm={() => revoke.mutate(row.keyId)}
               >

@@ -27,7 +27,7 @@ type Asked = {
 
 const scopeTexts: Record<Scope, string> = { read: 'Read', write: 'Read and write' };
 
-// Where an app sends somebody whose data it wants to use. Nothing is decided before a click.
+// The consent page for an app that asks for access. Nothing is decided before a click.
 export function AuthorizePage() {
   const { request } = route.useSearch();
   return (
@@ -60,7 +60,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
       window.location.assign((await client.accounts.decideAppRequest({ body })).data.redirectTo);
     },
   });
-  // Also while the browser is on its way to the app.
+  // Stays true while the browser redirects to the app.
   const isDecided = decide.isPending || decide.isSuccess;
   return (
     <>
@@ -69,8 +69,8 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
         {me.data && ` (${me.data.email})`}.
       </Text>
       <Text size="sm" className="stak-break">
-        Your answer goes to <b>{redirectHost}</b>. Apps choose their names themselves: go on only if you have
-        just started this in an app that you trust.
+        Your answer goes to <b>{redirectHost}</b>. Apps choose their own names: continue only if you have just
+        started this in an app that you trust.
       </Text>
       {mostScope === 'write' ? (
         <Radio.Group
@@ -103,7 +103,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
   );
 }
 
-/** The apps that were let in, each with a way to end it. */
+/** The apps that have access, each with a way to revoke it. */
 export function ConnectedApps() {
   const queries = useQueryClient();
   const { data: members = [] } = useMembers();
@@ -148,7 +148,7 @@ export function ConnectedApps() {
                     <Group justify="end">
                       <Confirm
                         title={`Disconnect ${row.name}?`}
-                        text="It loses access at once. To come back, it has to ask again."
+                        text="It loses access immediately. To connect again, it has to ask again."
                         button="Disconnect"
                         onConfirm={() => end.mutate(row)}
                       >

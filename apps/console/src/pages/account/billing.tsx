@@ -20,7 +20,7 @@ type Usage = Awaited<ReturnType<typeof client.accounts.getUsage>>['data'];
 const useUsage = () =>
   useQuery({ queryKey: ['usage'], queryFn: async () => (await client.accounts.getUsage()).data });
 
-// Null where nothing is sold: the server has no Stripe key.
+// Null if nothing is sold, because the server has no Stripe key.
 const useBilling = () =>
   useQuery({
     queryKey: ['billing'],
@@ -94,7 +94,7 @@ function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, tenants, 
             used={tenants.used}
             limit={tenants.limit}
             format={formatNumber}
-            atLimit="no further tenants can be created; those you have go on."
+            atLimit="no further tenants can be created; existing ones keep working."
           />
         )}
         <Bar
@@ -102,7 +102,7 @@ function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, tenants, 
           used={storage.usedBytes}
           limit={storage.limitBytes}
           format={formatBytes}
-          atLimit="requests that would store more answer 402; reading and deleting go on."
+          atLimit="requests that would store more answer 402; reading and deleting still work."
         />
       </Stack>
     </Card>
@@ -213,7 +213,7 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
             </Title>
             <Text size="sm">{numberOr(plan.eventsPerMonth)} events a month</Text>
             <Text size="sm">{numberOr(plan.eventsPerMinute)} events a minute</Text>
-            <Text size="sm">kept for {formatNumber(Math.round(plan.retentionSeconds / 86_400))} days</Text>
+            <Text size="sm">Kept for {formatNumber(Math.round(plan.retentionSeconds / 86_400))} days</Text>
             <Text size="sm">{numberOr(plan.seats)} members</Text>
             <Text size="sm">{numberOr(plan.tenants)} tenants</Text>
             <Text size="sm">{numberOr(plan.usersPerTenant)} users of each tenant</Text>
@@ -229,7 +229,7 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
                 Buy
               </Button>
             )}
-            {billed.plan === name && <Badge variant="light">your plan</Badge>}
+            {billed.plan === name && <Badge variant="light">Your plan</Badge>}
           </Stack>
         </Card>
       ))}

@@ -10,7 +10,7 @@ import { useAuditDownload } from './audit.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useStepUp } from './step-up.tsx';
 
-// What is in the account is saved first; then its address is typed, so that nobody deletes it by a slip.
+// Offers a download first, and asks to type the address, so that nobody deletes an account by accident.
 export function DeleteAccount({ email, hasPassword }: { email: string; hasPassword: boolean }) {
   const navigate = useNavigate();
   const download = useAuditDownload();
@@ -39,8 +39,8 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
           </Title>
           <Text size="sm">
             You are signed out everywhere, your keys stop working, and everything that is yours alone is
-            deleted: this cannot be undone. Organisations that others own go on without you. Download what you
-            want to keep first.
+            deleted: this cannot be undone. Organisations that others own continue without you. Download what
+            you want to keep first.
           </Text>
           {organisation && (
             <Permitted to="accounts.exportAudit">
@@ -63,7 +63,7 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
           />
           {hasPassword && <OwnPassword error={remove.error} />}
           <Group justify="end">
-            <Button type="submit" color="red" loading={remove.isPending}>
+            <Button type="submit" variant="light" color="red" loading={remove.isPending}>
               Delete the account
             </Button>
           </Group>

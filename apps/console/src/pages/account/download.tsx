@@ -1,4 +1,4 @@
-import { Button, Card, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Failure } from '../../components/failure.tsx';
@@ -23,15 +23,17 @@ export function Download() {
     download.mutate(String(new FormData(event.currentTarget).get('passphrase') ?? ''));
   };
   return (
-    <Card withBorder>
+    <Card withBorder component="section" aria-label="Download everything">
       <Stack>
-        <Title order={4}>Download everything</Title>
-        <Text size="sm" c="dimmed">
+        <Title order={3} size="h4">
+          Download everything
+        </Title>
+        <Text size="sm">
           All data of this account and its tenants in one file, for your records or for another server.
           Secrets in it are sealed with a passphrase, which is stored nowhere.
         </Text>
         <form onSubmit={start}>
-          <Stack align="start">
+          <Stack>
             <PasswordInput
               name="passphrase"
               label="Passphrase"
@@ -39,13 +41,13 @@ export function Download() {
               minLength={12}
               maxLength={200}
               required
-              w="100%"
-              maw={400}
               autoComplete="new-password"
             />
-            <Button type="submit" variant="default" loading={download.isPending}>
-              Download
-            </Button>
+            <Group justify="end">
+              <Button type="submit" variant="default" loading={download.isPending}>
+                Download
+              </Button>
+            </Group>
           </Stack>
         </form>
         {download.isPending && <Progress value={100} animated aria-label="Download under way" />}

@@ -10,7 +10,7 @@ import { client, session } from '../../queries/api.ts';
 import { useMe } from './profile.tsx';
 import { Frame, withToken } from './recovery.tsx';
 
-// What the link of an invitation opens. Nothing happens before a click: programs that look into mails open links, too.
+// The page of an invitation link. Needs a click, because programs that scan e-mails open links too.
 export const JoinPage: () => ReactNode = withToken(Join);
 function Join({ token }: { token: string }) {
   const invitation = useQuery({
@@ -36,7 +36,9 @@ function Join({ token }: { token: string }) {
       {invitation.error !== null && (
         <>
           <Text size="sm">Ask the person who invited you for another one.</Text>
-          <TextLink to="/">Go to Stak</TextLink>
+          <TextLink to="/" size="sm">
+            Go to Stak
+          </TextLink>
         </>
       )}
     </Frame>

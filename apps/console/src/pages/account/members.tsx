@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -12,6 +12,7 @@ import { Permitted } from '../../components/permitted.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
+import { choicesOf, withCapital } from '../../text/capital.ts';
 import { formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
@@ -30,7 +31,7 @@ function useShowAgain() {
   return () => Promise.all(keys.map(key => queries.invalidateQueries({ queryKey: [key] })));
 }
 
-// Does something, and shows what has become of it.
+// Runs an action and reports the result.
 function useChange<V>(change: (variables: V) => Promise<unknown>, done: string) {
   const showAgain = useShowAgain();
   return useMutation({
@@ -49,16 +50,20 @@ export function Members() {
     <Loaded query={organisation}>
       {found => (
         <Stack>
-          <Seats {...found} />
-          <Permitted to="accounts.invite">
-            <InviteForm manages={found.manages} />
+          <Card withBorder>
+            <Stack>
+              <Seats {...found} />
+              <Permitted to="accounts.invite">
+                <InviteForm manages={found.manages} />
+              </Permitted>
+              <MemberList {...found} />
+            </Stack>
+          </Card>
+          <Permitted to="accounts.listInvitations">
+            <Pending />
           </Permitted>
           <Permitted to="accounts.renameOrganisation">
             <Rename key={found.name} name={found.name} />
-          </Permitted>
-          <MemberList {...found} />
-          <Permitted to="accounts.listInvitations">
-            <Pending />
           </Permitted>
           <Permitted to="accounts.changeOrganisationProvider">
             <OrganisationProvider />
@@ -104,21 +109,28 @@ function InviteForm({ manages }: { manages: readonly Role[] }) {
     invite.mutate(email, { onSuccess: () => form.reset() });
   };
   return (
-    <form onSubmit={submit} aria-label="Invite somebody">
+    <form onSubmit={submit} aria-label="Invite a member">
       {dialog}
       <Stack gap="xs">
         {invite.error !== null && complaint === undefined && <Failure error={invite.error} />}
         <Group align="start">
-          <TextInput name="email" type="email" label="Invite by e-mail" required error={complaint} />
+          <TextInput
+            name="email"
+            type="email"
+            label="Invite by e-mail"
+            required
+            error={complaint}
+            w={{ base: '100%', xs: 300 }}
+          />
           <Select
             label="Role"
-            data={offered}
+            data={choicesOf(offered)}
             value={role}
             allowDeselect={false}
             onChange={value => setRole((value ?? 'member') as typeof role)}
             w={130}
           />
-          <Button type="submit" mt={25} loading={invite.isPending}>
+          <Button type="submit" mt={{ base: 0, xs: 25 }} loading={invite.isPending}>
             Send the invitation
           </Button>
         </Group>
@@ -137,21 +149,25 @@ function Rename({ name }: { name: string }) {
     rename.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
   };
   return (
-    <form onSubmit={submit} aria-label="Rename the organisation">
+    <Card withBorder component="form" onSubmit={submit} aria-label="Rename the organisation">
+      <Title order={3} size="h4" mb="sm">
+        Organisation
+      </Title>
       <Group align="start">
         <TextInput
           name="name"
           label="Name of the organisation"
+          w={{ base: '100%', xs: 300 }}
           required
           maxLength={100}
           defaultValue={name}
           error={fieldComplaints(rename.error).name}
         />
-        <Button type="submit" variant="default" mt={25} loading={rename.isPending}>
+        <Button type="submit" variant="default" mt={{ base: 0, xs: 25 }} loading={rename.isPending}>
           Rename
         </Button>
       </Group>
-    </form>
+    </Card>
   );
 }
 
@@ -173,7 +189,7 @@ function MemberList({ accountId, manages }: Organisation) {
   );
   const other = organisations.find(one => one.accountId !== accountId)?.accountId;
   const leave = useMutation({ mutationFn: () => session.leave(accountId, other), onError: complain });
-  // Where not everybody is shown, the server says who may leave.
+  // If not all members are loaded, the server decides who may leave.
   const isLastOwner = !members.hasNextPage && members.data?.filter(one => one.role === 'owner').length === 1;
   const nameOf = ({ name, email, userId }: Member) => name ?? email ?? userId;
   const actionsOf = (row: Member) => {
@@ -185,7 +201,7 @@ function MemberList({ accountId, manages }: Organisation) {
           label: 'Leave',
           question: {
             title: 'Leave the organisation?',
-            text: `Your sessions in it and the keys that you made for it end.${other === undefined ? ' Sign in again: you get an empty organisation of your own.' : ''}`,
+            text: `Your sessions in it end, and the keys you created for it stop working.${other === undefined ? ' Sign in again: you get an empty organisation of your own.' : ''}`,
             button: 'Leave',
           },
           onClick: () => leave.mutate(),
@@ -203,7 +219,7 @@ function MemberList({ accountId, manages }: Organisation) {
         needs: 'accounts.removeMember' as const,
         question: {
           title: `Remove ${name}?`,
-          text: 'Their sessions in this organisation end at once, and so do the keys that they made for it.',
+          text: 'Their sessions in this organisation end immediately, and the keys they created for it stop working.',
           button: 'Remove',
         },
         onClick: () => remove.mutate(row.userId),
@@ -220,7 +236,7 @@ function MemberList({ accountId, manages }: Organisation) {
             label="Members"
             rows={rows}
             keyOf={row => row.userId}
-            empty="There is nobody."
+            empty="There are no members."
             columns={[
               { label: 'Name', show: row => row.name ?? row.userId },
               { label: 'E-mail', show: row => <span className="stak-break">{row.email ?? '–'}</span> },
@@ -234,15 +250,13 @@ function MemberList({ accountId, manages }: Organisation) {
                       aria-label={`Role of ${nameOf(row)}`}
                       size="xs"
                       w={120}
-                      data={[...manages]}
+                      data={choicesOf(manages)}
                       value={row.role}
                       allowDeselect={false}
                       onChange={role => role && change.mutate({ userId: row.userId, role: role as Role })}
                     />
                   ) : (
-                    <Badge variant="light" tt="none">
-                      {row.role}
-                    </Badge>
+                    <Badge variant="light">{withCapital(row.role)}</Badge>
                   ),
               },
               { label: 'Since', show: row => formatTime(row.joinedAt) },
@@ -295,10 +309,10 @@ function Transfer({ to, name, onClose }: TransferProps) {
         {transfer.error !== null && !isWrongPassword(transfer.error) && <Failure error={transfer.error} />}
         <Group align="start">
           {me?.hasPassword && <OwnPassword w={240} error={transfer.error} />}
-          <Button type="submit" color="red" mt={25} loading={transfer.isPending}>
+          <Button type="submit" color="red" mt={{ base: 0, xs: 25 }} loading={transfer.isPending}>
             Transfer
           </Button>
-          <Button variant="default" mt={25} onClick={onClose}>
+          <Button variant="default" mt={{ base: 0, xs: 25 }} onClick={onClose}>
             Cancel
           </Button>
         </Group>
@@ -315,15 +329,15 @@ function Pending() {
   });
   const resend = useChange(
     (invitationId: string) => client.accounts.resendInvitation({ invitationId }),
-    'Another mail is on its way. The link before it works no more.',
+    'Another e-mail is on its way. The earlier link no longer works.',
   );
   const withdraw = useChange(
     (invitationId: string) => client.accounts.withdrawInvitation({ invitationId }),
     'The invitation is withdrawn.',
   );
   return (
-    <Stack gap="xs" component="section" aria-label="Pending invitations">
-      <Title order={3} size="h4">
+    <Card withBorder component="section" aria-label="Pending invitations">
+      <Title order={3} size="h4" mb="sm">
         Pending invitations
       </Title>
       <Loaded query={invitations}>
@@ -332,10 +346,10 @@ function Pending() {
             label="Pending invitations"
             rows={rows}
             keyOf={row => row.invitationId}
-            empty="No open invitations."
+            empty="There are no open invitations."
             columns={[
               { label: 'E-mail', show: row => <span className="stak-break">{row.email}</span> },
-              { label: 'Role', show: row => row.role },
+              { label: 'Role', show: row => withCapital(row.role) },
               { label: 'Sent', show: row => formatTime(row.sentAt) },
               { label: 'Expires', show: row => formatTime(row.expiresAt) },
               {
@@ -354,7 +368,7 @@ function Pending() {
                         needs: 'accounts.withdrawInvitation',
                         question: {
                           title: `Withdraw the invitation of ${row.email}?`,
-                          text: 'The link in their mail stops working. You can invite them again.',
+                          text: 'The link in their e-mail stops working. You can invite them again.',
                           button: 'Withdraw',
                         },
                         onClick: () => withdraw.mutate(row.invitationId),
@@ -367,6 +381,6 @@ function Pending() {
           />
         )}
       </Loaded>
-    </Stack>
+    </Card>
   );
 }

@@ -21,6 +21,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client, messageOf } from '../../queries/api.ts';
 import { useFilling } from '../../queries/save-over.ts';
+import { choicesOf } from '../../text/capital.ts';
 import { useStepUp } from './step-up.tsx';
 
 type Settings = Awaited<ReturnType<typeof client.accounts.readOrganisationProvider>>['data'];
@@ -38,12 +39,12 @@ const providerQuery = queryOptions({
   },
 });
 
-// How the people of the organisation sign in, for its owners.
+// The identity provider of the organisation. Shown to owners.
 export function OrganisationProvider() {
   const settings = useQuery(providerQuery);
   return (
-    <Card withBorder component="section" aria-label="Single sign-on" maw={720}>
-      <Stack>
+    <Card withBorder component="section" aria-label="Single sign-on">
+      <Stack maw={720}>
         <Title order={3} size="h4">
           Single sign-on
         </Title>
@@ -101,7 +102,7 @@ function Current({ settings, onRemoved }: { settings: Settings; onRemoved: () =>
         </Button>
         <Confirm
           title="Remove single sign-on?"
-          text="Nobody can sign in through the provider any more. Members stay members."
+          text="Nobody can sign in through the provider after this. Members stay members."
           button="Remove"
           onConfirm={() => remove.mutate()}
         >
@@ -183,7 +184,7 @@ function ProviderForm({ settings, onSaved }: FormProps) {
         />
         <Select
           label="Role of new members"
-          data={['admin', 'member', 'viewer']}
+          data={choicesOf(['admin', 'member', 'viewer'])}
           value={defaultRole}
           allowDeselect={false}
           onChange={value => setDefaultRole((value ?? 'member') as Role)}

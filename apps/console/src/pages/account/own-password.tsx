@@ -5,10 +5,10 @@ export const isWrongPassword = (error: unknown): boolean =>
   error instanceof StakError && error.code === 'accounts.password_wrong';
 
 type Props = Pick<PasswordInputProps, 'name' | 'label' | 'w'> & {
-  error: unknown; // of what it was given for
+  error: unknown; // of the action that needed it
 };
 
-/** The password of the person who is signed in, for what needs it once more. Shown to those who have one. */
+/** Asks for the signed-in person's password again. Shown only if they have one. */
 export const OwnPassword = ({ error, name = 'password', label = 'Your password', w }: Props) => (
   <PasswordInput
     name={name}

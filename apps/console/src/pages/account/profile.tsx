@@ -18,8 +18,10 @@ import type { FormEvent, ReactNode } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { DeleteAccount } from './deletion.tsx';
+import { Download } from './download.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 
 export const useMe = () =>
@@ -27,12 +29,12 @@ export const useMe = () =>
 
 const say = (message: string) => notifications.show({ message });
 
-// An account that has not shown that its address is theirs.
+// An account whose e-mail address is not verified.
 export function Unverified() {
   const { data: me } = useMe();
   const send = useMutation({
     mutationFn: () => client.accounts.sendVerification(),
-    onSuccess: () => say('The mail is on its way.'),
+    onSuccess: () => say('The e-mail is on its way.'),
     onError: complain,
   });
   if (!me || me.emailVerified || me.madeFor !== undefined) return null;
@@ -43,7 +45,7 @@ export function Unverified() {
           Open the link that we sent to {me.email}.
         </Text>
         <Button size="xs" variant="default" loading={send.isPending} onClick={() => send.mutate()}>
-          Send the mail again
+          Send the e-mail again
         </Button>
       </Group>
     </Alert>
@@ -60,6 +62,9 @@ export function Profile() {
           <EmailForm email={email} hasPassword={hasPassword} />
           <PasswordForm hasPassword={hasPassword} />
           <MailSwitches mails={mails} />
+          <Permitted to="accounts.download">
+            <Download />
+          </Permitted>
           <DeleteAccount email={email} hasPassword={hasPassword} />
         </SimpleGrid>
       )}
@@ -71,7 +76,7 @@ type FormProps = {
   title: string;
   button: string;
   isBusy: boolean;
-  error: unknown; // what stands at no field
+  error: unknown; // errors that belong to no field
   onSubmit: (text: (name: string) => string, form: HTMLFormElement) => void;
   children: ReactNode;
 };
@@ -93,7 +98,7 @@ function FormCard({ title, button, isBusy, error, onSubmit, children }: FormProp
           {Boolean(error) && <Failure error={error} />}
           {children}
           <Group justify="end">
-            <Button type="submit" loading={isBusy}>
+            <Button type="submit" variant="default" loading={isBusy}>
               {button}
             </Button>
           </Group>
@@ -153,7 +158,7 @@ function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean
       }
     >
       <Text size="sm" className="stak-break">
-        You sign in with {email}. Both addresses get a mail to confirm the change.
+        You sign in with {email}. Both addresses get an e-mail to confirm the change.
       </Text>
       {change.isSuccess && <Alert title="Check your e-mail">Confirm the change from both addresses.</Alert>}
       <TextInput name="email" type="email" label="New address" required error={complaints.email} />
@@ -202,7 +207,7 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
 type Mails = ApiTypes['accounts.getMe']['data']['mails'];
 
 const topics: readonly { topic: keyof Mails; label: string; description: string }[] = [
-  { topic: 'deliveries', label: 'Failing deliveries', description: 'At most one mail an hour.' },
+  { topic: 'deliveries', label: 'Failing deliveries', description: 'At most one e-mail an hour.' },
   { topic: 'limits', label: 'Limits of the plan', description: 'At 80% and at 100%, once a month each.' },
 ];
 
@@ -214,12 +219,12 @@ function MailSwitches({ mails }: { mails: Mails }) {
     onError: complain,
   });
   return (
-    <Card withBorder component="section" aria-label="Notices by mail">
+    <Card withBorder component="section" aria-label="E-mail notifications">
       <Stack>
         <Title order={3} size="h4">
-          Notices by mail
+          E-mail notifications
         </Title>
-        <Text size="sm">Mail about your sign-in and about failed payments always comes.</Text>
+        <Text size="sm">You always get e-mails about your sign-in and about failed payments.</Text>
         {topics.map(({ topic, label, description }) => (
           <Switch
             key={topic}

@@ -5,7 +5,7 @@ import { Failure } from '../../components/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { keepDestination } from '../../queries/destination.ts';
 
-// The page that signs people in loads this, and nothing of the pages behind it.
+// Kept small: the sign-in page loads this module, but none of the pages behind it.
 
 export const about = {
   github: { title: 'GitHub', icon: IconBrandGithub, idOf: 'githubId' },
@@ -13,7 +13,7 @@ export const about = {
 } as const;
 export type ProviderName = keyof typeof about;
 
-// Those that this server is set up for.
+// The providers that this server is configured for.
 export const useProviders = () =>
   useQuery({
     queryKey: ['providers'],
@@ -21,7 +21,7 @@ export const useProviders = () =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-// The browser goes to the provider and comes back signed in. What stands behind a `#` stays here meanwhile.
+// The browser goes to the provider and returns signed in. The fragment of the address is kept here meanwhile.
 export function ProviderButtons({ to }: { to: string }) {
   const { data: names = [] } = useProviders();
   if (names.length === 0) return null;
@@ -48,7 +48,7 @@ export function ProviderButtons({ to }: { to: string }) {
   );
 }
 
-/** The provider of an organisation, by which its people sign in; without an id there is none. */
+/** The sign-in button of an organisation's own provider. Nothing without an id. */
 export const useOrganisationSignIn = (accountId = '') =>
   useQuery({
     queryKey: ['organisation-sign-in', accountId],
@@ -57,7 +57,7 @@ export const useOrganisationSignIn = (accountId = '') =>
     retry: false,
   });
 
-// The page that an organisation gives to its people leads to the organisation's own provider.
+// The sign-in link of an organisation carries its id, which leads to its own provider.
 export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {
   const found = useOrganisationSignIn(accountId);
   if (found.error !== null) return <Failure error={found.error} />;

@@ -29,7 +29,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
   const unlink = useMutation({
     mutationFn: () => client.accounts.unlinkOrganisationProvider({ accountId }),
     onSuccess: () =>
-      notifications.show({ message: `Your account is not linked to ${provider.data?.name} any more.` }),
+      notifications.show({ message: `Your account is no longer linked to ${provider.data?.name}.` }),
     onError: complain,
   });
   const isWrong = isWrongPassword(link.error);
@@ -133,7 +133,7 @@ function Linked({
     <Group gap="xs">
       <Icon size={18} aria-hidden />
       <Text fw={600}>{title}</Text>
-      {isLinked && <Badge variant="light">linked</Badge>}
+      {isLinked && <Badge variant="light">Linked</Badge>}
     </Group>
   );
   if (isLinked)
@@ -142,7 +142,7 @@ function Linked({
         {heading}
         <Confirm
           title={`Unlink ${title}?`}
-          text={`You cannot sign in with ${title} any more, until you link it again.`}
+          text={`You cannot sign in with ${title} until you link it again.`}
           button="Unlink"
           onConfirm={() => unlink.mutate()}
         >

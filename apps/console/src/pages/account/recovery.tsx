@@ -12,8 +12,8 @@ import { readDemo } from './demo.ts';
 
 export const passwordHint = 'At least ten characters: three or four words that do not belong together.';
 
-// What the links in mails open. The token is behind the `#`, which no browser sends to a server. With the token of another
-// mail, opened in the same tab, it begins again.
+// The pages that links in e-mails open. The token is in the fragment, which browsers never send to a server. Another
+// link opened in the same tab starts over.
 export const withToken = (Page: (props: { token: string }) => ReactNode) => (): ReactNode => {
   const hash = useLocation({ select: location => location.hash });
   const token = /^token=([\w.-]+)$/.exec(hash)?.[1];
@@ -52,7 +52,9 @@ export function ForgotPasswordPage() {
           If <b>{email}</b> has an account, an e-mail with a link is on its way. The link works for one hour.
         </Text>
         <NewestMail />
-        <TextLink to="/sign-in">Back to sign in</TextLink>
+        <TextLink to="/sign-in" size="sm">
+          Back to sign in
+        </TextLink>
       </Frame>
     );
   const complaints = fieldComplaints(request.error);
@@ -77,17 +79,19 @@ export function ForgotPasswordPage() {
           </Button>
         </Stack>
       </form>
-      <TextLink to="/sign-in">Back to sign in</TextLink>
+      <TextLink to="/sign-in" size="sm">
+        Back to sign in
+      </TextLink>
     </Frame>
   );
 }
 
-// On a developer's machine mail is a file, and this is the newest.
+// In development, e-mails are files; this is the newest one.
 function NewestMail() {
   const { data } = useQuery({ queryKey: ['demo', 'mail'], queryFn: readDemo, refetchInterval: 1000 });
   if (!data?.newestMail) return null;
   return (
-    <Alert title="This server writes its mail to a folder">
+    <Alert title="This server writes e-mails to a folder">
       <Code className="stak-break">{data.newestMail}</Code>
     </Alert>
   );
@@ -107,7 +111,9 @@ function ResetPassword({ token }: { token: string }) {
     return (
       <Frame title="Your password is changed">
         <Text size="sm">All your sessions have ended. Sign in with the new password.</Text>
-        <TextLink to="/sign-in">Sign in</TextLink>
+        <TextLink to="/sign-in" size="sm">
+          Sign in
+        </TextLink>
       </Frame>
     );
   const complaint = fieldComplaints(reset.error).newPassword;
@@ -129,7 +135,9 @@ function ResetPassword({ token }: { token: string }) {
           </Button>
         </Stack>
       </form>
-      <TextLink to="/forgot-password">Send another link</TextLink>
+      <TextLink to="/forgot-password" size="sm">
+        Send another link
+      </TextLink>
     </Frame>
   );
 }
@@ -137,14 +145,16 @@ function ResetPassword({ token }: { token: string }) {
 export function SignUpMailedPage() {
   return (
     <Frame title="Check your e-mail">
-      <Text size="sm">A mail is on its way. With the link in it your account is ready.</Text>
+      <Text size="sm">An e-mail is on its way. Open the link in it to finish.</Text>
       <NewestMail />
-      <TextLink to="/sign-in">Back to sign in</TextLink>
+      <TextLink to="/sign-in" size="sm">
+        Back to sign in
+      </TextLink>
     </Frame>
   );
 }
 
-// The password again: somebody else may have signed up with this address, and knows another one.
+// Asks for the password again, because somebody else may have signed up with this address and another password.
 export const FinishSignUpPage: () => ReactNode = withToken(FinishSignUp);
 function FinishSignUp({ token }: { token: string }) {
   const navigate = useNavigate();
@@ -169,7 +179,7 @@ function FinishSignUp({ token }: { token: string }) {
             autoComplete="current-password"
           />
           <Button type="submit" loading={finish.isPending}>
-            Make the account
+            Create the account
           </Button>
         </Stack>
       </form>
@@ -185,7 +195,7 @@ function BrokenLink() {
   );
 }
 
-// A click, not the opening: programs that look into mails open links, too.
+// Needs a click, because programs that scan e-mails open links too.
 export const VerifyEmailPage: () => ReactNode = withToken(VerifyEmail);
 function VerifyEmail({ token }: { token: string }) {
   const verify = useMutation({
@@ -194,7 +204,9 @@ function VerifyEmail({ token }: { token: string }) {
   if (verify.isSuccess)
     return (
       <Frame title="Your address is verified">
-        <TextLink to="/">Go to the overview</TextLink>
+        <TextLink to="/" size="sm">
+          Go to the overview
+        </TextLink>
       </Frame>
     );
   return (
@@ -203,7 +215,9 @@ function VerifyEmail({ token }: { token: string }) {
       <Button loading={verify.isPending} onClick={() => verify.mutate()}>
         This is my address
       </Button>
-      <TextLink to="/account">Send another link</TextLink>
+      <TextLink to="/account" size="sm">
+        Send another link
+      </TextLink>
     </Frame>
   );
 }
@@ -217,7 +231,9 @@ function ConfirmEmail({ token }: { token: string }) {
     return (
       <Frame title="Your address is changed">
         <Text size="sm">Sign in with the new one from now on.</Text>
-        <TextLink to="/account">Go to your account</TextLink>
+        <TextLink to="/account" size="sm">
+          Go to your account
+        </TextLink>
       </Frame>
     );
   if (confirm.data === 'waiting')

@@ -112,9 +112,11 @@ function Setup({ hasPassword, onCodes }: Props) {
           <form onSubmit={event => begin.mutate(textOf(event, 'password'))}>
             <Stack>
               {hasPassword && <OwnPassword error={begin.error} />}
-              <Button type="submit" loading={begin.isPending}>
-                Add an app
-              </Button>
+              <Group justify="end">
+                <Button type="submit" loading={begin.isPending}>
+                  Add an app
+                </Button>
+              </Group>
             </Stack>
           </form>
         ) : (
@@ -131,9 +133,11 @@ function Setup({ hasPassword, onCodes }: Props) {
                 inputMode="numeric"
                 error={isWrongCode && 'This is not the code that the app shows now.'}
               />
-              <Button type="submit" loading={confirm.isPending}>
-                Confirm
-              </Button>
+              <Group justify="end">
+                <Button type="submit" loading={confirm.isPending}>
+                  Confirm
+                </Button>
+              </Group>
             </Stack>
           </form>
         )}
@@ -143,7 +147,7 @@ function Setup({ hasPassword, onCodes }: Props) {
   );
 }
 
-// Changing anything needs a factor that was shown a moment ago, which is asked for if it was not.
+// Every change needs a recently confirmed factor, which is asked for if necessary.
 function Installed({ hasPassword }: { hasPassword: boolean }) {
   const queries = useQueryClient();
   const { guard, dialog } = useStepUp();

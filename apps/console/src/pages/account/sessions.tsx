@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack } from '@mantine/core';
+import { Badge, Button, Card, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { complain } from '../../components/complaint.ts';
@@ -6,6 +6,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { client, session } from '../../queries/api.ts';
+import { viaText } from '../../text/action-text.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 
 export function Sessions() {
@@ -43,44 +44,46 @@ export function Sessions() {
       </Group>
       <Loaded query={sessions}>
         {rows => (
-          <DataTable
-            label="Sessions"
-            rows={rows}
-            keyOf={row => row.sessionId}
-            empty="There are no sessions."
-            columns={[
-              { label: 'Device', show: row => <span title={row.userAgent}>{row.device}</span> },
-              { label: 'Address', show: row => row.address ?? '–' },
-              { label: 'With', show: row => row.signedInWith },
-              { label: 'Signed in', show: row => formatTime(row.createdAt) },
-              { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
-              {
-                label: '',
-                show: row =>
-                  row.isCurrent ? (
-                    <Badge variant="light">This one</Badge>
-                  ) : (
-                    <Confirm
-                      title={`Sign out ${row.device}?`}
-                      text="The person there has to sign in again. Unsaved work is lost."
-                      button="Sign out"
-                      onConfirm={() => end.mutate(row.sessionId)}
-                    >
-                      {ask => (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          aria-label={`Sign out ${row.device}`}
-                          onClick={ask}
-                        >
-                          Sign out
-                        </Button>
-                      )}
-                    </Confirm>
-                  ),
-              },
-            ]}
-          />
+          <Card withBorder>
+            <DataTable
+              label="Sessions"
+              rows={rows}
+              keyOf={row => row.sessionId}
+              empty="There are no sessions."
+              columns={[
+                { label: 'Device', show: row => <span title={row.userAgent}>{row.device}</span> },
+                { label: 'IP address', show: row => row.address ?? '–' },
+                { label: 'With', show: row => viaText(row.signedInWith) },
+                { label: 'Signed in', show: row => formatTime(row.createdAt) },
+                { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
+                {
+                  label: '',
+                  show: row =>
+                    row.isCurrent ? (
+                      <Badge variant="light">This one</Badge>
+                    ) : (
+                      <Confirm
+                        title={`Sign out ${row.device}?`}
+                        text="The person there has to sign in again. Unsaved work is lost."
+                        button="Sign out"
+                        onConfirm={() => end.mutate(row.sessionId)}
+                      >
+                        {ask => (
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            aria-label={`Sign out ${row.device}`}
+                            onClick={ask}
+                          >
+                            Sign out
+                          </Button>
+                        )}
+                      </Confirm>
+                    ),
+                },
+              ]}
+            />
+          </Card>
         )}
       </Loaded>
     </Stack>

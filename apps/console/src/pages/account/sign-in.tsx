@@ -71,7 +71,7 @@ export function SignInPage() {
     );
   };
 
-  // All ways in at once: a button that came later would push away the field that somebody is about to click.
+  // Shows all ways to sign in at once: a late button would move the field that somebody is about to click.
   if (isDemoLoading || areProvidersLoading || isOrganisationLoading) return null;
   return (
     <CenteredPage>
@@ -183,7 +183,7 @@ const Credentials = ({ isNew, email, complaints }: CredentialsProps) => (
   </>
 );
 
-// What a code may be of, by what the account has. Which one it has stands in the answer to the right password.
+// The second factors that a code may come from. The answer to the correct password says which ones exist.
 const codeHint = (factors: readonly string[]): string =>
   factors.includes('passkey') && !factors.includes('app')
     ? 'A recovery code; or sign in with your passkey, above'

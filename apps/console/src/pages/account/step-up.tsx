@@ -9,8 +9,8 @@ import { useMe } from './profile.tsx';
 
 type Waiting = { resolve: () => void; reject: () => void };
 
-// Some deeds need a second factor that was shown a moment ago. `guard` does the work, asks for the factor if the server
-// wants one, and does the work again; `dialog` has to be on the page.
+// Some actions need a recently confirmed second factor. `guard` runs the action, asks for the factor if the server
+// requires it, and runs the action again. `dialog` has to be rendered on the page.
 export function useStepUp(): { guard<T>(work: () => Promise<T>): Promise<T>; dialog: ReactNode } {
   const [waiting, setWaiting] = useState<Waiting>();
   const guard = async <T,>(work: () => Promise<T>): Promise<T> => {
@@ -50,7 +50,7 @@ function StepUp({ onShown }: { onShown: () => void }) {
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    event.stopPropagation(); // a dialog is no part of the form that it was opened from
+    event.stopPropagation(); // do not submit the form that opened the dialog
     show.mutate(String(new FormData(event.currentTarget).get('code') ?? ''));
   };
   const isWrong = show.error instanceof StakError && show.error.code === 'accounts.code_wrong';

@@ -6,5 +6,5 @@ const exact = new Intl.NumberFormat(undefined, {
 });
 const round = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
 
-// One answer costs fractions of a cent; cents are enough for what is more than a few dollars.
+// An answer costs fractions of a cent. Above a few dollars, cents are precise enough.
 export const formatCost = (usd: number): string => (usd < 10 ? exact : round).format(usd);

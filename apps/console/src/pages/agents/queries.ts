@@ -10,7 +10,7 @@ export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
 export type Approval = ApiTypes['agents.getApproval']['data'];
 export type Memory = ApiTypes['agents.listMemory']['data']['data'][number];
 
-// The first words name it; until they are answered it has no name.
+// A conversation is named after its first message, once that is answered.
 export const nameOfConversation = ({ title, turns, conversation_id }: Conversation): string =>
   title ?? (turns === 0 ? 'New conversation' : conversation_id);
 
@@ -32,7 +32,7 @@ export const useSkills = (tenant_id: string) =>
     queryFn: async () => (await client.agents.listSkills({ tenant_id })).data.data,
   });
 
-// How they are registered, and which of them the settings enable. A tenant has at most fifty.
+// The registered skills, and which of them are enabled. A tenant has at most fifty.
 async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {
   const [own, all] = await Promise.all([
     client.agents.listCustomSkills({ tenant_id, limit: 100 }),
@@ -42,6 +42,6 @@ async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {
   return own.data.data.map(one => ({ ...one, is_enabled: enabled.has(one.name) }));
 }
 
-// Whatever makes skills be read again makes these be read again.
+// Below the key of the skills, so that both are invalidated together.
 export const useOwnSkills = (tenant_id: string) =>
   useQuery({ queryKey: [...skillsKey(tenant_id), 'own'], queryFn: () => readOwnSkills(tenant_id) });

@@ -41,7 +41,7 @@ const charts = {
   },
 };
 
-// A day on which nothing was said is a gap, not a day less.
+// A day without messages is a gap in the chart, not a missing day.
 function rowsOf(days: readonly Day[], from: string, count: number): DayRow[] {
   const known = new Map(days.map(day => [day.date, day]));
   return Array.from({ length: count }, (_, index) => {
@@ -138,7 +138,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
               )}
             </Card>
             <Text size="xs" c="dimmed">
-              Days are those of UTC, as quotas are.
+              Days are UTC days, as for quotas.
             </Text>
           </>
         )}

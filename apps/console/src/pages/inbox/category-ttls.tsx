@@ -10,7 +10,7 @@ const rowsOf = (ttl: Ttls): Row[] =>
     .filter(([category]) => category !== 'default')
     .map(([category, value], id) => ({ id, category, ttl: value }));
 
-// How long messages stay: of the inbox, and of some categories.
+// How long messages are kept, in the inbox and in single categories.
 export function CategoryTtls({
   ttl,
   onChange,
@@ -42,7 +42,7 @@ export function CategoryTtls({
       <TextInput
         label="Messages expire after"
         error={complaint}
-        description="30d, 12h or 300m; at most 730d. Empty takes the tenant's."
+        description="30d, 12h or 300m; at most 730d. Leave empty for the tenant’s setting."
         pattern="[1-9][0-9]*[dhms]"
         value={fallback}
         onChange={event => write(event.currentTarget.value, rows)}

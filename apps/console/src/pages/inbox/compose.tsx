@@ -55,7 +55,7 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
         ? `Will be sent at ${formatTime(data.send_at * 1000)}.`
         : `Sent to ${whom}.`;
       notifications.show({ message });
-      // Whom and what kind stay: the next message often goes the same way.
+      // Recipients and kind stay, because the next message often has the same.
       edit({ title: '', body: '', link: '', sendAt: '' });
       await queries.invalidateQueries({ queryKey: sendsKey(inboxPath) });
     },
@@ -203,7 +203,7 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
   );
 }
 
-// Only those who have joined are counted.
+// Only members are counted.
 function tellLateJoiners({ late_joiners = 'all' }: Inbox): string {
   if (late_joiners === 'all') return 'Users who join later get it too.';
   if (late_joiners === 'none') return 'Users who join later do not get it.';

@@ -11,7 +11,7 @@ import { categoriesKey, type InboxPath, inboxesKey, publicCountsQuery, sendsKey 
 
 const refreshMs = 2_000; // while something is being removed
 
-// The categories that have messages. One can be deleted with all of them.
+// The categories that have messages. Deleting one deletes its messages.
 export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
   const queries = useQueryClient();
   const categories = useQuery({
@@ -58,7 +58,7 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
                     <Permitted to="inbox.deleteCategory">
                       <Confirm
                         title={`Delete ${category}?`}
-                        text="All its messages disappear from every inbox at once, and so do their counts. This cannot be undone. Until they are removed, which takes at least half a minute, nothing can be sent in this category."
+                        text="All its messages disappear from every inbox immediately, and their counts with them. This cannot be undone. Until they are removed, which takes at least half a minute, nothing can be sent in this category."
                         button="Delete category"
                         keep="Keep it"
                         onConfirm={() => remove.mutate(category)}
@@ -125,7 +125,7 @@ export function DeleteInbox({
         <Text size="sm">This deletes all of it: messages, what users did with them, and its settings.</Text>
         <Confirm
           title={`Delete ${title}?`}
-          text="It disappears at once for all its users, with everything in it. This cannot be undone."
+          text="It disappears immediately for all its users, with everything in it. This cannot be undone."
           button="Delete inbox"
           keep="Keep it"
           onConfirm={() => remove.mutate()}
@@ -141,7 +141,7 @@ export function DeleteInbox({
   );
 }
 
-// How far the removal of an inbox is that was deleted here.
+// The progress of deleting an inbox.
 export function InboxProgress({ inboxPath, onClose }: { inboxPath: InboxPath; onClose: () => void }) {
   const erasure = useQuery({
     queryKey: ['erasure', inboxPath.tenant_id, inboxPath.inbox_key],

@@ -1,4 +1,4 @@
-// What is being written, as it stands in the fields.
+// The values of the compose form.
 export type Draft = {
   audience: 'users' | 'everyone';
   uids: string[];
@@ -8,7 +8,7 @@ export type Draft = {
   category: string;
   link: string;
   ttl: string;
-  sendAt: string; // as a field for a local time has it
+  sendAt: string; // the value of a datetime-local field
 };
 
 export const emptyDraft: Draft = {
@@ -23,13 +23,13 @@ export const emptyDraft: Draft = {
   sendAt: '',
 };
 
-// What is the same each time: neither whom it goes to nor when.
+// The fields of a template: neither the recipients nor the time.
 const templateFields = ['title', 'body', 'isJson', 'category', 'link', 'ttl'] as const;
 
 export const templateOf = (draft: Draft): string =>
   JSON.stringify(Object.fromEntries(templateFields.map(name => [name, draft[name]])));
 
-/** The fields that a template fills. Anybody may have saved anything under this kind: what does not fit is left out. */
+/** The fields that a template fills. Stored templates are not trusted: values of another type are left out. */
 export function draftOfTemplate(text: string): Partial<Draft> {
   const saved = parse(text);
   if (typeof saved !== 'object' || saved === null) return {};
@@ -48,7 +48,7 @@ function parse(text: string): unknown {
   }
 }
 
-// What the server takes: fields that are empty are not said.
+// The request body, without empty fields.
 export function sendBody(draft: Draft) {
   const { title, category, link, ttl, sendAt } = draft;
   return {

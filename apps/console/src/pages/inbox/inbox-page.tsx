@@ -53,7 +53,7 @@ export function InboxPage() {
   );
 }
 
-// What is open belongs to one inbox and one tab.
+// Open details belong to one inbox and one tab.
 const withoutSend = ({ send: _, ...search }: InboxSearch): InboxSearch => search;
 
 type Choice = { value: string; label: string };

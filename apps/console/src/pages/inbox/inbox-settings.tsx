@@ -52,7 +52,7 @@ function Settings({ inboxPath, read }: { inboxPath: InboxPath; read: Versioned<C
   const { round, filledWith, refill } = useFilling(read);
   const readNow = () => queries.fetchQuery({ ...inboxQuery(inboxPath), staleTime: 0 });
   const save = useMutation({
-    // Somebody who saved in between is not overwritten: the server refuses, and says so.
+    // If somebody else saved in between, the server refuses instead of overwriting.
     mutationFn: async (body: () => Body) =>
       client.inbox.writeInbox({ ...inboxPath, body: body() }, { ifMatch: filledWith.etag ?? '*' }),
     onSuccess: async () => {
@@ -178,7 +178,7 @@ function ConfigForm({
             spellCheck={false}
             defaultValue={config.schema ? JSON.stringify(config.schema, null, 2) : ''}
           />
-          <Group>
+          <Group justify="end">
             <Button type="submit" loading={isBusy}>
               Save
             </Button>

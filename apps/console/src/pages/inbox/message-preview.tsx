@@ -5,7 +5,7 @@ import type { Draft } from './draft.ts';
 
 type Screen = 'web' | 'phone';
 
-// As the user will see it, by the same component; nothing in it can be pressed.
+// The message as the user will see it, rendered by the same component but inert.
 export function MessagePreview({ draft, inboxTitle }: { draft: Draft; inboxTitle: string }) {
   const [screen, setScreen] = useState<Screen>('web');
   const nowS = Math.floor(Date.now() / 1000);

@@ -5,7 +5,7 @@ import { slugOf } from '../../text/slug.ts';
 
 export type Named = { key: string; title: string };
 
-// A name, and the key that is made from it until somebody writes another.
+// A name, and a key that is derived from it until somebody edits it.
 export function NamedForm({
   titleLabel,
   placeholder,
@@ -48,7 +48,7 @@ export function NamedForm({
           value={key}
           onChange={event => setOwnKey(event.currentTarget.value)}
         />
-        <Group>
+        <Group justify="end">
           <Button type="submit" loading={isBusy}>
             {button}
           </Button>

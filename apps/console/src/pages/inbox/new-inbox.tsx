@@ -17,7 +17,7 @@ export function NewInbox({
   const [isOpen, { open, close }] = useDisclosure(false);
   const queries = useQueryClient();
   const create = useMutation({
-    // The same call changes an inbox that is there, which nobody means who makes a new one.
+    // Without the condition the call would change an existing inbox.
     mutationFn: async ({ key, title }: Named) => {
       const { data: inboxes } = await client.inbox.listInboxes({ tenant_id });
       if (inboxes.data.some(one => one.inbox_key === key))

@@ -5,7 +5,7 @@ import { Stat } from '../../components/stat.tsx';
 import { formatNumber } from '../../text/format.ts';
 import { type InboxPath, publicCountsQuery } from './queries.ts';
 
-// What is live for everyone, and who everyone is.
+// The number of live broadcasts, and of members.
 export function PublicCounts({ inboxPath }: { inboxPath: InboxPath }) {
   const counts = useQuery(publicCountsQuery(inboxPath));
   return (

@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 
-// Where the page is, in its address, so that it can be sent to somebody.
+// The state of the page is in its URL, so that it can be shared as a link.
 export type InboxSearch = {
   tenant?: string;
   inbox?: string;
@@ -29,7 +29,7 @@ export const categoriesKey = ({ tenant_id, inbox_key }: InboxPath) =>
 
 const membersRefreshMs = 4_000; // members join, and messages expire
 
-/** What is live for everyone, and how many people that is. */
+/** The number of live broadcasts, and of members. */
 export const publicCountsQuery = (inboxPath: InboxPath) =>
   queryOptions({
     queryKey: ['public counts', inboxPath.tenant_id, inboxPath.inbox_key],

@@ -16,7 +16,7 @@ const choices = [
   { value: 'false', label: 'Unread' },
 ];
 
-// Who got a message, and when they read it.
+// The recipients of a message, and when they read it.
 export function Receipts({ inboxPath, id, onClose }: Props) {
   const [read, setRead] = useState('');
   const { data: send } = useQuery({
@@ -57,7 +57,7 @@ export function Receipts({ inboxPath, id, onClose }: Props) {
                 label: 'Status',
                 show: row => (
                   <Badge variant="light" color={row.read ? 'teal' : 'gray'}>
-                    {row.read ? 'read' : 'unread'}
+                    {row.read ? 'Read' : 'Unread'}
                   </Badge>
                 ),
               },

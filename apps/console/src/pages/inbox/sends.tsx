@@ -1,10 +1,11 @@
-import { Badge, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Badge, Button, Card, Group, Progress, Stack, Text } from '@mantine/core';
 import type { InboxBroadcastData } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { complain } from '../../components/complaint.ts';
 import { Confirm, type Question } from '../../components/confirm.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { More } from '../../components/pages.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { withCapital } from '../../text/capital.ts';
@@ -14,7 +15,7 @@ import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
 import { Receipts } from './receipts.tsx';
 
 type Send = InboxBroadcastData;
-const refreshMs = 4_000; // readers change the numbers, and no stream tells the sender
+const refreshMs = 4_000; // the read counts change, and there is no stream for senders
 
 type Props = { inboxPath: InboxPath; opened: string | undefined; onOpen: (id: string | undefined) => void };
 
@@ -44,21 +45,17 @@ export function Sends({ inboxPath, opened, onOpen }: Props) {
       <PublicCounts inboxPath={inboxPath} />
       {sends.error && <Failure error={sends.error} onRetry={() => sends.refetch()} />}
       {sends.data && (
-        <SendTable
-          rows={sends.data.pages.flatMap(page => page.data)}
-          onShow={({ id }) => onOpen(id)}
-          onTakeBack={takeBack.mutate}
-        />
+        <Card withBorder>
+          <SendTable
+            rows={sends.data.pages.flatMap(page => page.data)}
+            onShow={({ id }) => onOpen(id)}
+            onTakeBack={takeBack.mutate}
+          />
+          <More of={sends} label="Show older" />
+        </Card>
       )}
       {opened !== undefined && (
         <Receipts key={opened} inboxPath={inboxPath} id={opened} onClose={() => onOpen(undefined)} />
-      )}
-      {sends.hasNextPage && (
-        <Group>
-          <Button variant="default" loading={sends.isFetchingNextPage} onClick={() => sends.fetchNextPage()}>
-            Show older
-          </Button>
-        </Group>
       )}
     </Stack>
   );
@@ -144,7 +141,7 @@ function questionOf({ status, title }: Send): Question {
   const isScheduled = status === 'scheduled';
   const told = isScheduled
     ? 'It will not be sent.'
-    : 'It is gone at once from every inbox that has it, and so are its counts. This cannot be undone.';
+    : 'It disappears immediately from every inbox that has it, and from the counts. This cannot be undone.';
   return {
     title: isScheduled ? 'Cancel this message?' : 'Redact this message?',
     text: (
@@ -158,7 +155,7 @@ function questionOf({ status, title }: Send): Question {
   };
 }
 
-// What was taken back keeps no text.
+// A redacted message keeps no text.
 function showTitle({ title, status }: Send) {
   return (
     title ?? (

@@ -11,7 +11,7 @@ import { client } from '../../queries/api.ts';
 
 const nobodySaid = { data: { title: '', ttl: undefined, version: 0 }, etag: undefined };
 
-// For all inboxes of the tenant; an inbox's own settings come first.
+// Defaults for all inboxes of the tenant. An inbox's own settings override them.
 export function TenantSettings({ tenant_id }: { tenant_id: string }) {
   const queries = useQueryClient();
   const settings = useQuery({
@@ -50,12 +50,12 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
                   name="ttl"
                   label="Messages expire after"
                   error={fieldComplaints(save.error).ttl}
-                  description="30d, 12h or 300m; at most 720d. Empty means 30d."
+                  description="30d, 12h or 300m; at most 720d. Leave empty for 30d."
                   pattern="[1-9][0-9]*[dhms]"
                   defaultValue={data.ttl ?? ''}
                 />
                 {save.error && <Failure error={save.error} />}
-                <Group>
+                <Group justify="end">
                   <Button type="submit" loading={save.isPending}>
                     Save
                   </Button>

@@ -9,7 +9,7 @@ import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
 import type { InboxPath } from './queries.ts';
 
-// What a user has in front of them: with a token of theirs, and the components that an app of yours would use.
+// A user's inbox as they see it, with their own token and the components that an app would use.
 export function UserInbox({
   inboxPath,
   user,

@@ -21,7 +21,7 @@ const names: Readonly<Record<Service, string>> = {
   agents: 'Agents',
 };
 
-/** Numbers of each service, over the same days. */
+/** The numbers of each service over the same days. */
 export function InsightsPage() {
   const { service = 'tasks', days = 30 } = route.useSearch();
   const navigate = route.useNavigate();

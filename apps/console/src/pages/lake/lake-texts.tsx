@@ -13,7 +13,7 @@ const textsKey = ['lake-texts'];
 
 const switchOn: Question = {
   title: 'Keep texts in the lake?',
-  text: 'From now on the lake copies what is said in conversations and the bodies of webhooks. Everybody in this organisation, and every API key that may read, can then query them with SQL. The audit trail says who switched it on.',
+  text: 'From now on the lake copies conversation texts and webhook bodies. Everyone in this organisation, and every API key that may read, can then query them with SQL. The audit trail says who switched it on.',
   button: 'Keep texts',
   color: 'blue',
 };
@@ -23,7 +23,7 @@ const switchOff: Question = {
   button: 'Erase texts',
 };
 
-/** Whether the lake has what people said and what webhooks brought, and the switch for those who may decide it. */
+/** Whether the lake keeps texts and payloads, with a switch for people who may change it. */
 export function LakeTexts() {
   const [isOpen, question] = useDisclosure(false);
   const queries = useQueryClient();
@@ -60,7 +60,7 @@ export function LakeTexts() {
                   {since !== null && <>, since {formatTime(since)}</>}.
                 </>
               ) : (
-                'What is said in conversations and the bodies of webhooks are not copied into the lake.'
+                'Conversation texts and webhook bodies are not copied into the lake.'
               )}
             </Text>
             {!mayChange && (

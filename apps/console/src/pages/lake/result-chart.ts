@@ -9,16 +9,16 @@ type Column = { name: string; type: string };
 
 const numberTypes = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT|INTEGER|UINTEGER|DOUBLE|FLOAT|DECIMAL)/;
 const timeTypes = /^(?:DATE|TIMESTAMP)/;
-const rowsMost = 200; // more points than a chart has pixels for
+const rowsMost = 200; // a chart has no room for more points
 const seriesMost = 5;
 
 export const isNumberType = (type: string): boolean => numberTypes.test(type);
 
-// A number of more digits than JavaScript has comes as text.
+// Numbers too large for JavaScript arrive as text.
 const numberOf = (value: unknown): number | null =>
   value === null || value === undefined || value === '' || Number.isNaN(Number(value)) ? null : Number(value);
 
-/** What a result looks like as a chart: numbers along its first other column. Undefined if there is nothing to draw. */
+/** A result as a chart: its numeric columns over the first other column. Undefined if there is nothing to draw. */
 export function chartOf(
   columns: readonly Column[],
   rows: readonly (readonly unknown[])[],
@@ -26,7 +26,7 @@ export function chartOf(
   const axis = columns.findIndex(({ type }) => !isNumberType(type));
   const drawn = columns.flatMap(({ type }, at) => (isNumberType(type) ? [at] : [])).slice(0, seriesMost);
   if (axis === -1 || drawn.length === 0 || rows.length < 2) return undefined;
-  // Two columns may have one name.
+  // Two columns may have the same name.
   const nameOf = (at: number) =>
     columns.findIndex(({ name }) => name === columns[at]!.name) === at
       ? columns[at]!.name

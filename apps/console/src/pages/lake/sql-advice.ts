@@ -1,9 +1,9 @@
 import { StakError } from '@stak/client';
 
-// What to do about a query that did not work, beside what the lake says about it.
+// Advice on a failed query, in addition to the lake's own message.
 const advice: Readonly<Record<string, string>> = {
   'lake.sql_invalid':
-    'The tables and their columns are listed here; a name with capitals stands in double quotes.',
+    'The tables and their columns are listed here; a name with capitals needs double quotes.',
   'lake.sql_forbidden': 'Only reading is possible: one SELECT over the tables listed here.',
   'lake.sql_failed': 'A value did not fit. try_cast(…) gives null instead of failing.',
   'lake.query_too_large': 'Take fewer rows or columns: add a where or a limit, or group them.',

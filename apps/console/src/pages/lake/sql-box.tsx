@@ -21,9 +21,9 @@ async function ask(sql: string): Promise<SqlAnswer> {
 }
 
 const route = getRouteApi('/inside/data/sql');
-const inAddressMost = 2_000; // characters; a longer address is refused by some servers on the way
+const inAddressMost = 2_000; // characters; some proxies reject longer URLs
 
-// Any question about the account's own rows. The lake answers it: the tables are neither read nor changed.
+// Queries over the account's own rows. The lake answers them; the tables are neither read nor changed.
 export default function SqlBox() {
   const { sql: inAddress } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,4 +1,4 @@
-// Questions to begin with. All of them read what every account has.
+// Example queries, which work for every account.
 export const examples: readonly { label: string; sql: string }[] = [
   {
     label: 'Open tasks by category',
@@ -9,7 +9,7 @@ group by 1
 order by tasks desc`,
   },
   {
-    label: 'What is late',
+    label: 'Overdue tasks',
     sql: `select title, due_date, priority, date_diff('day', due_date::date, current_date) as days_late
 from tasks
 where status in ('pending', 'in_progress') and due_date::date < current_date

@@ -24,7 +24,7 @@ import { chartOf, isNumberType } from './result-chart.ts';
 
 export type SqlAnswer = ApiTypes['lake.query']['data'] & { sql: string; tookMs: number };
 
-const rowsShown = 200; // more than anybody reads; the file has the rest
+const rowsShown = 200; // the download has the rest
 
 // A third of the console's script, so it is loaded with the first chart.
 const ResultChart = lateComponent(() => import('./result-chart-view.tsx'));
@@ -84,7 +84,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
               <Table.Thead className="stak-sticky">
                 <Table.Tr>
                   {columns.map(({ name, type }, at) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name
+                    // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
                     <Table.Th key={at} ta={isNumberType(type) ? 'right' : undefined}>
                       {name}
                       <Text span size="xs" c="dimmed" fw={400} ml={6} tt="lowercase">
@@ -96,7 +96,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
               </Table.Thead>
               <Table.Tbody>
                 {rows.slice(0, rowsShown).map((row, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names
+                  // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
                   <Table.Tr key={at}>
                     {columns.map(({ type }, column) => (
                       // biome-ignore lint/suspicious/noArrayIndexKey: as above
@@ -137,7 +137,7 @@ function Value({ value }: { value: unknown }) {
 const formats = { csv: 'CSV', parquet: 'Parquet' } as const;
 type Format = keyof typeof formats;
 
-// Asked for again, into a file: it holds more rows than an answer, and keeps their types.
+// Runs the query again into a file, which holds more rows than a response and keeps their types.
 function Download({ sql }: { sql: string }) {
   const save = useMutation({
     mutationFn: async (format: Format) => {

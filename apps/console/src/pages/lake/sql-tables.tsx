@@ -11,7 +11,7 @@ export const useLakeStatus = () =>
     retry: false,
   });
 
-// What can be asked about: the tables and their columns, as the lake knows them.
+// The tables and columns that a query can use.
 export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
   const status = useLakeStatus();
   if (isWithoutLake(status.error)) return null;
@@ -57,7 +57,7 @@ export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {
       </Loaded>
       {status.data && (
         <Text size="xs" c="dimmed" mt="xs">
-          They hold your rows and nobody else’s.
+          They hold only your own rows.
         </Text>
       )}
     </Card>

@@ -8,7 +8,7 @@ import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
 import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';
 
-const tenantsCounted = 20; // one request for each; the others are shown in Agents
+const tenantsCounted = 20; // one request each; the Agents page shows the others
 
 type Usage = { messages: number; tokens: number; cost: number; isPart: boolean; byDay: Map<string, number> };
 

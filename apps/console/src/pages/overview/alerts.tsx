@@ -9,14 +9,14 @@ import { lateComponent } from '../../shell/late-module.tsx';
 import { useWasTrue } from '../../shell/shortcuts.tsx';
 import { formatNumber } from '../../text/format.ts';
 
-// Loaded when it is opened: the components of an inbox are not small.
+// Loaded when it is opened, because the inbox components are large.
 const OwnInboxes = lateComponent(() => import('./own-inboxes.tsx'));
 
 const ownKeys = ['alerts', 'tasks'] as const;
 export type OwnInbox = { inbox_key: (typeof ownKeys)[number]; unread: number; total: number };
 type Own = { tenant_id: string; inboxes: OwnInbox[] };
 
-// What Stak tells an account is in inboxes like any other, read with a token of its own.
+// Stak's own messages to an account are in ordinary inboxes, read with a token of their own.
 async function readOwn(): Promise<Own> {
   const { data: own } = await client.accounts.mintInboxToken();
   const { inbox } = createClient({ baseUrl: '', token: own.token });

@@ -10,7 +10,7 @@ const UnitsChart = lateComponent(() => import('./units-chart.tsx'));
 
 type Operator = NonNullable<ApiTypes['system.status']['data']['operator']>;
 
-// What DynamoDB would bill for everything this server does: for its operators.
+// What DynamoDB would bill for everything this server does. Shown to operators.
 export function Capacity({ at, capacity, dead_letters }: Operator & { at: string }) {
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const { read_units, write_units } = capacity;
@@ -21,7 +21,7 @@ export function Capacity({ at, capacity, dead_letters }: Operator & { at: string
     <Card withBorder>
       <Group justify="space-between" mb={4}>
         <Title order={4} size="h5">
-          Capacity units each second
+          Capacity units per second
         </Title>
         {dead_letters > 0 && (
           <StatusBadge
@@ -32,7 +32,7 @@ export function Capacity({ at, capacity, dead_letters }: Operator & { at: string
       </Group>
       <Text size="sm" c="dimmed" mb="sm" className="stak-figures">
         {formatNumber(Math.round(read_units))} read and {formatNumber(Math.round(write_units))} written since{' '}
-        {formatTime(capacity.since)}, by everybody. Only operators see this.
+        {formatTime(capacity.since)}, by all accounts. Only operators see this.
       </Text>
       <Suspense fallback={<Skeleton h={180} />}>
         <UnitsChart samples={samples} />

@@ -12,7 +12,7 @@ import type { Tenant } from '../../queries/tenants.ts';
 
 type Source = ApiTypes['webhooks.readSource']['data'];
 type Progressed = {
-  source: Source | undefined; // to try: best one that takes what anybody sends
+  source: Source | undefined; // to send to; preferably one that does not verify signatures
   hasKey: boolean;
   hasEvent: boolean;
   hasDelivery: boolean;
@@ -21,15 +21,15 @@ type Progressed = {
   hasConversation: boolean;
 };
 
-const lookedThrough = 10; // of each kind: somebody with more is past the first steps
+const lookedThrough = 10; // of each kind; accounts with more are past the first steps
 
-// One after the other, because the first mostly answers for all.
+// One after the other, because the first one usually decides.
 async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>): Promise<boolean> {
   for (const one of all.slice(0, lookedThrough)) if (await isTrue(one)) return true;
   return false;
 }
 
-// What an account has done so far, from the lists that the pages themselves show.
+// What the account has done so far, from the same lists that the pages show.
 async function readProgress(): Promise<Progressed> {
   const [keys, { data: sources }, { data: tenants }, counts] = await Promise.all([
     client.accounts.listKeys(),
@@ -75,7 +75,7 @@ async function hasTalked({ tenant_id }: Tenant): Promise<boolean> {
 
 type Step = { title: string; isDone: boolean; how: ReactNode };
 
-// A source that checks signatures refuses a plain request: its page sends a signed one.
+// A source that verifies signatures rejects a plain request, so its page sends a signed one.
 function SendEvent({ source }: { source: Source | undefined }) {
   if (!source) return <TextLink to="/webhooks">Create a source, and send it a test event</TextLink>;
   const { sourceId, name, ingestUrl, signatures } = source;
@@ -133,8 +133,8 @@ const Command = ({ text }: { text: string }) => (
   </Group>
 );
 
-// For those who can take the steps, until they are done or hidden. The page waits for the answer: the card stands above
-// everything else, and would push it down.
+// Shown to people who may take the steps, until they are done or hidden. The page waits for the answer, because the
+// card is at the top and would push everything else down.
 export function useFirstSteps() {
   const [isHidden, setIsHidden] = useLocalStorage({
     key: `stak-first-steps-hidden-${session.accountId()}`,
@@ -152,7 +152,7 @@ export function useFirstSteps() {
   return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
 }
 
-// What to try first. Each step ticks itself off; the card goes once all are done, or at a click.
+// What to try first. Each step ticks itself off. The card disappears when all are done or when it is dismissed.
 export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: () => void }) {
   const done = steps.filter(one => one.isDone).length;
   if (done === steps.length) return null;

@@ -11,7 +11,7 @@ const series = [
   { name: 'read', label: 'Read', color: 'teal.6' },
 ];
 
-// Messages to single users: those to everyone are counted where they are sent.
+// Messages to individual users. Broadcasts are counted on the Inbox page.
 export function InboxCard({ days, isPage }: ServiceDays) {
   const { data, error, refetch } = useInsight('messages-read', days.length);
   const rows = data?.data ?? [];

@@ -3,7 +3,7 @@ export type TableLag = { table: string; effects: Lag | undefined; lake: Lag | un
 
 type Stream = Lag & { consumer: string; table: string };
 
-// By table: the slowest of what its stream sets off, and the lake, which tells itself how far it is.
+// By table: the slowest consumer of its stream, and the lake, which reports its own progress.
 export function lagsOf(
   streams: readonly Stream[],
   lake: readonly (Lag & { table: string })[],

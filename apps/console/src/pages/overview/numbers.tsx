@@ -10,7 +10,7 @@ const refetchInterval = 10_000;
 
 export function Numbers() {
   return (
-    <SimpleGrid cols={{ base: 2, md: 5 }}>
+    <SimpleGrid cols={{ base: 2, md: 5 }} className="stak-stats">
       <Usage />
       <Storage />
       <Alerts />

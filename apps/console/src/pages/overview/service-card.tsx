@@ -1,6 +1,7 @@
-import { Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { Stat } from '../../components/stat.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 
 type Figure = { label: string; value: string; isBad?: boolean };
@@ -10,26 +11,35 @@ type Props = {
   to: '/webhooks' | '/inbox' | '/tasks' | '/agents';
   icon: TablerIcon;
   figures: readonly Figure[];
-  isPage?: boolean | undefined; // its name stands above it already
+  isPage?: boolean | undefined; // the page already shows its name
   children: ReactNode; // a chart, or why there is none
 };
 
 export type ServiceDays = { days: readonly string[]; isPage?: boolean };
 
-// One of the four services: where it is, three numbers, and its last days.
+// One of the four services: a link, three numbers and its last days.
 export function ServiceCard({ title, to, icon: Icon, figures, isPage = false, children }: Props) {
+  if (isPage)
+    return (
+      <Stack gap="sm" component="section" aria-label={title}>
+        <SimpleGrid cols={{ base: 2, md: figures.length }} className="stak-stats">
+          {figures.map(({ label, value }) => (
+            <Stat key={label} label={label} value={value} />
+          ))}
+        </SimpleGrid>
+        <Card withBorder>{children}</Card>
+      </Stack>
+    );
   return (
     <Card withBorder component="section" aria-label={title}>
-      {!isPage && (
-        <Group gap="xs" mb="sm">
-          <Icon size={18} stroke={1.6} aria-hidden />
-          <Title order={3} size="h5">
-            <TextLink to={to} inherit c="inherit">
-              {title}
-            </TextLink>
-          </Title>
-        </Group>
-      )}
+      <Group gap="xs" mb="sm">
+        <Icon size={18} stroke={1.6} aria-hidden />
+        <Title order={3} size="h5">
+          <TextLink to={to} inherit c="inherit">
+            {title}
+          </TextLink>
+        </Title>
+      </Group>
       <Group gap="xl" mb="sm" align="start">
         {figures.map(({ label, value, isBad }) => (
           <Stack key={label} gap={0}>

@@ -9,11 +9,11 @@ type SystemStatus = ApiTypes['system.status']['data'];
 type LakeTable = ApiTypes['lake.status']['data']['tables'][number];
 type Props = { status: SystemStatus; lake: readonly LakeTable[] | 'off' | undefined };
 
-const busyMs = 5_000; // as far behind as everything is for a moment after a write
-const lateMs = 60_000; // what takes longer than this is not only busy
+const busyMs = 5_000; // the usual lag for a moment after a write
+const lateMs = 60_000; // a longer lag means more than being busy
 const shortNumber = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
-// How far what follows each table is behind it, and for operators what the table has cost.
+// How far the consumers of each table lag behind, and for operators what the table has cost.
 export function TableLags({ status, lake }: Props) {
   const { running, waiting } = status.workers;
   const costs = new Map(status.operator?.capacity.tables.map(one => [one.table, one]));
@@ -24,10 +24,10 @@ export function TableLags({ status, lake }: Props) {
     <Card withBorder>
       <Group justify="space-between" mb="xs">
         <Title order={4} size="h5">
-          Tables and what follows them
+          Tables and their consumers
         </Title>
         {waiting.length === 0 ? (
-          <StatusBadge status="ready" label={`${formatNumber(running)} workers run`} />
+          <StatusBadge status="ready" label={`${formatNumber(running)} workers running`} />
         ) : (
           <StatusBadge status="retrying" label={`Starting again: ${waiting.join(', ')}`} />
         )}
@@ -60,8 +60,8 @@ export function TableLags({ status, lake }: Props) {
         ]}
       />
       <Text size="xs" c="dimmed" mt="xs">
-        Effects are what a table’s stream sets off: live updates, counters, reminders. They and the lake come
-        a moment after the write, and catch up by themselves.
+        Effects are triggered by a table’s stream: live updates, counters, reminders. They and the lake come a
+        moment after the write, and catch up by themselves.
       </Text>
     </Card>
   );
@@ -75,7 +75,7 @@ function ShowLag({ of, missing }: { of: Lag | undefined; missing: string }) {
       </Text>
     );
   if (of.caught_up) return <StatusBadge status="ready" label="up to date" />;
-  if (of.set_aside) return <StatusBadge status="failed" label="changes set aside" />;
+  if (of.set_aside) return <StatusBadge status="failed" label="Dead letters" />;
   const status = of.lag_ms > lateMs ? 'failed' : of.lag_ms > busyMs ? 'retrying' : 'ready';
   return <StatusBadge status={status} label={`${formatLag(of.lag_ms)} behind`} />;
 }

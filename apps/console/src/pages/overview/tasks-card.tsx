@@ -14,7 +14,7 @@ const series = [
   { name: 'completed', label: 'Completed', color: 'teal.6' },
 ];
 
-// The numbers are the table's own, as they change; the days come from the lake.
+// The current numbers come from the table; the numbers by day come from the lake.
 export function TasksCard({ days }: { days: readonly string[] }) {
   const { refresh } = useTaskActions();
   const { data: counts } = useTaskCounts();

@@ -1,4 +1,4 @@
-// Totals since the server started, as they were seen; what is shown is how fast they grow.
+// Samples of the totals since the server started. The chart shows how fast they grow.
 export type Sample = { at: number; read: number; write: number };
 export type Rate = { at: number; read: number; write: number };
 
@@ -7,12 +7,12 @@ const samplesKept = 61; // five minutes of them
 export function addSample(known: readonly Sample[], sample: Sample): readonly Sample[] {
   const last = known.at(-1);
   if (last && sample.at <= last.at) return known;
-  // A server that was started again counts from nothing.
+  // The counts restart with the server.
   if (last && (sample.read < last.read || sample.write < last.write)) return [sample];
   return [...known, sample].slice(-samplesKept);
 }
 
-// Units each second, between one look and the next.
+// Units per second between consecutive samples.
 export const ratesOf = (samples: readonly Sample[]): Rate[] =>
   samples.slice(1).map((sample, index) => {
     const before = samples[index]!;

@@ -6,8 +6,8 @@ import { ratesOf, type Sample } from './unit-samples.ts';
 
 const height = 180;
 const series = [
-  { name: 'read', label: 'read', color: 'blue.5' },
-  { name: 'write', label: 'written', color: 'orange.6' },
+  { name: 'read', label: 'Read', color: 'blue.5' },
+  { name: 'write', label: 'Written', color: 'orange.6' },
 ];
 
 export default function UnitsChart({ samples }: { samples: readonly Sample[] }) {
@@ -22,7 +22,7 @@ export default function UnitsChart({ samples }: { samples: readonly Sample[] }) 
       </Stack>
     );
   return (
-    <div role="img" aria-label={`Units each second: now ${last.read} read and ${last.write} written`}>
+    <div role="img" aria-label={`Units per second: now ${last.read} read and ${last.write} written`}>
       <AreaChart
         h={height}
         data={rates.map(rate => ({ ...rate, at: formatClock(rate.at) }))}

@@ -22,12 +22,12 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 export function textOf(value: unknown, isWide = false): string {
-  // Much of what is nested is stored as JSON.
+  // Nested values are often stored as JSON.
   if (typeof value === 'string') return isWide && /^[[{]/.test(value) ? prettyText(value) : value;
   return JSON.stringify(value, null, isWide ? 2 : undefined);
 }
 
-// All that an item holds besides its keys, with the types that DynamoDB has for it.
+// The attributes of an item besides its keys, with their DynamoDB types.
 export function Attributes({ attributes, label }: { attributes: readonly Attribute[]; label: string }) {
   if (attributes.length === 0)
     return (
@@ -42,14 +42,7 @@ export function Attributes({ attributes, label }: { attributes: readonly Attribu
           <tr key={attribute.name}>
             <th scope="row">
               <Group gap={6} wrap="nowrap" align="center">
-                <Badge
-                  size="xs"
-                  variant="default"
-                  radius="sm"
-                  title={typeNames[attribute.type]}
-                  tt="none"
-                  miw={26}
-                >
+                <Badge size="xs" variant="default" radius="sm" title={typeNames[attribute.type]} miw={26}>
                   {attribute.type}
                 </Badge>
                 <Text span size="sm" className="stak-break">

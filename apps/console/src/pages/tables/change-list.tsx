@@ -16,7 +16,7 @@ const kinds = {
 
 type Props = { table: TableDetails; live: Live; onClear: () => void };
 
-// What the stream of the table carries, the newest first.
+// The records of the table's stream, newest first.
 export function ChangeList({ table, live, onClear }: Props) {
   const [frozen, setFrozen] = useState<Live['changes'] | null>(null);
   if (table.stream === null)
@@ -29,7 +29,7 @@ export function ChangeList({ table, live, onClear }: Props) {
           {live.isLive
             ? `Live: ${live.count === 1 ? '1 change' : `${live.count} changes`} since you opened this page.`
             : 'Connecting to the stream…'}
-          {frozen && ` The list stands still; ${live.count - (frozen[0]?.number ?? 0)} newer.`}
+          {frozen && ` Paused; ${live.count - (frozen[0]?.number ?? 0)} newer.`}
         </Text>
         <Group gap="xs">
           <Button
@@ -61,8 +61,7 @@ export function ChangeList({ table, live, onClear }: Props) {
       {changes.length === 0 ? (
         <Card withBorder>
           <Text c="dimmed">
-            Nothing has changed yet. Do something, such as a new task or a message, and see here what it
-            writes.
+            Nothing has changed yet. Add a task or send a message, and see here what it writes.
           </Text>
         </Card>
       ) : (
@@ -85,7 +84,7 @@ function ChangeCard({ change, table }: { change: NumberedChange; table: TableDet
   return (
     <Stack gap={6}>
       <Group gap="sm">
-        <Badge variant="light" color={kinds[kind].color} tt="none" miw="max-content">
+        <Badge variant="light" color={kinds[kind].color} miw="max-content">
           {kinds[kind].label}
         </Badge>
         <EntityName entity={item.entity} entities={table.entities} />
@@ -110,7 +109,7 @@ function ChangeCard({ change, table }: { change: NumberedChange; table: TableDet
       {kind === 'modify' && !isOpen && <Differences change={change} />}
       {kind === 'modify' && changed.length === 0 && (
         <Text size="xs" c="dimmed">
-          Only its keys in indexes are other ones.
+          Only its index keys changed.
         </Text>
       )}
       {isOpen && <Attributes attributes={item.attributes} label={`Attributes of change ${change.number}`} />}

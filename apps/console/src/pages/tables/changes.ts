@@ -4,7 +4,7 @@ import { useLive } from '../../queries/live.ts';
 import { useReachable } from '../../shell/reachability.tsx';
 import type { Change } from './queries.ts';
 
-const kept = 200; // nobody scrolls further back than this
+const kept = 200; // enough to scroll back through
 
 export type NumberedChange = Change & { number: number };
 export type Live = {
@@ -16,7 +16,7 @@ export type Live = {
 
 const nothing: Live = { isLive: false, hasGap: false, count: 0, changes: [] };
 
-// The stream of a table for as long as its page is open.
+// Follows the stream of a table while its page is open.
 export function useChanges(table: string, hasStream: boolean): [Live, () => void] {
   const [live, setLive] = useState(nothing);
   useLive(

@@ -8,7 +8,7 @@ import type { TableDetails } from './queries.ts';
 type Entity = TableDetails['entities'][number];
 type Index = TableDetails['indexes'][number];
 
-// What the table is meant to hold: entities by their keys, and the indexes that some of them are in.
+// The design of the table: its entities with their keys, and its indexes.
 export function Design({ table }: { table: TableDetails }) {
   const { entities, indexes } = table;
   return (
@@ -67,7 +67,7 @@ function EntityDesign({ entity, table }: { entity: Entity; table: TableDetails }
         keyOf={row => row.index ?? 'table'}
         empty=""
         columns={[
-          { label: 'In', show: row => row.index ?? 'the table' },
+          { label: 'In', show: row => row.index ?? 'The table' },
           { label: 'Partition', show: row => <TemplateText text={row.partition} /> },
           { label: 'Sort', show: row => (row.sort === null ? '–' : <TemplateText text={row.sort} />) },
         ]}
@@ -103,9 +103,7 @@ function IndexDesign({ index, entities }: { index: Index; entities: Entity[] }) 
           <Title order={4} size="h5">
             {index.name}
           </Title>
-          <Badge variant="default" tt="none">
-            {index.status.toLowerCase()}
-          </Badge>
+          <Badge variant="default">{index.status.toLowerCase()}</Badge>
           <Text size="sm" c="dimmed">
             {index.items === 1 ? '1 item' : `${formatNumber(index.items)} items`}, {formatBytes(index.bytes)};{' '}
             {projections[index.projection]}.

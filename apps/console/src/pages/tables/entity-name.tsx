@@ -16,7 +16,7 @@ const colors = [
 
 type Props = { entity: string | null; entities: TableDetails['entities'] };
 
-// The colour helps the eye to find its like; the word says what it is.
+// The colour groups entities of a kind; the word names it.
 export function EntityName({ entity, entities }: Props) {
   const index = entities.findIndex(one => one.name === entity);
   const color = index < 0 ? 'gray' : colors[index % colors.length];

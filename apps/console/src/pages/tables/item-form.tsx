@@ -3,11 +3,11 @@ import { IconSearch, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { TableDetails, TableSearch } from './queries.ts';
 
-const ownKeys = 'the table';
+const ownKeys = 'The table';
 
 type Props = { table: TableDetails; search: TableSearch; go: (to: TableSearch) => void };
 
-// Where to look. The templates of the design are offered, to be filled in.
+// Chooses what to read. Offers the key templates of the design to fill in.
 export function ItemForm({ table, search, go }: Props) {
   const [index, setIndex] = useState(search.index);
   const [partition, setPartition] = useState(search.partition ?? '');
@@ -108,8 +108,8 @@ export function ItemForm({ table, search, go }: Props) {
               <ActionIcon
                 size={36}
                 variant="default"
-                aria-label="Ask for everything again"
-                title="Ask for everything again"
+                aria-label="Clear the query"
+                title="Clear the query"
                 onClick={() => go(tab ? { tab } : {})}
               >
                 <IconX size={16} />

@@ -36,13 +36,13 @@ export function Items({ table, search, go, changes }: Props) {
     },
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // A scan is paid for: it is read again when somebody asks.
+    // A scan costs capacity, so it is repeated only on request.
     refetchOnWindowFocus: false,
   });
   const pages = items.data?.pages ?? [];
   const rows = pages.flatMap(page => page.data);
   const newer = changes - (pages[0]?.changesBefore ?? changes);
-  const isReading = items.isPending || items.isPlaceholderData; // what stands there is what was asked before
+  const isReading = items.isPending || items.isPlaceholderData; // the page still shows the previous result
   return (
     <Stack gap="sm">
       <ItemForm
@@ -112,7 +112,7 @@ function describe(
 
 type PartitionItems = { id: string; items: Item[] };
 
-// Items of one partition lie together, also in a scan. One that is masked may look like the next.
+// Items of one partition are adjacent, also in a scan. Masked keys of different partitions may look the same.
 function groupByPartition(items: readonly Item[], index: string | undefined): PartitionItems[] {
   const groups: PartitionItems[] = [];
   let last: string | undefined;

@@ -12,7 +12,7 @@ type Props = {
   items: readonly Item[];
   table: TableDetails;
   index: string | undefined;
-  isAlone: boolean; // whether it is all that was asked for
+  isAlone: boolean; // whether only this partition was requested
 };
 
 // A partition with its items, in the order in which they are stored.
@@ -36,7 +36,7 @@ export function Partition({ items, table, index, isAlone }: Props) {
         </Group>
       </Group>
       {items.map((item, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the place of an item is what the list is about
+        // biome-ignore lint/suspicious/noArrayIndexKey: items are listed by position
         <ItemRow key={i} item={item} table={table} index={index} />
       ))}
     </Card>
@@ -88,7 +88,7 @@ function ItemRow({ item, table, index }: { item: Item; table: TableDetails; inde
 
 const isTime = /(?:^|_)at$|At$|Ms$/;
 
-// What tells items of one partition apart at a glance: no times, and nothing that their key holds already.
+// Attributes that tell items of a partition apart at a glance: no times, and nothing that is in the key.
 function previewOf(item: Item, index: string | undefined): string {
   const shown = item.keys.filter(key => key.index === (index ?? null));
   const inKeys = new Set(shown.flatMap(key => key.pieces.map(piece => piece.text)));
@@ -104,12 +104,11 @@ function Expiry({ item }: { item: Item }) {
     <Badge
       variant={item.is_expired ? 'light' : 'default'}
       color="orange"
-      tt="none"
       fw={500}
       miw="max-content"
       title={formatTime(item.expires_at)}
     >
-      {item.is_expired ? 'expired' : 'expires'} {formatAgo(item.expires_at)}
+      {item.is_expired ? 'Expired' : 'Expires'} {formatAgo(item.expires_at)}
     </Badge>
   );
 }
@@ -131,8 +130,8 @@ function ItemDetails({ item, table, index }: { item: Item; table: TableDetails; 
           </Text>
           {others.map(({ name, keys }) => (
             <Group key={name} gap="2px 12px">
-              <Badge variant="default" tt="none" miw="max-content">
-                {name ?? 'the table'}
+              <Badge variant="default" miw="max-content">
+                {name ?? 'The table'}
               </Badge>
               {keys.map(key =>
                 key.role === 'partition' && !key.is_masked ? (

@@ -2,7 +2,7 @@ import type { Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 
-// Where the page is, in its address, so that a partition can be sent to somebody.
+// The state of the page is in its URL, so that a partition can be shared as a link.
 export type TableSearch = {
   tab?: string;
   index?: string;
@@ -36,7 +36,7 @@ export type Change = {
 
 const readTables = async () => (await client.tables.list()).data;
 
-// Only operators have tables.
+// Only operators may see tables.
 export function useHasTables(): boolean {
   const { data } = useQuery({
     queryKey: ['has-tables'],
@@ -57,6 +57,6 @@ export const useTable = (table: string) =>
     ...live,
   });
 
-// The key that a list is in the order of: the table's, or that of the index it was read from.
+// The key that a list is sorted by: the table's, or that of the index it was read from.
 export const keyOf = (item: Item, role: Key['role'], index: string | undefined): Key | undefined =>
   item.keys.find(key => key.role === role && key.index === (index ?? null));

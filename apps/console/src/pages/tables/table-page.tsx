@@ -6,6 +6,7 @@ import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
+import { withCapital } from '../../text/capital.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
 import { ChangeList } from './change-list.tsx';
 import { useChanges } from './changes.ts';
@@ -109,8 +110,8 @@ function Facts({ table }: { table: TableDetails }) {
   return (
     <Group gap="xs">
       {facts.map(fact => (
-        <Badge key={fact} variant="default" tt="none" fw={500}>
-          {fact}
+        <Badge key={fact} variant="default" fw={500}>
+          {withCapital(fact)}
         </Badge>
       ))}
     </Group>

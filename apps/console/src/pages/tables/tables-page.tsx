@@ -55,7 +55,7 @@ export function TablesPage() {
                   { label: 'Entities', show: row => row.entities, isNumber: true },
                   { label: 'Indexes', show: row => row.indexes, isNumber: true },
                   { label: 'Expires by', show: row => row.ttl ?? '–' },
-                  { label: 'Stream', show: row => (row.stream ? 'yes' : '–') },
+                  { label: 'Stream', show: row => (row.stream ? 'Yes' : '–') },
                   { label: 'Read units', show: row => formatUnits(row.read_units), isNumber: true },
                   { label: 'Write units', show: row => formatUnits(row.write_units), isNumber: true },
                 ]}

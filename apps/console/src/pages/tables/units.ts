@@ -2,7 +2,7 @@ const units = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 export const formatUnits = (value: number): string => units.format(value);
 
-// What one call takes, of whichever kind it takes.
+// The capacity units of one call, read or write.
 export function formatPerCall(readUnits: number, writeUnits: number): string {
   const parts = [
     readUnits > 0 ? `${units.format(readUnits)} RCU` : '',

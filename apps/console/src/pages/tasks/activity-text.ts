@@ -1,6 +1,6 @@
 import type { ActivityEntry } from './task-activity.tsx';
 
-// What a change of a task says, in words. Fields that nobody chose (its place, its version) say nothing.
+// Puts the changes of a task into words. Internal fields (position, version) are left out.
 
 const statuses: Readonly<Record<string, string>> = {
   pending: 'To do',
@@ -33,7 +33,7 @@ const tellers: Readonly<Record<string, (before: unknown, after: unknown) => stri
   subtask_ids: () => 'Subtasks changed',
 };
 
-/** The lines of one change. The oldest insert made the task; a later one brought it back from the trash. */
+/** The lines of one change. The oldest insert created the task; later ones restored it from the trash. */
 export function tellEntry({ kind, changes }: ActivityEntry, isOldest: boolean): string[] {
   if (kind === 'insert') return [isOldest ? 'Created' : 'Restored from the trash'];
   if (kind === 'remove') return ['Moved to the trash'];

@@ -1,6 +1,6 @@
 import type { Sort } from './task-queries.ts';
 
-// What the page shows, in its address: back, reload and a second window keep it.
+// The state of the page is in its URL, so that back, reload and a second window keep it.
 export const views = ['board', 'list', 'calendar', 'trash'] as const;
 export type View = (typeof views)[number];
 const sorts: readonly Sort[] = ['position', 'due_date', 'priority', 'created'];
@@ -23,7 +23,7 @@ const isDay = (value: unknown): value is string =>
 export function readTasksSearch(search: Record<string, unknown>): TasksSearch {
   const view = views.find(one => one === search.view);
   const sort = sorts.find(one => one === search.sort);
-  // An address may hold a number where somebody typed one to search for.
+  // A search for digits is a number in the parsed address.
   const text = (name: string) => {
     const value = search[name];
     return (typeof value === 'string' && value !== '') || typeof value === 'number'

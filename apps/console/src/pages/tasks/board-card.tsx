@@ -17,7 +17,7 @@ export function BoardCard({ task, isOrdered, onOpen }: Props) {
     id,
     disabled: isFixed,
   });
-  // The whole card is dragged by a pointer; keys work on its handle, which is a button.
+  // A pointer drags the whole card; the keyboard uses its handle, which is a button.
   const { onKeyDown, ...pointers } = listeners ?? {};
   return (
     <div

@@ -9,8 +9,8 @@ import type { DropData } from './board-sensors.ts';
 import type { Task, TaskStatus } from './task-queries.ts';
 
 export type ColumnTasks = {
-  tasks: readonly Task[]; // as far as they are loaded
-  total: number | undefined; // undefined where nobody has counted them
+  tasks: readonly Task[]; // those loaded so far
+  total: number | undefined; // undefined if they are not counted
   hasMore: boolean;
   isLoading: boolean;
   loadMore: () => void;
@@ -27,9 +27,9 @@ type Props = {
 
 const cardPx = 76; // until a card is measured
 const gapPx = 10;
-const aheadCards = 20; // how close to the end of what is loaded the next page is asked for
+const aheadCards = 20; // distance from the end at which the next page is loaded
 
-// Only the cards in sight are in the page, whatever the column holds; the next ones load as it is scrolled.
+// Renders only the visible cards, and loads more while scrolling.
 export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }: Props) {
   const { tasks, hasMore, isLoading, loadMore } = column;
   const may = useMay();
@@ -38,7 +38,7 @@ export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }
   const isAbove = heldId !== undefined && (over?.data.current as DropData | undefined)?.status === status;
   const scroller = useRef<HTMLDivElement>(null);
   const heldAt = tasks.findIndex(one => one.task_id === heldId);
-  // Another function for each letter that is typed elsewhere would have all cards measured anew.
+  // A stable function: a new one on every render would measure all cards again.
   const getItemKey = useCallback((index: number) => tasks[index]!.task_id, [tasks]);
   const cards = useVirtualizer({
     count: tasks.length,
@@ -46,10 +46,10 @@ export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }
     estimateSize: () => cardPx,
     getItemKey,
     gap: gapPx,
-    paddingStart: 8, // room for the mark of a card that is held above the first
+    paddingStart: 8, // room for the drop mark above the first card
     paddingEnd: 8,
     overscan: 6,
-    // The card that is held stays in the page: a drag ends where its card goes away.
+    // The dragged card stays rendered, because unmounting it would end the drag.
     rangeExtractor: range => {
       const shown = defaultRangeExtractor(range);
       return heldAt === -1 || shown.includes(heldAt) ? shown : [...shown, heldAt].sort((a, b) => a - b);

@@ -1,13 +1,13 @@
 import type { Task, TaskStatus } from './task-queries.ts';
 
-// Where a card can be let go on the board: before another card, or at the end of a column. The first is known by the
-// card's id, the second by the column's status.
+// Where a card can be dropped: before another card, identified by its id, or at the end of a column, identified by
+// its status.
 
 type DropPosition = { before: string } | { after: string };
 export type Drop = { task: Task; status: TaskStatus; position?: DropPosition };
 
-// Undefined where nothing would change. Where the list has another order than the user's own, cards have no place
-// among each other, only a column.
+// Undefined if nothing would change. If the list is not in the user's own order, a card can only move to another
+// column.
 export function dropAt(
   tasks: readonly Task[],
   task: Task,
@@ -36,7 +36,7 @@ export function dropBack(tasks: readonly Task[], { task, status }: Drop, isOrder
   return { task: moved, status: task.status, ...(isOrdered && position && { position }) };
 }
 
-// The list as it will be: of all tasks, or of one column, which the task may enter or leave.
+// The resulting list: of all tasks, or of one column that the task may enter or leave.
 export function reorder(
   tasks: readonly Task[],
   { task, status, position }: Drop,
@@ -59,7 +59,7 @@ export type Rect = { left: number; top: number; width: number; height: number };
 export type Point = { x: number; y: number };
 export type Slot<Id = string> = { id: Id; rect: Rect };
 
-const nearPx = 120; // beside the board still means its nearest column; further away nothing
+const nearPx = 120; // this close to the board means its nearest column
 
 const distanceTo = ({ left, top, width, height }: Rect, { x, y }: Point): number =>
   Math.hypot(Math.max(left - x, 0, x - left - width), Math.max(top - y, 0, y - top - height));
@@ -71,6 +71,6 @@ export function nearestColumn<Id>(columns: readonly Slot<Id>[], point: Point): S
   return near && near.distance <= nearPx ? near.slot : undefined;
 }
 
-// The first card whose middle is below the point; none where it is below them all.
+// The first card whose middle is below the point, if any.
 export const cardBelow = <Id>(cards: readonly Slot<Id>[], { y }: Point): Slot<Id> | undefined =>
   cards.toSorted((a, b) => a.rect.top - b.rect.top).find(({ rect }) => rect.top + rect.height / 2 > y);

@@ -12,7 +12,7 @@ import {
 import { cardBelow, nearestColumn, type Rect, type Slot } from './board-drop.ts';
 import { columns, type TaskStatus } from './task-queries.ts';
 
-// What a place on the board says about itself.
+// The data of a drop target on the board.
 export type DropData = { kind: 'column' | 'card'; status: TaskStatus };
 
 type Rects = ReadonlyMap<UniqueIdentifier, Rect>;
@@ -42,7 +42,7 @@ const cardsOf = (
     ({ id }) => id !== heldId,
   );
 
-// A pointer counts by itself; with keys it is the corner of the card that is held.
+// A pointer decides by its position, the keyboard by the corner of the dragged card.
 export const findDrop: CollisionDetection = input => {
   const { active, collisionRect, droppableContainers: containers, droppableRects: rects } = input;
   const point = input.pointerCoordinates ?? { x: collisionRect.left + 8, y: collisionRect.top + 2 };
@@ -64,7 +64,7 @@ const steps: Readonly<Record<string, { columns: number; cards: number }>> = {
 
 const clamp = (value: number, most: number): number => Math.min(most, Math.max(0, value));
 
-// The arrow keys go from place to place: up and down in a column, to the sides among them.
+// Arrow keys move up and down within a column, and left and right between columns.
 const toNextDrop: KeyboardCoordinateGetter = (event, { active: heldId, currentCoordinates, context }) => {
   const step = steps[event.code];
   const { over, droppableContainers, droppableRects: rects } = context;

@@ -4,7 +4,7 @@ import { isLate } from './task-card.tsx';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
 
-// What a task looks like in its day, by CSS.
+// The look of a task in the calendar.
 export function chipMarks(task: Task, today: string) {
   const late = isLate(task, today);
   return {
@@ -31,7 +31,7 @@ export function CalendarChip({ task, onOpen }: { task: Task; onOpen: (task: Task
       {...chipMarks(task, today)}
       {...attributes}
       {...listeners}
-      aria-disabled={false} // it opens, even where it cannot be moved
+      aria-disabled={false} // it can be opened even if it cannot be moved
       aria-label={`${task.title}${state}`}
       onClick={() => onOpen(task)}
     >

@@ -16,7 +16,7 @@ export const dayStepOf: Readonly<Record<string, number>> = {
   ArrowDown: 7,
 };
 
-// Every place is a day, known by it. A pointer counts by itself; with keys it is the corner of what is held.
+// Every drop target is a day. A pointer decides by its position, the keyboard by the corner of the dragged task.
 export const findDay: CollisionDetection = input => {
   const { collisionRect, droppableRects, droppableContainers, pointerCoordinates } = input;
   const { x, y } = pointerCoordinates ?? { x: collisionRect.left + 4, y: collisionRect.top + 4 };
@@ -35,7 +35,7 @@ const toNextDay: KeyboardCoordinateGetter = (event, { currentCoordinates, contex
   return rect ? { x: rect.left + 6, y: rect.top + 6 } : currentCoordinates;
 };
 
-// Enter opens a task, so it is picked up with space alone.
+// Enter opens a task, so only Space picks it up.
 const keyboardCodes = { start: ['Space'], cancel: ['Escape'], end: ['Space', 'Enter'] };
 
 export const useCalendarSensors = () =>

@@ -8,11 +8,11 @@ const isMonthFirst =
     .find(({ type }) => type === 'month' || type === 'day')?.type === 'month';
 const reader = isMonthFirst && english.casual !== undefined ? english.casual : english.GB;
 
-// Words that are names, verbs and nouns too ("sat down", "sun cream"): a day only at the end, or after a word like "on".
+// Words with other meanings too ("sat down", "sun cream") are a day only at the end or after a word like "on".
 const isShortWeekday = /^(?:sun|mon|tue|tues|wed|thu|thur|thurs|fri|sat)$/i;
 const lead = /(?:^|\s)(?:due|on|by|at)\s+$/i;
 
-// The library knows more about dates in English than we ever would. It is large, so it is loaded once somebody types.
+// The library is large, so it is loaded when somebody starts typing.
 export const readDate: ReadDate = (text, now) => {
   for (const { index, text: words, start } of reader.parse(text, now, { forwardDate: true })) {
     const before = text.slice(0, index);
@@ -24,7 +24,7 @@ export const readDate: ReadDate = (text, now) => {
     const isShort = isShortWeekday.test(words) && after.trim() !== '' && !lead.test(before);
     if (!isAlone || isShort || !(isDay || isTime || isNextMonth)) continue;
     const date = start.date();
-    // A weekday is the next one, also on that day itself.
+    // A weekday means the next one, even on that day.
     const isToday = date.toDateString() === now.toDateString();
     if (start.isCertain('weekday') && !start.isCertain('day') && isToday && !/^this/i.test(words))
       date.setDate(date.getDate() + 7);

@@ -14,7 +14,7 @@ import { type Task, taskMutationKey, useTaskActions } from './task-queries.ts';
 
 type Props = { day: string; tasks: readonly Task[]; onOpen: (task: Task) => void };
 
-// The day that is chosen: all of its tasks, and one more.
+// The selected day: its tasks, and a form to add one.
 export function DayPanel({ day, tasks, onOpen }: Props) {
   const { update } = useTaskActions();
   const may = useMay();

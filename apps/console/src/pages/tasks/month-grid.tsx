@@ -7,7 +7,7 @@ import { dayStepOf } from './calendar-sensors.ts';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
 
-const chipsShown = 3; // a day with more says so, and shows them all when it is chosen
+const chipsShown = 3; // a day with more shows their number, and all of them when it is selected
 
 type Props = {
   weeks: readonly (readonly string[])[];
@@ -27,11 +27,11 @@ function dayAfterKey(day: string, key: string, firstWeekday: number): string | u
   return { Home: start, End: addDays(start, 6) }[key];
 }
 
-// One day at a time can be reached with Tab; the arrow keys go from there to the others, over the month's end too.
+// Tab reaches one day; the arrow keys move from there, also past the end of the month.
 export function MonthGrid({ weeks, month, chosen, tasksOn, onChoose, onOpen }: Props) {
   const wantsFocus = useRef(false);
   const chosenButton = useRef<HTMLButtonElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the button is another one when another day is chosen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another day has another button
   useEffect(() => {
     if (wantsFocus.current) chosenButton.current?.focus();
     wantsFocus.current = false;

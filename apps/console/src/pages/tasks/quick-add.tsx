@@ -27,7 +27,7 @@ export function QuickAdd() {
     mutationFn: async (line: string) =>
       client.tasks.create({ body: parseQuickTask(line, now(), await loadReader()) }),
     onSuccess: ({ data }) => showAnswer('add', data),
-    // A line that was refused can be mended, unless the next one is being typed already.
+    // Puts a refused line back to be corrected, unless the next one is being typed.
     onError: (error, line) => {
       setText(current => current || line);
       complain(error);

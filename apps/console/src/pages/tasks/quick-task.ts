@@ -11,7 +11,7 @@ export type QuickTask = {
   reminder?: { days_before: number; time: string };
 };
 
-// The first date or time that a text speaks of, and where it stands.
+// The first date or time in a text, and its position.
 export type ReadDate = (text: string, now: Date) => FoundDate | undefined;
 type FoundDate = { from: number; to: number; date: Date; isTime: boolean };
 
@@ -31,7 +31,7 @@ const rhythm = new RegExp(
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-// The day on the calendar of the person who looks.
+// The calendar day in the user's time zone.
 const localDay = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 
@@ -72,7 +72,7 @@ export function parseQuickTask(text: string, now = new Date(), readDate?: ReadDa
       };
     cut(when.from, when.to);
   }
-  // What repeats has to begin somewhere: on the first of its days.
+  // A recurring task needs a first date: the next day that matches.
   if (rule) found.due_date = firstDay(rule, when?.date ?? now);
   const title = rest.replaceAll(/\s+/g, ' ').trim();
   return { title, ...found, ...(labels.length > 0 && { labels }) };
@@ -105,7 +105,7 @@ function firstDay(rule: string, from: Date): string {
   return localDay(date);
 }
 
-/** The rule that words like "every 2 weeks on Monday" stand for, or a rule that is written as one. */
+/** The recurrence rule for words like "every 2 weeks on Monday", or for text that already is a rule. */
 export function readRule(text: string): string | undefined {
   const line = ` ${text.trim()} `;
   const found = rhythm.exec(line);

@@ -11,7 +11,7 @@ export const RepeatField = ({ value, error, onChange }: RepeatProps) => (
     placeholder="Never"
     description="Such as “every 2 weeks on Monday”"
     data={rhythms}
-    filter={({ options }) => options} // what is written is rarely the beginning of another one
+    filter={({ options }) => options} // show all options: typed text is rarely the start of one
     value={value}
     error={error}
     onChange={onChange}
@@ -27,7 +27,7 @@ const nameDays = (days: number): string =>
 
 type ReminderProps = {
   value: ReminderDraft;
-  zone: string; // of the time on a day
+  zone: string; // the zone of the time
   error: string | undefined;
   onChange: (reminder: ReminderDraft) => void;
 };

@@ -13,7 +13,7 @@ import { taskMutationKey, useTaskActions } from './task-queries.ts';
 type Props = {
   task_id: string;
   onOpen: (task_id: string) => void;
-  onAdded: () => Promise<void>; // the task lists its subtasks: it has a new version
+  onAdded: () => Promise<void>; // adding a subtask changes the version of the task
 };
 
 export function Subtasks({ task_id, onOpen, onAdded }: Props) {
@@ -105,7 +105,7 @@ function NewSubtask({ parent_id, onAdded }: { parent_id: string; onAdded: () => 
   );
 }
 
-/** Which task a subtask belongs to, and the way there. */
+/** A link to the task that a subtask belongs to. */
 export function ParentTask({ task_id, onOpen }: { task_id: string; onOpen: (task_id: string) => void }) {
   const parent = useQuery({
     queryKey: ['tasks', 'parent', task_id],

@@ -10,9 +10,9 @@ import { tellEntry } from './activity-text.ts';
 
 export type ActivityEntry = ApiTypes['lake.history']['data']['data'][number];
 
-/** What happened to a task, from the changes that the lake keeps. It has them seconds after they were made. */
+/** The history of a task, from the changes in the lake, which are seconds behind. */
 export function TaskActivity({ task_id }: { task_id: string }) {
-  const [isShown, { open: show }] = useDisclosure(false); // reading it takes the lake some work
+  const [isShown, { open: show }] = useDisclosure(false); // expensive for the lake, so only on request
   const history = useQuery({
     queryKey: ['task-activity', task_id],
     queryFn: async () => (await client.lake.history({ table: 'tasks', id: task_id })).data,

@@ -8,7 +8,7 @@ import { columns, type Task, type TaskStatus } from './task-queries.ts';
 
 type Props = {
   byStatus: Readonly<Record<TaskStatus, ColumnTasks>>;
-  isOrdered: boolean; // as the user has put them
+  isOrdered: boolean; // in the user's own order
   onDrop: (drop: Drop, back: Drop) => void;
   onOpen: (task: Task) => void;
 };

@@ -32,7 +32,7 @@ const sorts: { value: Sort; label: string }[] = [
 
 const none: readonly Task[] = [];
 
-// One by one: a card that is opened is in the address too, and changes nothing here.
+// Selected one by one, because the open card is in the address too and must not redraw the list.
 const useTaskQuery = (): TaskQuery => ({
   q: route.useSearch({ select: ({ q = '' }) => q }),
   filter: route.useSearch({ select: ({ filter = '' }) => filter }),
@@ -94,7 +94,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
   );
 }
 
-// A component of its own, so that the cards are not drawn again for every letter.
+// A separate component, so that typing does not redraw the cards.
 function FilterBar({ complaint }: { complaint: string | undefined }) {
   const { q, filter, sort } = useTaskQuery();
   const navigate = route.useNavigate();
@@ -136,7 +136,7 @@ function FilterBar({ complaint }: { complaint: string | undefined }) {
   );
 }
 
-// Each column is a list of its own, because a page of all tasks may hold none of a column's.
+// Each column is a separate list, because a page of all tasks may contain none of a column.
 function useBoard(query: TaskQuery, isWanted: boolean) {
   const pending = useTasks(query, 'pending', isWanted);
   const inProgress = useTasks(query, 'in_progress', isWanted);
@@ -149,7 +149,7 @@ function useBoard(query: TaskQuery, isWanted: boolean) {
     const counted = query.filter === '' ? counts?.[status] : undefined;
     return {
       tasks,
-      total: list.hasNextPage ? counted : tasks.length, // a list that is whole has counted itself
+      total: list.hasNextPage ? counted : tasks.length, // a fully loaded list is its own count
       hasMore: list.hasNextPage,
       isLoading: list.isFetching,
       loadMore: list.fetchNextPage,

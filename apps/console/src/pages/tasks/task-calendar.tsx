@@ -15,14 +15,14 @@ import { useToday, useZone } from './today.ts';
 
 const route = getRouteApi('/inside/tasks');
 
-// Of the language that days are written in: navigator.language may be one that nothing can be made of.
+// From the resolved locale, because navigator.language may be invalid.
 const firstWeekday = firstWeekdayIn(new Intl.DateTimeFormat().resolvedOptions().locale);
 const instructions = {
   draggable:
     'Press enter to open the task. Press space to pick it up, the arrow keys to change its day, space to drop it.',
 };
 
-// What is due in a month. A task is moved to another day by dragging it, or with keys.
+// The tasks due in a month. They can be moved to another day by dragging or with the keyboard.
 export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void }) {
   const today = useToday();
   const { day: chosen = today } = route.useSearch();
@@ -103,13 +103,13 @@ function MonthBar({ month, onGo, onToday }: BarProps) {
         {formatDay(`${month}-01`, monthFormat)}
       </Title>
       <Group gap="xs">
-        <ActionIcon variant="default" size="lg" aria-label="Month before" onClick={() => onGo(-1)}>
+        <ActionIcon variant="default" size="lg" aria-label="Previous month" onClick={() => onGo(-1)}>
           <IconChevronLeft size={18} />
         </ActionIcon>
         <Button variant="default" onClick={() => onToday(today)}>
           Today
         </Button>
-        <ActionIcon variant="default" size="lg" aria-label="Month after" onClick={() => onGo(1)}>
+        <ActionIcon variant="default" size="lg" aria-label="Next month" onClick={() => onGo(1)}>
           <IconChevronRight size={18} />
         </ActionIcon>
       </Group>
@@ -119,7 +119,7 @@ function MonthBar({ month, onGo, onToday }: BarProps) {
 
 const showZone = (zone: string): string => zone.replaceAll('_', ' ');
 
-// Reminders and what counts as late go by the same zone.
+// Reminders and overdue tasks use the same time zone.
 function ZoneNote() {
   const { zone, browserZone, moveTo } = useZone();
   return (

@@ -1,4 +1,5 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { withCapital } from '../../text/capital.ts';
 import { formatDay } from '../../text/days.ts';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
@@ -16,10 +17,10 @@ export function DueDate({ task }: { task: Task }) {
   const { due_date } = task;
   if (due_date === undefined) return null;
   const late = isLate(task, today);
-  const label = due_date === today ? 'today' : formatDay(due_date, dayFormat);
+  const label = due_date === today ? 'Today' : formatDay(due_date, dayFormat);
   return (
-    <Text span size="sm" c={late ? 'red' : 'dimmed'} fw={late ? 600 : undefined}>
-      {late ? `late: ${label}` : label}
+    <Text span size="xs" c={late ? 'red' : 'dimmed'} fw={late ? 600 : undefined}>
+      {late ? `Late: ${label}` : label}
     </Text>
   );
 }
@@ -47,12 +48,12 @@ export function TaskMarks({ task }: { task: Task }) {
   return (
     <Group gap={6}>
       {priority && (
-        <Badge size="sm" tt="none" variant="light" color={priorityColors[priority]}>
-          {priority}
+        <Badge size="sm" variant="light" color={priorityColors[priority]}>
+          {withCapital(priority)}
         </Badge>
       )}
       {category !== undefined && (
-        <Badge size="sm" tt="none" variant="default">
+        <Badge size="sm" variant="default">
           {category}
         </Badge>
       )}

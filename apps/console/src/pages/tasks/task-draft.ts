@@ -5,7 +5,7 @@ export type WholeTask = ApiTypes['tasks.get']['data'];
 type TaskPatch = NonNullable<ApiTypes['tasks.update']['args']['body']>;
 type Reminder = NonNullable<WholeTask['reminder']>;
 
-// A task as it stands in the fields of its form.
+// The values of a task's form.
 export type TaskDraft = {
   title: string;
   description: string;
@@ -21,7 +21,7 @@ export type TaskDraft = {
 export type ReminderDraft = {
   kind: string; // '' is none, 'at' a time, a number that many days before the due date
   time: string;
-  at: string; // as a field for a local time has it
+  at: string; // the value of a datetime-local field
 };
 
 export function draftOf(task: WholeTask): TaskDraft {
@@ -48,7 +48,7 @@ function reminderDraft(reminder: Reminder | undefined): ReminderDraft {
 const localTime = (date: Date): string =>
   new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
-/** The fields that differ from the task. Rules that have no words that can be read back stay as they are. */
+/** The fields that differ from the task. Rules that cannot be parsed back from words stay unchanged. */
 export function patchOf(task: WholeTask, draft: TaskDraft): TaskPatch {
   const before = draftOf(task);
   const changed = (name: keyof TaskDraft) => JSON.stringify(draft[name]) !== JSON.stringify(before[name]);
@@ -72,6 +72,6 @@ function reminderOf({ kind, time, at }: ReminderDraft): Reminder | null {
   return { days_before: Number(kind), time };
 }
 
-/** Whether what is written under "Repeats" cannot be saved. */
+/** Whether the text under "Repeats" is not a valid recurrence. */
 export const isUnreadable = (task: WholeTask, { repeats }: TaskDraft): boolean =>
   repeats.trim() !== '' && repeats !== draftOf(task).repeats && readRule(repeats) === undefined;

@@ -1,8 +1,8 @@
 import { type Drop, reorder } from './board-drop.ts';
 import type { ListKey, Task } from './task-queries.ts';
 
-// What somebody does to a task, and what it makes of a list that is shown. Where the result is certain, the list is
-// not read again: after a move among ten thousand tasks that would be a hundred requests.
+// Applies an edit of a task to a loaded list. If the result is certain, the list is not read again, which could be a
+// hundred requests after moving one of ten thousand tasks.
 export type TaskEdit =
   | { kind: 'add'; task: Task }
   | { kind: 'move'; drop: Drop }
@@ -11,7 +11,7 @@ export type TaskEdit =
 
 export type EditedList = {
   tasks: Task[];
-  isExact: boolean; // the server would list the same
+  isExact: boolean; // the server would return the same list
 };
 
 /** A list after an edit. `isWhole`: its last page is loaded. */
@@ -24,7 +24,7 @@ export function editList(
   const isOwnOrder = q === '' && filter === '' && sort === 'position';
   switch (edit.kind) {
     case 'add': {
-      // New tasks come last: one that belongs behind what is loaded comes with its page. Subtasks stand in their task.
+      // New tasks come last. If more pages follow, they arrive with the last one. Subtasks are listed in their task.
       const isInColumn = status === undefined || status === edit.task.status;
       const isHere = isOwnOrder && isWhole && isInColumn && edit.task.parent_id === undefined;
       return { tasks: isHere ? [...tasks, edit.task] : [...tasks], isExact: isOwnOrder };
@@ -36,7 +36,7 @@ export function editList(
     case 'update': {
       const { task_id, set } = edit;
       const isHeld = tasks.some(one => one.task_id === task_id);
-      const isEntering = status !== undefined && set.status === status && !isHeld; // nobody knows where
+      const isEntering = status !== undefined && set.status === status && !isHeld; // at an unknown position
       return {
         tasks: tasks
           .map(task => (task.task_id === task_id ? { ...task, ...set } : task))
@@ -47,7 +47,7 @@ export function editList(
   }
 }
 
-/** The tasks of all pages, each once: one that was moved behind the loaded ones comes again with its page. */
+/** The tasks of all pages without duplicates: a task moved past the loaded pages appears again in a later one. */
 export function joinPages(pages: readonly { data: readonly Task[] }[]): Task[] {
   const joined = new Map<string, Task>();
   for (const { data } of pages)

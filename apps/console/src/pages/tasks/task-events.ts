@@ -11,8 +11,8 @@ export function useTaskEvents(): void {
   const queries = useQueryClient();
   const { refresh } = useTaskActions();
   const heard = useRef<[task_id: string, version: number][]>([]);
-  // Many changes at once are one reason to read the lists again. An event may come before the answer to the request
-  // that caused it, so nothing is decided while one is on its way.
+  // A burst of changes causes one reload. An event may arrive before the response to the request that caused it, so
+  // nothing is decided while a request is pending.
   const decide = useThrottledCallback(() => {
     if (heard.current.length === 0 || queries.isMutating({ mutationKey: taskMutationKey }) > 0) return;
     const isNews = heard.current.some(write => !isOwnWrite(...write));

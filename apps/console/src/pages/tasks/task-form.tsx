@@ -39,9 +39,9 @@ export function TaskForm({ task_id, onDone, onOpen }: Props) {
     queryKey: taskKey(task_id),
     queryFn: () => client.tasks.get({ task_id }),
     gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY, // what is being typed stays
+    staleTime: Number.POSITIVE_INFINITY, // do not overwrite what is being typed
   });
-  // The version that a new subtask gave it is taken over. If somebody else changed it too, saving shall say so.
+  // Adopts the version that a new subtask caused. If somebody else changed the task too, saving reports it.
   const takeOwnVersion = async () => {
     const now = await client.tasks.get({ task_id });
     queries.setQueryData<ReadTask>(taskKey(task_id), held =>

@@ -22,9 +22,9 @@ type Props = Actions & {
 };
 
 const linePx = 58; // until a line is measured
-const aheadLines = 20; // how close to the end of what is loaded the next page is asked for
+const aheadLines = 20; // distance from the end at which the next page is loaded
 
-// Only the lines in sight are in the page; the next ones load as it is scrolled.
+// Renders only the visible lines, and loads more while scrolling.
 export function TaskList({ tasks, empty, hasMore, isLoading, onMore, ...actions }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
@@ -72,7 +72,7 @@ export function TaskList({ tasks, empty, hasMore, isLoading, onMore, ...actions 
   );
 }
 
-// What it is and what it is about stand below each other, so that a phone has room for both.
+// The title is above the details, so that both fit on a phone.
 function TaskLine({ task, onMove, onOpen, onRemove }: Actions & { task: Task }) {
   const isDone = task.status === 'completed';
   const may = useMay();

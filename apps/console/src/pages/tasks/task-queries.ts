@@ -36,7 +36,7 @@ export const taskMutationKey = ['tasks'];
 export type TaskQuery = { q: string; filter: string; sort: Sort };
 export type ListKey = TaskQuery & { status?: TaskStatus };
 
-// The same function each time, so that thousands of tasks are joined once for each answer and not for each letter typed.
+// A stable function, so that thousands of tasks are joined once per response and not on every keystroke.
 const joined = ({ pages }: InfiniteData<Page>): Task[] => joinPages(pages);
 
 // Search results come best match first; otherwise the filter and the order apply.
@@ -63,7 +63,7 @@ export const useTaskCounts = () =>
   useQuery({ queryKey: countsKey, queryFn: async () => (await client.tasks.counts()).data });
 export type TaskCounts = ApiTypes['tasks.counts']['data'];
 
-const duePages = 5; // of a hundred: more than anybody reads in a month
+const duePages = 5; // of a hundred tasks each
 
 export type DueTasks = { tasks: Task[]; isCut: boolean };
 
@@ -87,17 +87,17 @@ export function useTasksDue(from: string, to: string) {
   });
 }
 
-// What is shown of the tasks: it follows an edit at once, and is read again where that is not certain.
+// The loaded lists of tasks. An edit is applied at once; lists whose result is uncertain are read again.
 function useShownTasks() {
   const queries = useQueryClient();
   const refresh = () => {
     void queries.invalidateQueries({ queryKey: ['insights'] });
     return queries.invalidateQueries({ queryKey: ['tasks'] });
   };
-  // The edit shows at once where it was made. Returns the lists that have to be read again.
+  // Applies the edit to all lists at once. Returns those that have to be read again.
   const show = async (edit: TaskEdit): Promise<ReadonlySet<string>> => {
     const lists = queries.getQueryCache().findAll({ queryKey: listKey });
-    // What is stopped now would have brought somebody else's change.
+    // A cancelled request might have brought somebody else's change.
     const inDoubt = new Set(
       lists.filter(one => one.state.fetchStatus === 'fetching').map(one => one.queryHash),
     );
@@ -110,7 +110,7 @@ function useShownTasks() {
         const isWhole = held.pages.at(-1)!.next_cursor === null;
         const edited = editList(joinPages(held.pages), queryKey[2] as ListKey, edit, isWhole);
         if (!edited.isExact) inDoubt.add(queryHash);
-        // All of them stand in the first page: a task may move from page to page.
+        // All tasks go into the first page, because a task may move between pages.
         const pages = [{ ...first, data: edited.tasks }, ...more.map(page => ({ ...page, data: [] }))];
         return { ...held, pages };
       });
@@ -128,7 +128,7 @@ function useShownTasks() {
       predicate: query => !isList(query.queryKey) || !query.isActive() || inDoubt.has(query.queryHash),
     });
   };
-  // A task as it is shown somewhere.
+  // A task from any of the loaded lists.
   const find = (task_id: string): Task | undefined => {
     const lists = queries.getQueriesData<InfiniteData<Page>>({ queryKey: listKey });
     const due = queries.getQueriesData<DueTasks>({ queryKey: dueKey });
@@ -167,7 +167,7 @@ export function useTaskActions() {
     },
     onSuccess: ({ data }, { task_id, isUndo, status, due_date }, { before, inDoubt }) => {
       rememberWrite(data.task_id, data.version);
-      // One of a series has a successor by now, which would stay.
+      // A recurring task already has a successor, which an undo would leave behind.
       if (before && !isUndo && data.series_id === undefined)
         offerUndo(tellChange(data.title, status, due_date), () =>
           update.mutate({
@@ -231,7 +231,7 @@ export function useTaskActions() {
     },
     onError: fail,
   });
-  // After an answer: what was added, or changed in a form.
+  // Applies a response: a task that was added, or changed in a form.
   const showAnswer = async (kind: 'add' | 'update', task: WholeTask) => {
     rememberWrite(task.task_id, task.version);
     await readAgain(await show(kind === 'add' ? { kind, task } : { kind, task_id: task.task_id, set: task }));

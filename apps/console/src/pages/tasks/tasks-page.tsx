@@ -67,7 +67,7 @@ export function TasksPage() {
   );
 }
 
-// By itself, so that the cards are not drawn again when one of them opens.
+// A separate component, so that opening a card does not redraw the others.
 function OpenTask() {
   const openId = route.useSearch({ select: ({ task }) => task });
   const navigate = route.useNavigate();

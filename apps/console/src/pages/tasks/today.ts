@@ -14,14 +14,14 @@ async function readZone(mayChange: boolean): Promise<string> {
   if (!mayChange || data.version > 0 || data.time_zone === browserZone) return data.time_zone;
   return client.tasks.updateMe({ body: { time_zone: browserZone } }).then(
     answer => answer.data.time_zone,
-    () => data.time_zone, // a zone that the server has never heard of
+    () => data.time_zone, // the server does not know this zone
   );
 }
 
 export type Zone = {
   zone: string;
   browserZone: string;
-  moveTo: ((zone: string) => Promise<void>) | undefined; // none for those who may not change it
+  moveTo: ((zone: string) => Promise<void>) | undefined; // undefined if the user may not change it
 };
 
 export function useZone(): Zone {
@@ -40,7 +40,7 @@ export function useZone(): Zone {
   return { zone, browserZone, moveTo: mayChange ? moveTo : undefined };
 }
 
-// Which day it is for the user, also after a night with the page open.
+// The current day of the user, updated at midnight while the page is open.
 export function useTodayIn(zone: string): string {
   const [today, setToday] = useState(() => todayIn(zone));
   useEffect(() => {

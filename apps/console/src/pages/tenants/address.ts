@@ -1,5 +1,5 @@
-// Where the pages of a tenant are, in their address, so that it can be sent to somebody. What the agent does and what
-// the tenant is are two pages with tabs of their own.
+// The state of a tenant's pages is in their URLs, so that it can be shared as a link. The tenant and its agent are two
+// pages with their own tabs.
 export const agentTabs = ['chat', 'usage', 'memory', 'channels', 'skills'] as const;
 export const tenantTabs = ['users', 'tokens', 'settings'] as const;
 type AgentTab = (typeof agentTabs)[number];
@@ -16,7 +16,7 @@ export function readTenantSearch(search: Record<string, unknown>): TenantSearch 
 
 export const isTenantTab = (tab: Tab | undefined): tab is TenantTab => tenantTabs.some(one => one === tab);
 
-// Instead of a conversation's id, which never begins with a dash: one that nobody has begun yet.
+// Stands for a new conversation. Ids never start with a dash.
 export const unbegun = '-';
 
 export type Go = (to: TenantSearch) => void;

@@ -53,7 +53,7 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
         <SimpleGrid cols={2} spacing="sm">
           <RoleSelect role={role} onChange={setRole} />
           <Select
-            label="Good for"
+            label="Valid for"
             data={spans}
             value={days}
             allowDeselect={false}
@@ -62,14 +62,14 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
         </SimpleGrid>
         <TextInput
           name="id"
-          label="Id"
+          label="ID"
           description="The new user’s id. You choose it, and it cannot be changed. Leave it empty to get one."
           maxLength={128}
           error={complaints.user_id}
         />
         <Group justify="end">
           <Button type="submit" loading={invite.isPending}>
-            Make the invitation
+            Create invitation
           </Button>
         </Group>
       </Stack>

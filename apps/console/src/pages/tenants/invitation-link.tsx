@@ -4,7 +4,7 @@ import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import type { NewInvitation } from '../../queries/tenants.ts';
 import { formatTime } from '../../text/format.ts';
 
-// Behind a # it is in no server's log and in no referrer.
+// In the fragment, the token appears in no server log and no referrer.
 const linkOf = (token: string): string => `${location.origin}/console/invitation#${token}`;
 
 type Props = { invitation: NewInvitation; onDone: () => void };
@@ -12,7 +12,7 @@ type Props = { invitation: NewInvitation; onDone: () => void };
 export const InvitationLink = ({ invitation: { email, token, expires_at }, onDone }: Props) => (
   <Stack>
     <Text size="sm" className="stak-break">
-      No mail is sent: give this link to <b>{email}</b> yourself. It is good once, until{' '}
+      No e-mail is sent: give this link to <b>{email}</b> yourself. It can be used once, until{' '}
       {formatTime(expires_at)}.
     </Text>
     <OneTimeSecret value={linkOf(token)} isFocused />

@@ -8,7 +8,7 @@ import { Failure } from '../../components/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 
-// For somebody who has no account: opens the link of an invitation and becomes a user of the tenant.
+// The page of an invitation link, for people without an account. Accepting makes them a user of the tenant.
 export function InvitationPage() {
   usePageTitle('Invitation');
   const token = useLocation({ select: ({ hash }) => hash });
@@ -58,7 +58,7 @@ function Accepted({ isWhole, isBusy, error, onAccept }: Props) {
         </Title>
         <Text c="dimmed" size="sm">
           {isWhole
-            ? 'Say how you want to be called, and you are in.'
+            ? 'Enter your name to join.'
             : 'Part of the link is missing. Copy the whole of it into the address bar.'}
         </Text>
       </div>

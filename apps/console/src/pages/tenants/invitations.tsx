@@ -15,7 +15,7 @@ import { InvitationForm } from './invitation-form.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { RoleBadge } from './role.tsx';
 
-// Those that nobody has taken yet.
+// The invitations that nobody has accepted yet.
 export function Invitations({ tenant_id }: { tenant_id: string }) {
   const [dialog, setDialog] = useState<'form' | NewInvitation>();
   const close = () => setDialog(undefined);
@@ -44,8 +44,8 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
       <Modal
         opened={dialog !== undefined}
         onClose={close}
-        title="Invite somebody"
-        closeOnClickOutside={false} // a link may stand in it that is shown once
+        title="Invite a user"
+        closeOnClickOutside={false} // it may show a link that is shown only once
       >
         {dialog === 'form' && <InvitationForm tenant_id={tenant_id} onMade={setDialog} />}
         {typeof dialog === 'object' && <InvitationLink invitation={dialog} onDone={close} />}
@@ -116,7 +116,7 @@ function InvitationMenu({ invitation, onMade }: MenuProps) {
           needs: 'tenants.createInvitation',
           question: {
             title: `A new link for ${email}?`,
-            text: 'The link you sent before stops working at once. The new one is valid for seven days.',
+            text: 'The link you sent before stops working immediately. The new one is valid for seven days.',
             button: 'Create a new link',
           },
           onClick: () => renew.mutate(),

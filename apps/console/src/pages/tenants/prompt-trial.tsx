@@ -9,7 +9,7 @@ import type { SettingsDraft } from './settings-draft.ts';
 
 const operatorsChoice = 'default'; // the server knows which model that is
 
-/** One question to the model that is being chosen, with the instructions that are being written. */
+/** Asks the selected model one question, with the instructions as typed. */
 export function PromptTrial({ draft: { provider, model, prompt } }: { draft: SettingsDraft }) {
   const [message, setMessage] = useState('');
   const attempt = useMutation({
@@ -27,8 +27,8 @@ export function PromptTrial({ draft: { provider, model, prompt } }: { draft: Set
             Try the instructions
           </Title>
           <Text size="sm" c="dimmed">
-            As they stand here, before you save them. The model is asked once, without skills and memory; it
-            counts towards the day’s spending limit.
+            As typed here, before you save them. The model is asked once, without skills and memory; it counts
+            towards the day’s spending limit.
           </Text>
         </div>
         <Textarea

@@ -7,20 +7,20 @@ import type { Settings, SettingsPatch } from './settings-draft.ts';
 
 type Change = (settings: Settings) => SettingsPatch;
 
-// Made from the settings as they are at this moment, so that nobody else's change is lost.
+// Reads the current settings first, so that nobody else's change is lost.
 export async function changeSettings(tenant_id: string, change: Change) {
   const { data, etag = '*' } = await client.tenants.getSettings({ tenant_id });
   return client.tenants.updateSettings({ tenant_id, body: change(data) }, { ifMatch: etag });
 }
 
-// For what is written as it is switched.
+// For settings that are saved as soon as they are switched.
 export function useSettingsChange(tenant_id: string) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (change: Change) => changeSettings(tenant_id, change),
-    scope: { id: `settings of ${tenant_id}` }, // one after the other, or they would refuse each other
+    scope: { id: `settings of ${tenant_id}` }, // one at a time, because concurrent changes conflict
     onSuccess: ({ data, etag = '*' }) => {
-      // Only where they are shown: a form that opens later reads them itself.
+      // Only if they are shown: a form that opens later reads them itself.
       queries.setQueryData(settingsKey(tenant_id), (shown: unknown) => shown && { settings: data, etag });
       return queries.invalidateQueries({ queryKey: skillsKey(tenant_id) });
     },

@@ -2,9 +2,9 @@ import type { ApiTypes, TenantsGetSettingsData } from '@stak/client';
 
 export type Settings = TenantsGetSettingsData;
 export type SettingsPatch = ApiTypes['tenants.updateSettings']['args']['body'];
-type Amount = number | ''; // as a field for a number has it
+type Amount = number | ''; // the value of a number field
 
-// Settings as they stand in the fields.
+// The values of the settings form.
 export type SettingsDraft = {
   provider: string;
   model: string;
@@ -41,7 +41,7 @@ export function draftOf(settings: Settings): SettingsDraft {
   };
 }
 
-// Empty is null, which the service takes back to its default.
+// Empty becomes null, which restores the default.
 const orNull = (amount: Amount): number | null => (amount === '' ? null : amount);
 
 export function patchOf(draft: SettingsDraft): SettingsPatch {

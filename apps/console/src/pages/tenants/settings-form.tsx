@@ -25,7 +25,7 @@ type Props = {
   isBusy: boolean;
   complaints: Readonly<Record<string, string>>;
   onSave: (draft: SettingsDraft) => void;
-  children: ReactNode; // what became of it
+  children: ReactNode; // the result of saving
 };
 
 export function SettingsForm({ settings, isBusy, complaints, onSave, children }: Props) {
@@ -50,7 +50,7 @@ export function SettingsForm({ settings, isBusy, complaints, onSave, children }:
             </Stack>
           </SimpleGrid>
           {children}
-          <Group>
+          <Group justify="end">
             <Button type="submit" loading={isBusy}>
               Save settings
             </Button>
@@ -69,7 +69,7 @@ type Section = {
 
 type Model = ApiTypes['agents.listModels']['data']['data'][number];
 
-// What a provider lists is offered; one without a list takes any name, and the server says whether it has it.
+// Offers the models that the provider lists. Without a list any name can be entered, and the server checks it.
 function ModelFields({ draft, edit, complaints }: Section) {
   const listed = useQuery({
     queryKey: ['models'],
@@ -97,7 +97,7 @@ function ModelFields({ draft, edit, complaints }: Section) {
             label="Provider"
             description="One that your operator has set up"
             data={providers}
-            filter={({ options }) => options} // all of them, also when one is chosen
+            filter={({ options }) => options} // show all options, even when one is selected
             required
             value={draft.provider}
             onChange={provider => edit({ provider })}
@@ -253,8 +253,8 @@ function LimitFields({ draft, edit, complaints }: Section) {
           <SegmentedControl
             aria-labelledby={busyLabel}
             data={[
-              { value: 'wait', label: 'waits' },
-              { value: 'refuse', label: 'is refused' },
+              { value: 'wait', label: 'Waits' },
+              { value: 'refuse', label: 'Is refused' },
             ]}
             value={draft.busy}
             onChange={value => edit({ busy: value as SettingsDraft['busy'] })}

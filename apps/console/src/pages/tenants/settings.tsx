@@ -13,7 +13,7 @@ type Read = { settings: Settings; etag: string };
 
 export function SettingsTab({ tenant_id }: { tenant_id: string }) {
   const settings = useSettings(tenant_id);
-  // Another form for each version that somebody asked to see: what is typed is never swept away by itself.
+  // A new form only when the user asks for the saved version, so that typed values are never lost.
   const [round, setRound] = useState(0);
   const readAgain = async () => {
     await settings.refetch();

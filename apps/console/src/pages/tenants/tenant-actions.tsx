@@ -44,7 +44,7 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
     needs: 'tenants.update' as const,
     question: {
       title: 'Suspend this tenant?',
-      text: 'Its users are refused and its channels are silent until you activate it again. Nothing is lost.',
+      text: 'Its users are refused and its channels do not answer until you activate it again. Nothing is lost.',
       button: 'Suspend',
     },
     onClick: () => turn.mutate('suspended'),
@@ -71,7 +71,7 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
             needs: 'tenants.delete',
             question: {
               title: 'Delete this tenant?',
-              text: `${name} is closed at once; its users, conversations, inboxes and all other data are erased. The id ${tenant_id} is never used again.`,
+              text: `${name} is closed immediately; its users, conversations, inboxes and all other data are erased. The id ${tenant_id} is never used again.`,
               button: 'Delete tenant',
             },
             onClick: () => remove.mutate(),

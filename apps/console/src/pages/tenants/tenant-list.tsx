@@ -17,7 +17,7 @@ type Props = {
   onMade: (tenant: string) => void;
 };
 
-/** A page of all tenants, with a way to make another one. */
+/** A list of all tenants, with a button to create one. */
 export function TenantList({ title, about, table, onMade }: Props) {
   usePageTitle(title);
   const [isOpen, { open, close }] = useDisclosure(false);

@@ -118,7 +118,7 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
     return (
       <Alert color="orange" title="This tenant is suspended">
         <Text size="sm">
-          Its users are refused, its channels are silent and nothing here can be changed. Activate it to
+          Its users are refused, its channels do not answer, and nothing here can be changed. Activate it to
           continue.
         </Text>
       </Alert>

@@ -27,7 +27,7 @@ export function TenantsPage() {
                 </TextLink>
               ),
             },
-            { label: 'Id', show: row => <span className="stak-mono">{row.tenant_id}</span> },
+            { label: 'ID', show: row => <span className="stak-mono">{row.tenant_id}</span> },
             { label: 'Status', show: row => <StatusBadge status={row.status} /> },
             {
               label: 'Created',

@@ -29,7 +29,7 @@ const lifetimes = [
   { value: '86400', label: '1 day' },
 ];
 
-// A backend mints them; here one is made by hand, to try the API as a user.
+// Backends mint tokens through the API; this form makes one to try the API as a user.
 export function Tokens({ tenant_id, user }: { tenant_id: string; user: string | undefined }) {
   const [sub, setSub] = useState<string | null>(user ?? null);
   const [scope, setScope] = useState(['inbox:read', 'inbox:write']);
@@ -90,7 +90,7 @@ export function Tokens({ tenant_id, user }: { tenant_id: string; user: string | 
             <Group justify="space-between">
               <Confirm
                 title={sub === null ? 'Revoke the tokens of all users?' : `Revoke the tokens of ${sub}?`}
-                text="They stop working at once, on every device."
+                text="They stop working immediately, on every device."
                 button="Revoke"
                 onConfirm={() => revoke.mutate()}
               >

@@ -4,7 +4,7 @@ import { countedClient, unhurried } from '../../queries/counted-client.ts';
 import type { User } from '../../queries/tenants.ts';
 import { formatBytes } from '../../text/format.ts';
 
-/** Saves everything about a user as a file, and shows meanwhile how much has arrived. */
+/** Saves all data of a user as a file, and shows how much has arrived meanwhile. */
 export async function downloadUser({ tenant_id, user_id, display_name }: User): Promise<void> {
   const title = `Everything about ${display_name}`;
   const id = notifications.show({ title, message: '', loading: true, autoClose: false });

@@ -11,7 +11,7 @@ import { RoleSelect } from './role.tsx';
 
 type Props = { tenant_id: string; user: User | undefined; onDone: () => void };
 
-// Of a user as it is now: the list may be older, and nobody's change is overwritten.
+// Loads the current user, because the list may be stale, and saves only if nobody else has changed it.
 export function UserForm({ user, ...props }: Props) {
   const read = useQuery({
     queryKey: ['user', props.tenant_id, user?.user_id],
@@ -74,7 +74,7 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
         {!user && (
           <TextInput
             name="id"
-            label="Id"
+            label="ID"
             description="You choose it, and it cannot be changed. Leave it empty to get one."
             maxLength={128}
             error={complaints.user_id}

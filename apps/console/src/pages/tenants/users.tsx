@@ -80,7 +80,7 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
           </>
         ),
       },
-      { label: 'Id', show: row => <span className="stak-mono">{row.user_id}</span> },
+      { label: 'ID', show: row => <span className="stak-mono">{row.user_id}</span> },
       {
         label: 'Role',
         show: row => <RoleBadge role={row.role} />,

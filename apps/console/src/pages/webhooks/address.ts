@@ -1,4 +1,4 @@
-// What the pages of webhooks show, in their address: back, reload and a second window keep it.
+// The state of the webhook pages is in their URLs, so that back, reload and a second window keep it.
 
 const sourceTabs = ['events', 'connections', 'analytics', 'settings'] as const;
 export type SourceTab = (typeof sourceTabs)[number];
@@ -21,7 +21,7 @@ export type Span = keyof typeof spans;
 export const eventTabs = ['received', 'headers', 'sent', 'changes'] as const;
 export type EventTab = (typeof eventTabs)[number];
 
-/** The filters of a list of events, and the event that is open beside it. */
+/** The filters of a list of events, and the event open beside it. */
 export type EventsSearch = {
   source?: string;
   status?: EventStatus;
@@ -30,7 +30,7 @@ export type EventsSearch = {
   where?: string; // body.path = value
   q?: string;
   last?: Span;
-  from?: string; // moments, as the browser writes them: 2026-11-15T09:30
+  from?: string; // local times, such as 2026-11-15T09:30
   to?: string;
   event?: string;
   view?: EventTab;
@@ -41,7 +41,7 @@ export type SourceSearch = Omit<EventsSearch, 'source'> & {
   days?: number;
 };
 
-// A router reads numbers where somebody searched for digits.
+// The router parses a search for digits as a number.
 const textOf = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
 const momentOf = (value: unknown): string | undefined => {

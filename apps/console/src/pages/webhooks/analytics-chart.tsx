@@ -21,10 +21,10 @@ function barOf({ received, statuses: of }: Days[number]) {
   return { delivered: of.delivered, waiting, filtered, failed };
 }
 
-// The only module that loads the chart library, so it is the one that is loaded late.
+// Imports the chart library, so it is loaded lazily.
 export default function EventsChart({ days, from, count }: { days: Days; from: string; count: number }) {
   const known = new Map(days.map(one => [one.day, barOf(one)]));
-  // A day without events is a gap, not a day less.
+  // A day without events is a gap in the chart, not a missing day.
   const data = Array.from({ length: count }, (_, index) => {
     const date = new Date(Date.parse(from) + index * dayMs);
     return { day: dayFormat.format(date), ...known.get(date.toISOString().slice(0, 10)) };

@@ -1,4 +1,4 @@
-import { Box, Card, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { Box, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense } from 'react';
 import { DaySpan } from '../../components/day-span.tsx';
@@ -17,12 +17,12 @@ const inMs = (value: number | null): string =>
   value === null ? '–' : `${formatNumber(Math.round(value))} ms`;
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-// Of one source, or of all.
+// The numbers of one source, or of all.
 type Props = {
-  title?: ReactNode; // where it is the page
+  title?: ReactNode; // if it is the whole page
   sourceId?: string;
   days: number | undefined;
-  onDays?: (days: number) => void; // not where the page chooses them for several
+  onDays?: (days: number) => void; // absent if the page selects the days for several charts
 };
 
 export function WebhookAnalytics({ title, sourceId, days = 7, onDays }: Props) {
@@ -62,6 +62,9 @@ export function WebhookAnalytics({ title, sourceId, days = 7, onDays }: Props) {
               <Stat label="95th percentile" value={inMs(data.latency.p95)} />
             </SimpleGrid>
             <Card withBorder>
+              <Title order={3} size="h5" mb="sm">
+                Events by day
+              </Title>
               {data.received === 0 ? (
                 <Text c="dimmed" ta="center" py="xl">
                   No events in this period.

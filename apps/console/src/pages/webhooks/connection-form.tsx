@@ -64,7 +64,7 @@ export function EditConnection({ connectionId }: { connectionId: string }) {
   return <Loaded query={query}>{read => <SavedConnection read={read} />}</Loaded>;
 }
 
-// What the form shows of it.
+// The fields of the form.
 const fieldsOf = ({ name, destinationUrl, filters, transform, ...connection }: Connection) => {
   const { retryConfig, maxConcurrency, ratePerSecond, ordered } = connection;
   return { name, destinationUrl, filters, transform, retryConfig, maxConcurrency, ratePerSecond, ordered };
@@ -98,7 +98,7 @@ function SavedConnection({ read }: { read: Versioned<Connection> }) {
 
 type FormProps = {
   sourceId: string;
-  connection?: Connection; // none for a new one
+  connection?: Connection; // undefined for a new one
   onSave: (body: Body) => Promise<void>;
   onReadAgain?: () => void;
 };
@@ -225,7 +225,7 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
   );
 }
 
-// The body as data, whose fields a script can be completed with.
+// The parsed body, whose fields complete a script.
 function useSampleBody({ eventId, body }: Sample): unknown {
   const stored = useEventBody(eventId ?? undefined);
   const text = eventId === null ? body : stored.data && new TextDecoder().decode(stored.data);

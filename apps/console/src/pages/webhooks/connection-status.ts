@@ -2,7 +2,7 @@ import type { WebhooksEditConnectionData as Connection } from '@stak/client';
 
 export type ConnectionStatus = { status: string; label: string; note?: string };
 
-// One status, the worst: a destination that fails is worth knowing, unless nothing is sent to it anyway.
+// Only the worst status: a failing destination matters, unless nothing is sent to it anyway.
 export function statusOf({
   status,
   breaker,

@@ -13,7 +13,7 @@ import { type Source, useConnectionsOf, useSources } from './queries.ts';
 import { SourceSelect } from './source-select.tsx';
 
 const route = getRouteApi('/inside/webhooks/connections');
-const sourcesAtOnce = 20; // each is asked for by itself
+const sourcesAtOnce = 20; // one request each
 
 export function WebhookConnectionsPage() {
   usePageTitle('Connections', 'Webhooks');

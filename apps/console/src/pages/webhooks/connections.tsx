@@ -25,7 +25,7 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
   const navigate = route.useNavigate();
   const setEdited = (connection: string | undefined) =>
     void navigate({ search: before => ({ ...before, connection }) });
-  // A secret is shown with the connection that it signs for, and no other that the address leads to.
+  // A secret is shown only with its own connection, not with another one that the address leads to.
   const [made, setMade] = useState<{ connectionId: string; signingSecret: string }>();
   const connections = useConnections(sourceId);
   const current = connections.data?.find(one => one.connectionId === edited);

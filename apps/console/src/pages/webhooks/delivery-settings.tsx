@@ -4,7 +4,7 @@ import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
 import { RetryPicture } from './retry-picture.tsx';
 
 export type DeliveryDraft = {
-  delays: string; // "30s, 2m, 1h"; empty for the usual ones
+  delays: string; // "30s, 2m, 1h"; empty for the defaults
   maxAttempts: number | string;
   maxConcurrency: number | string;
   ratePerSecond: number | string;
@@ -19,7 +19,7 @@ export const draftOf = (connection: Connection | undefined): DeliveryDraft => ({
   ordered: connection?.ordered ?? false,
 });
 
-// A new connection leaves out what nobody chose; an old one takes back what was cleared.
+// A new connection omits empty fields; an existing one resets them.
 export function deliveryOf(draft: DeliveryDraft, isNew: boolean) {
   const delaysS = readDelays(draft.delays);
   const { maxAttempts, maxConcurrency, ratePerSecond, ordered } = draft;
@@ -42,7 +42,7 @@ type Props = {
   onChange: (part: Partial<DeliveryDraft>) => void;
 };
 
-// When, how fast and in what order deliveries are made.
+// Retries, rate and order of deliveries.
 export function DeliverySettings({ draft, complaints, onChange }: Props) {
   return (
     <Accordion variant="contained" chevronPosition="left">
@@ -69,7 +69,7 @@ export function DeliverySettings({ draft, complaints, onChange }: Props) {
               onChange={maxAttempts => onChange({ maxAttempts })}
             />
             <NumberInput
-              label="Deliveries at once"
+              label="Concurrent deliveries"
               placeholder="16"
               min={1}
               max={100}
@@ -102,7 +102,7 @@ export function DeliverySettings({ draft, complaints, onChange }: Props) {
   );
 }
 
-// The attempts on a line of time, as far as the delays can be read.
+// The attempts on a timeline, if the delays are valid.
 function Schedule({ draft }: { draft: DeliveryDraft }) {
   let delays: number[];
   try {

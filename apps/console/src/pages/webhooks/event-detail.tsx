@@ -45,16 +45,16 @@ const viewNames: Readonly<Record<EventTab, string>> = {
 };
 
 type Props = {
-  sourceId: string | undefined; // that of the event, if it is not known
+  sourceId: string | undefined; // undefined means the event's own
   eventId: string;
   view: EventTab | undefined;
   onView: (view: EventTab) => void;
-  onClose?: () => void; // where it is shown beside a list
+  onClose?: () => void; // if it is shown beside a list
 };
 
-/** What was received, what was sent, and what became of each delivery. */
+/** What was received, what was sent, and the result of each delivery. */
 export function EventDetail({ sourceId: given, eventId, view: wanted, onView, onClose }: Props) {
-  // What was sent is found by running the event through the connection again, which not everybody may.
+  // The sent request is computed by running the event through the connection, which not everybody may do.
   const views = useMay()('webhooks.testConnection') ? eventTabs : (['received', 'headers'] as const);
   const view = views.find(one => one === wanted) ?? 'received';
   const event = useEvent(eventId);
@@ -173,7 +173,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
           )}
         </Group>
       </Group>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text size="sm" c="dimmed" mt="xs">
         {event.method} · {event.contentType ?? 'no content type'} · {formatBytes(event.size)} ·{' '}
         {formatTime(event.receivedAt)}
         {event.sourceIp !== undefined && ` · from ${event.sourceIp}`}
@@ -249,7 +249,7 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
   );
 }
 
-// A long type is broken after a dot rather than within a word.
+// Breaks a long type after a dot rather than within a word.
 const Dotted = ({ text }: { text: string }) =>
   text.split(/(?<=\.)/).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move

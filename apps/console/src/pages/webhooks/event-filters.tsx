@@ -25,7 +25,7 @@ type Props = {
   change: (part: Partial<EventsSearch>) => void;
 };
 
-/** Everything that a list of events can be narrowed by. All of it is in the address. */
+/** All filters of a list of events. They are kept in the address. */
 export function EventFilters({ sourceId, search, change }: Props) {
   const { status, connection, last, from, to } = search;
   const [q, setQ] = useAddressText(search.q ?? '', next => change({ q: next || undefined }));
@@ -118,7 +118,7 @@ export function EventFilters({ sourceId, search, change }: Props) {
   );
 }
 
-/** Whether the server understands it; what is empty is no condition. */
+/** Whether the server can parse it. An empty text is no condition. */
 export const isCondition = (text: string): boolean =>
   text.trim() === '' || /^\s*(body|headers)\.[^=\s.][^=]*=/.test(text);
 
@@ -131,7 +131,7 @@ const filtersOf = (search: EventsSearch): Filters =>
 
 export const isFiltered = (search: EventsSearch): boolean => Object.keys(filtersOf(search)).length > 0;
 
-/** Filters under names, and the way back to none. */
+/** Saved filters, and a button to clear the current ones. */
 export const SavedViews = ({ search, change }: Omit<Props, 'sourceId'>) => (
   <SavedMenu
     kind="events"

@@ -23,16 +23,16 @@ import { ReplayMany } from './event-replay.tsx';
 import { type EventRow, useSources } from './queries.ts';
 
 const unsettled = new Set<EventStatus>(['received', 'processing', 'retrying']);
-const exportedMost = 5_000; // rows of a file that is put together here
+const exportedMost = 5_000; // rows of a file that is assembled in the browser
 
 type Props = {
-  title?: ReactNode; // beside the buttons, where the list is the page
+  title?: ReactNode; // beside the buttons, if the list is the whole page
   sourceId?: string; // none for all sources
   search: EventsSearch;
   change: (part: Partial<EventsSearch>) => void;
 };
 
-// The newest events, kept up to date unless somebody wants to read them in peace.
+// The newest events, kept up to date unless the list is paused.
 function useEvents(sourceId: string | undefined, filters: EventsSearch) {
   const queries = useQueryClient();
   const [isPaused, setIsPaused] = useState(false);
@@ -43,9 +43,9 @@ function useEvents(sourceId: string | undefined, filters: EventsSearch) {
     queryFn: ({ pageParam }) => readPage(sourceId, filters, pageParam, 50),
     getNextPageParam: page => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // Also what a focus or a replay would bring waits; but other filters ask for another list.
+    // While paused, a focus or a replay reloads nothing either. Other filters still load another list.
     enabled: ({ state }) => !isPaused || state.data === undefined,
-    // The stream announces arrivals, but not one before it was open; what becomes of them is asked for until it is
+    // The stream announces new events, but none from before it opened. The list polls until their deliveries are
     // settled.
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some(one => unsettled.has(one.status)) ? 2_000 : 10_000,
@@ -65,7 +65,7 @@ function useEvents(sourceId: string | undefined, filters: EventsSearch) {
   return { events, rows: events.data?.pages.flatMap(page => page.data) ?? [], isPaused, togglePause };
 }
 
-// From event to event with j and k, and back to the list with Escape.
+// j and k move between events, Escape returns to the list.
 function useEventKeys(rows: readonly EventRow[], openId: string | undefined, change: Props['change']): void {
   const step = (by: number) => {
     const at = rows.findIndex(one => one.eventId === openId);
@@ -89,7 +89,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
   const hasPane = isWide && openId !== undefined;
-  const isAlone = !isWide && openId !== undefined; // a link from a wide screen, opened on a phone
+  const isAlone = !isWide && openId !== undefined; // a link copied from a wide screen, opened on a phone
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
@@ -129,7 +129,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
                   empty={
                     isFiltered(filters)
                       ? 'No events match.'
-                      : 'No events yet. Send a test event: it shows up here at once.'
+                      : 'No events yet. Send a test event: it appears here immediately.'
                   }
                 />
               )}
@@ -176,11 +176,11 @@ type TableProps = {
   isNarrow: boolean;
   hasSource: boolean;
   openId: string | undefined;
-  onOpen: ((eventId: string) => void) | undefined; // none where it has a page of its own
+  onOpen: ((eventId: string) => void) | undefined; // undefined if an event opens as its own page
   empty: string;
 };
 
-// Of what was tried: how long an event waited until a filter said no is nobody's concern.
+// Only of attempted deliveries: the time until a filter rejected an event means nothing.
 const durationOf = ({ status, attempts, receivedAt, deliveredAt, processedAt }: EventRow): string => {
   if (attempts === 0) return '–';
   const endedAt = deliveredAt ?? (unsettled.has(status) ? undefined : processedAt);
@@ -213,7 +213,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
         aria-current={row.eventId === openId ? 'true' : undefined}
         fw={row.eventId === openId ? 700 : undefined}
         onClick={click => {
-          // A new tab is a page of its own.
+          // Opening in a new tab uses the event's own page.
           if (!onOpen || click.ctrlKey || click.metaKey || click.shiftKey) return;
           click.preventDefault();
           onOpen(row.eventId);
@@ -223,7 +223,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
       </TextLink>
     ),
   };
-  // Beside an open event, and on a phone, there is room for one column of names.
+  // Beside an open event and on a phone, only one column of names fits.
   const named = {
     label: 'Event',
     show: (row: EventRow) => (
@@ -257,7 +257,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
   );
 }
 
-// What the filters let through, as far as a file of this size holds it.
+// The filtered events, up to the limit of an export.
 function Export({ sourceId, search }: { sourceId: string | undefined; search: EventsSearch }) {
   const save = useMutation({
     mutationFn: async () => {

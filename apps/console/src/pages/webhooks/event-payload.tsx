@@ -16,7 +16,7 @@ export const useEventBody = (eventId: string | undefined) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-// The body as it arrived: laid out if it is JSON, and byte by byte for those who debug a signature.
+// The body as received: formatted if it is JSON, and byte by byte for debugging a signature.
 export function WebhookPayload({ event, url }: { event: Event; url: string | undefined }) {
   const { eventId, method, headers, query } = event;
   const [view, setView] = useState('text');

@@ -5,7 +5,7 @@ import { isCondition } from './event-filters.tsx';
 const instantOf = (local: string | undefined): string | undefined =>
   local === undefined ? undefined : new Date(local).toISOString();
 
-/** What the API is asked for by the filters of a list. */
+/** The API query for the filters of a list. */
 export function eventQuery({ status, connection, type, where, q, last, from, to }: EventsSearch) {
   const query = {
     status,

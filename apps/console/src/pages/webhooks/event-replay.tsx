@@ -18,16 +18,16 @@ type NewJob = ApiTypes['webhooks.createJob']['args']['body'];
 
 const jobsKey = ['webhook-jobs'] as const;
 const jobPollMs = 1_000;
-const shownForMs = 10 * 60_000; // how long the result of a job stays in sight
-const byIdMost = 100; // events that one job takes by their ids
-const countedPages = 20; // of a hundred: beyond that, "more than" says enough
+const shownForMs = 10 * 60_000; // how long the result of a job stays visible
+const byIdMost = 100; // events per job if they are named by id
+const countedPages = 20; // of a hundred each; beyond that, "more than" is enough
 
 const counted = (count: number, one: string, many: string): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch };
 
-/** Delivers many events again: all that failed or match the filters, or those that the list shows. */
+/** Replays many events: all that failed or match the filters, or those in the list. */
 export function ReplayMany({ sourceId, rows, search }: Props) {
   const [asked, setAsked] = useState<'matching' | 'listed'>();
   const start = useStartJob(sourceId);
@@ -111,7 +111,7 @@ function buttonOf(matching: Count | undefined): string {
   return `Replay ${counted(matching.count, 'event', 'events')}`;
 }
 
-// As far as somebody waits for it. It stops with the question.
+// Counts until the dialog is closed.
 function useCount(sourceId: string, search: EventsSearch, isWanted: boolean): Count | undefined {
   return useQuery({
     queryKey: ['event count', sourceId, search],
@@ -141,7 +141,7 @@ function useStartJob(sourceId: string) {
   });
 }
 
-// The jobs of this source that run, and the last one that has ended: also for those who come back later.
+// The running jobs of this source and the last finished one, also after a reload.
 function JobProgress({ sourceId }: { sourceId: string }) {
   const queries = useQueryClient();
   const jobs = useQuery({
@@ -155,7 +155,7 @@ function JobProgress({ sourceId }: { sourceId: string }) {
   const ended = own
     .filter(one => (one.finishedAt ?? 0) > Date.now() - shownForMs)
     .toSorted((a, b) => b.finishedAt! - a.finishedAt!)[0];
-  // What it has delivered shows in the list.
+  // The list shows what the job has delivered.
   const endedId = ended?.jobId;
   useEffect(() => {
     if (endedId !== undefined) void queries.invalidateQueries({ queryKey: ['events', sourceId] });

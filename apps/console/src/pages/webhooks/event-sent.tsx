@@ -17,7 +17,7 @@ type Header = readonly [name: string, value: string];
 
 const bytesOf = (base64: string) => Uint8Array.from(atob(base64), char => char.charCodeAt(0));
 
-// Somebody else may see the screen.
+// Others may see the screen.
 const secretNames = /signature|authorization|secret|token|api-?key|password|cookie/i;
 const maskHeader = ([name, value]: Header): Header =>
   secretNames.test(name) ? [name, `${value.slice(0, 6)}••••••`] : [name, value];
@@ -33,7 +33,7 @@ const maskedRequest = (request: Request): Request => ({
   headers: request.headers.map(one => [...maskHeader(one)] as [string, string]),
 });
 
-// The stored request through the connection as it is now. Nothing is sent.
+// Runs the stored request through the current connection. Nothing is sent.
 const useSent = (eventId: string, connectionId: string | undefined) =>
   useQuery({
     queryKey: ['sent', eventId, connectionId],
@@ -47,7 +47,7 @@ const useSent = (eventId: string, connectionId: string | undefined) =>
 
 type Props = { event: Event; connections: readonly Connection[] };
 
-/** The request to a connection's destination, after filter, transform and signing; or what changed on the way. */
+/** The request as sent to the destination, after filter, transform and signing, or the differences. */
 export function SentRequest({ event, connections, isDiff }: Props & { isDiff: boolean }) {
   const [chosen, setChosen] = useState<string>();
   const first = event.deliveries.find(one =>

@@ -32,7 +32,7 @@ function draftOf(json: string): FilterDraft | undefined {
   }
 }
 
-/** Rules as rows, with their JSON one click away. The JSON is what is saved. */
+/** Edits a filter as rows of rules or as JSON. The JSON is what is saved. */
 export function FilterBuilder({ value, onChange, error }: Props) {
   const draft = draftOf(value);
   const [isJson, setIsJson] = useState(draft === undefined);
@@ -104,7 +104,7 @@ function Rows({ draft, onChange }: { draft: FilterDraft; onChange: (draft: Filte
       )}
       {rules.map((rule, at) => (
         <RuleRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: a rule is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no id but their position
           key={at}
           rule={rule}
           number={at + 1}

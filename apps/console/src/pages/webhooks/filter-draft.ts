@@ -5,7 +5,7 @@ type Node = Filters[number];
 type Rule = Extract<Node, { field: unknown }>;
 export type Operator = Rule['operator'];
 
-/** What the builder can show: rules in one list, of which all or any have to match. */
+/** The filters that the builder can show: one list of rules, of which all or any have to match. */
 export type FilterDraft = { match: 'all' | 'any'; rules: RuleDraft[] };
 export type RuleDraft = { field: Rule['field']; path: string; operator: Operator; value: string };
 
@@ -27,7 +27,7 @@ export const takesValue = (operator: Operator): boolean => operator !== 'exists'
 
 const isRule = (node: Node): node is Rule => 'field' in node;
 
-/** Undefined if there are groups inside groups, which only JSON can show. */
+/** Undefined for nested groups, which only the JSON can show. */
 export function draftFilters(filters: Filters): FilterDraft | undefined {
   const [only] = filters;
   if (filters.length === 1 && only && 'or' in only && only.or.every(isRule))
@@ -42,14 +42,14 @@ const draftRule = ({ field, path, name, operator, value }: Rule): RuleDraft => (
   value: showValue(value),
 });
 
-// A text that could be taken for something else stands in quotes.
+// Text that could be parsed as another type is quoted.
 function showValue(value: Rule['value']): string {
   if (value === undefined) return '';
   if (typeof value !== 'string') return String(value);
   return typeof readValue(value) === 'string' && !value.startsWith('"') ? value : JSON.stringify(value);
 }
 
-/** `42`, `true` and `null` are what they are in JSON; everything else is text, in quotes or not. */
+/** `42`, `true` and `null` are parsed as JSON; everything else is text, quoted or not. */
 export function readValue(text: string): string | number | boolean | null {
   const trimmed = text.trim();
   if (!/^(?:-?\d|true$|false$|null$|".*"$)/s.test(trimmed)) return text;

@@ -13,7 +13,7 @@ export const readDelays = (text: string): number[] =>
       return Number(count) * units[unit as keyof typeof units];
     });
 
-/** The opposite: the largest unit that leaves nothing over. */
+/** The inverse: in the largest unit without a remainder. */
 export const delaysText = (delays: readonly number[]): string =>
   delays
     .map(seconds =>

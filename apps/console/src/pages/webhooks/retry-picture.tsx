@@ -4,18 +4,18 @@ import { formatLag } from '../../text/format.ts';
 const width = 640;
 const left = 24;
 const right = 40;
-// Half a minute and a day fit on one line when each step is a power.
+// A logarithmic scale fits half a minute and a day on one line.
 const positionOf = (seconds: number, totalS: number): number =>
   left + (Math.log1p(seconds) / Math.log1p(Math.max(totalS, 1))) * (width - left - right);
 
-/** When each attempt is made, on a line of time. */
+/** The attempts on a timeline. */
 export function RetryPicture({ delaysS }: { delaysS: readonly number[] }) {
   const attempts = [0];
   for (const delay of delaysS) attempts.push(attempts.at(-1)! + delay);
   const totalS = attempts.at(-1)!;
   const summary = `${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}${totalS > 0 ? ` within ${formatLag(totalS * 1000)}` : ''}`;
   const said = attempts.map(
-    (at, index) => `${index + 1} ${at === 0 ? 'at once' : `after ${formatLag(at * 1000)}`}`,
+    (at, index) => `${index + 1} ${at === 0 ? 'immediately' : `after ${formatLag(at * 1000)}`}`,
   );
   return (
     <div>
@@ -43,7 +43,7 @@ export function RetryPicture({ delaysS }: { delaysS: readonly number[] }) {
         })}
       </svg>
       <Text size="xs" c="dimmed">
-        {summary}. The line is not to scale: each step stands for a multiple of the time before.
+        {summary}. The line is not to scale: each step is a multiple of the time before.
       </Text>
     </div>
   );

@@ -12,7 +12,7 @@ import { Steps } from './connection-test.tsx';
 type Rules = Pick<ApiTypes['webhooks.tryRules']['args']['body'], 'filters' | 'transform'>;
 
 const ownSample = '{\n  "type": "order.paid",\n  "amount": 4200\n}';
-const pauseMs = 400; // while somebody types
+const pauseMs = 400; // debounce while typing
 
 /** The newest events of a source, to try rules with. */
 const useSamples = (sourceId: string) =>
@@ -27,12 +27,12 @@ export const useSample = () => useState<Sample>({ eventId: null, body: ownSample
 
 type Props = {
   sourceId: string;
-  rules: Rules | undefined; // none while their JSON cannot be read
+  rules: Rules | undefined; // undefined while their JSON is invalid
   sample: Sample;
   onSample: (sample: Sample) => void;
 };
 
-/** Runs an event through the rules while they are written. Nothing is saved or sent. */
+/** Runs an event through the rules as they are typed. Nothing is saved or sent. */
 export function RulesTrial({ sourceId, rules, sample, onSample }: Props) {
   const { data: events = [] } = useSamples(sourceId);
   const [tried] = useDebouncedValue(JSON.stringify({ rules, sample }), pauseMs);

@@ -102,7 +102,7 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
           <Permitted to="webhooks.deleteSource">
             <Confirm
               title={`Delete ${name}?`}
-              text="Its address stops working at once. Events that have arrived stay readable until they expire."
+              text="Its address stops working immediately. Events that have arrived stay readable until they expire."
               button="Delete source"
               onConfirm={() => remove.mutate()}
             >

@@ -19,9 +19,9 @@ type Signatures = Source['signatures'];
 type WhilePaused = Source['whilePaused'];
 
 const checks = [
-  { value: 'off', label: 'Do not check' },
-  { value: 'reject', label: 'Refuse requests without a valid one' },
-  { value: 'store', label: 'Store such requests as rejected events' },
+  { value: 'off', label: 'Accept without checking' },
+  { value: 'reject', label: 'Refuse' },
+  { value: 'store', label: 'Store as rejected events' },
 ];
 const pauses = [
   { value: 'hold', label: 'Keep events and deliver them later' },
@@ -68,11 +68,11 @@ function changeOf(draft: Draft, source: Source, fields: FormData): Change {
   };
   const ofSource: Change = { name: text('name'), whilePaused, alertUrl: text('alerts') || null };
   if (provider !== 'stak') return { ...ofSource, ...ofSender };
-  // Members who may not change it save the rest.
+  // Members who may not change it can save the rest.
   return auditTrail === source.auditTrail ? ofSource : { ...ofSource, auditTrail };
 }
 
-// What the form shows of it.
+// The fields of the form.
 const fieldsOf = (source: Source) => {
   const { name, dedupeHeader, alertUrl } = source;
   return { name, dedupeHeader, alertUrl, ...draftOf(source) };
@@ -80,13 +80,13 @@ const fieldsOf = (source: Source) => {
 
 type Written = Versioned<Source & { alertSecret?: string | undefined }>;
 
-/** Everything about a source that can be changed. */
+/** All settings of a source. */
 export function SourceSettings({ read }: { read: Versioned<Source> }) {
   const { sourceId } = read.data;
   const queries = useQueryClient();
   const { round, filledWith, refill } = useFilling(read);
   const [alertSecret, setAlertSecret] = useState<string>();
-  // The secret stays here: what is in the cache is shown again.
+  // The secret stays out of the query cache, which would show it again.
   const take = ({ data: { alertSecret: made, ...data }, etag }: Written) => {
     if (made !== undefined) setAlertSecret(made);
     void queries.invalidateQueries({ queryKey: ['sources'] });
@@ -189,7 +189,7 @@ function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
         Signatures of {provider === 'custom' ? 'the sender' : providerNames[provider]}
       </Title>
       <Select
-        label="Check"
+        label="Requests without a valid signature"
         data={checks}
         value={draft.signatures}
         allowDeselect={false}
@@ -201,7 +201,7 @@ function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
         label={source.hasSigningSecret ? 'New signing secret' : 'Signing secret'}
         description={
           source.hasSigningSecret
-            ? 'Leave it empty to keep the present one. After a change both are accepted for 24 hours.'
+            ? 'Leave empty to keep the current one. After a change both are accepted for 24 hours.'
             : 'The provider shows it next to the address. Stak encrypts it and never shows it.'
         }
         type="password"
@@ -229,7 +229,8 @@ function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
       )}
       <NumberInput
         label="Time tolerance"
-        description="How many seconds a signed timestamp may be off. Default: 300."
+        description="How many seconds a signed timestamp may be off."
+        placeholder="300"
         min={1}
         max={86_400}
         allowDecimal={false}
@@ -239,7 +240,7 @@ function SignatureFields({ source, draft, edit, complaints }: FieldsProps) {
       />
       <TextInput
         name="dedupe"
-        label="Header with the sender’s id"
+        label="Header with the event id"
         description="Events with the same id are stored once. Leave empty for the provider’s own header."
         defaultValue={source.dedupeHeader}
         error={complaints.dedupeHeader}

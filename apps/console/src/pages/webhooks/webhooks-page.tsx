@@ -75,7 +75,7 @@ export function WebhooksPage() {
                     row.lastEventAt ? (
                       <span title={formatTime(row.lastEventAt)}>{formatAgo(row.lastEventAt)}</span>
                     ) : (
-                      'never'
+                      'Never'
                     ),
                 },
               ]}

@@ -10,7 +10,7 @@ import { SecretsForm } from './secrets-form.tsx';
 
 type Props = { tenant_id: string; onDone: () => void };
 
-// First the channel is claimed, for it is one tenant's only; then it gets its secrets.
+// Claims the channel first, because it can belong to one tenant only, and then stores its secrets.
 export function ChannelForm({ tenant_id, onDone }: Props) {
   const queries = useQueryClient();
   const [type, setType] = useState<ChannelType>('slack');

@@ -83,7 +83,7 @@ function ChannelMenu({ tenant_id, channel: { type, channel_id, hasSecrets }, onS
   const queries = useQueryClient();
   const release = useMutation({
     mutationFn: async () => {
-      // Without its secrets nothing that it sends is taken, so they go first.
+      // Secrets first: without them, nothing the channel sends is accepted.
       if (hasSecrets && isChannelType(type))
         await client.agents.deleteChannelCredentials({ tenant_id, type, channel_id });
       await client.tenants.releaseChannel({ tenant_id, type, channel_id });

@@ -71,7 +71,7 @@ const switchChannel =
     return { enabled_channels: isOn ? [...others, type] : others };
   };
 
-// A setting of the tenant like others, written as it is switched.
+// A tenant setting that is saved as soon as it is switched.
 function Enabled({ tenant_id }: { tenant_id: string }) {
   const settings = useSettings(tenant_id);
   const change = useSettingsChange(tenant_id);

@@ -7,9 +7,9 @@ import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
 
-const refreshMs = 5_000; // somebody else may decide, and the agent may ask without a word from here
+const refreshMs = 5_000; // others may decide, and the agent may ask at any time
 
-// What the agent may do only if somebody agrees. The conversation goes on when everything is decided.
+// Actions that the agent may take only after an approval. The conversation continues when all are decided.
 export function Approvals({ conversationPath }: { conversationPath: ConversationPath }) {
   const { data = [] } = useQuery({
     queryKey: approvalsKey(conversationPath),

@@ -7,7 +7,7 @@ import { NewConversation } from './new-conversation.tsx';
 
 type Props = { tenant_id: string; search: TenantSearch; go: Go };
 
-// Conversations beside the one that is open. A phone has room for one of both.
+// The list of conversations beside the open one. A phone shows one of the two.
 export function Chat({ tenant_id, search, go }: Props) {
   const { conversation, user } = search;
   const back = () => go(user === undefined ? {} : { user });

@@ -4,7 +4,7 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react';
 
 type Props = { isBusy: boolean; onSay: (content: string) => void };
 
-// Enter sends; with Shift it is a new line. What is written while an answer is made waits until it is there.
+// Enter sends, Shift+Enter starts a new line. Text typed during an answer is kept until the answer is complete.
 export function Composer({ isBusy, onSay }: Props) {
   const [content, setContent] = useState('');
   const send = () => {
@@ -17,7 +17,7 @@ export function Composer({ isBusy, onSay }: Props) {
     send();
   };
   const press = (event: KeyboardEvent) => {
-    // While a word is being composed, Enter takes the word.
+    // During IME composition, Enter confirms the word.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();

@@ -55,9 +55,7 @@ export function ConversationHead({ conversationPath, conversation, onLeave }: Pr
             {nameOfConversation(conversation)}
           </Title>
           <Text size="xs" c="dimmed" truncate>
-            {user_id === null
-              ? 'With nobody in particular'
-              : `With ${isolate(user?.display_name ?? user_id)}`}
+            {user_id === null ? 'Without a user' : `With ${isolate(user?.display_name ?? user_id)}`}
             {`, kept until ${formatTime(conversation.expires_at)}`}
           </Text>
         </div>
@@ -135,7 +133,7 @@ function Actions({ conversationPath, onLeave, onRename }: ActionsProps) {
           needs: 'agents.deleteConversation',
           question: {
             title: 'Delete this conversation?',
-            text: 'It is deleted at once, with all its messages.',
+            text: 'It is deleted immediately, with all its messages.',
             button: 'Delete',
           },
           onClick: () => remove.mutate(),

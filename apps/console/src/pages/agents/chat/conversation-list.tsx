@@ -10,11 +10,11 @@ import { formatAgo, isolate } from '../../../text/format.ts';
 import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
 import { type Conversation, conversationsKey, nameOfConversation } from '../queries.ts';
 
-const refreshMs = 5_000; // channels and other windows talk too, and no stream tells of it
+const refreshMs = 5_000; // channels and other windows add messages too, and there is no stream for them
 
 type Props = { tenant_id: string; search: TenantSearch; go: Go };
 
-// The newest first; of everybody or of one user.
+// Newest first, of all users or of one.
 export function ConversationList({ tenant_id, search: { conversation, user }, go }: Props) {
   const users = useUsers(tenant_id).data ?? [];
   const may = useMay();

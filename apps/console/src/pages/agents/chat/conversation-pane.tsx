@@ -14,8 +14,8 @@ import { Suggestions } from './suggestions.tsx';
 import { endTalk, resumeTalk, say, useTalk } from './talk.ts';
 import { TalkView, TurnView } from './turn-view.tsx';
 
-const refreshMs = 5_000; // somebody else may say something too, and no stream tells of it
-const nearPx = 80; // a reader this close to the end wants to see new messages
+const refreshMs = 5_000; // others may write too, and there is no stream for it
+const nearPx = 80; // a reader this close to the end follows new messages
 
 export function ConversationPane({
   conversationPath,
@@ -104,7 +104,7 @@ export function ConversationPane({
   );
 }
 
-// Keeps the end in sight, unless somebody has gone up to read.
+// Keeps the end in view unless the reader has scrolled up.
 function useFollow(change: string) {
   const ref = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);

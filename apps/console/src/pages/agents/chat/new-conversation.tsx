@@ -11,12 +11,12 @@ import { say } from './talk.ts';
 
 type Props = { tenant_id: string; user: string | undefined; onBegun: (conversation_id: string) => void };
 
-// It begins with the first word: nobody leaves empty conversations behind.
+// The conversation is created with its first message, so none is ever empty.
 export function NewConversation({ tenant_id, user, onBegun }: Props) {
   const queries = useQueryClient();
   const choices = useUserChoices(tenant_id, user);
   const [chosen, setChosen] = useState<string | null>();
-  // What an agent remembers is a user's, so there is one unless nobody is meant.
+  // Memory belongs to a user, so one is selected by default.
   const user_id = chosen === undefined ? (user ?? choices[0]?.value ?? null) : chosen;
   const begin = useMutation({
     mutationFn: async (content: string) => {
@@ -43,12 +43,12 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
           <Select
             label="As"
             description="The agent sees this user’s tasks, inbox and memory."
-            placeholder="Nobody in particular"
+            placeholder="No user"
             data={choices}
             value={user_id}
             onChange={setChosen}
             clearable
-            clearButtonProps={{ 'aria-label': 'Nobody in particular' }}
+            clearButtonProps={{ 'aria-label': 'No user' }}
             searchable
           />
           <Suggestions tenant_id={tenant_id} onSay={begin.mutate} />

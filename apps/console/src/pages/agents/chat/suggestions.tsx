@@ -17,7 +17,8 @@ export function Suggestions({ tenant_id, onSay }: { tenant_id: string; onSay: (c
   return (
     <div>
       <Text size="sm" c="dimmed" mb="xs">
-        Rules and skills answer at once and cost nothing. Everything else goes to the model in the settings.
+        Rules and skills answer immediately and cost nothing. Everything else goes to the model in the
+        settings.
       </Text>
       <Group gap="xs">
         {['Hello', 'What can you do?', ...known].map(text => (

@@ -10,7 +10,7 @@ import {
   usageKey,
 } from '../queries.ts';
 
-// What was said and is not part of the conversation yet, and its answer as far as it is there.
+// A message that is not part of the conversation yet, and as much of its answer as has arrived.
 export type Talk = Reply & { key: string; content: string };
 
 const talkKey = ({ tenant_id, conversation_id }: ConversationPath) =>
@@ -19,9 +19,9 @@ const talkKey = ({ tenant_id, conversation_id }: ConversationPath) =>
 export const useTalk = (conversationPath: ConversationPath): Talk | null =>
   useQuery<Talk | null>({ queryKey: talkKey(conversationPath), queryFn: skipToken }).data ?? null;
 
-// Kept by the tab until there is an answer: after a reload, the user finds what they said and can continue.
+// Kept in the tab's storage until it is answered, so that a reload does not lose it.
 const indexOfSaved = (conversationPath: ConversationPath): string => talkKey(conversationPath).join(' ');
-const savedMs = 10 * 60_000; // no answer takes that long, and nobody wants to say an old thing again by opening a tab
+const savedMs = 10 * 60_000; // no answer takes longer, and an old message must not be sent again by opening a tab
 type Saved = { key: string; content: string; atMs: number };
 
 export function resumeTalk(queries: QueryClient, conversationPath: ConversationPath): void {
@@ -36,7 +36,7 @@ export function resumeTalk(queries: QueryClient, conversationPath: ConversationP
 export const endTalk = (queries: QueryClient, conversationPath: ConversationPath): void =>
   void queries.setQueryData(talkKey(conversationPath), null);
 
-// Continues while the user is on other pages: when they come back, they see the answer as far as it has come.
+// Continues while the user is on other pages. When they return, they see the answer so far.
 export async function say(
   queries: QueryClient,
   conversationPath: ConversationPath,
@@ -47,7 +47,7 @@ export async function say(
   const isOn = () => queries.getQueryData<Talk | null>(talkKey(conversationPath))?.key === key;
   const become = (next: Talk) => {
     talk = next;
-    // It may have been ended meanwhile, by clearing the conversation or by signing out.
+    // It may have ended meanwhile, because the conversation was cleared or the user signed out.
     if (isOn()) queries.setQueryData(talkKey(conversationPath), talk);
   };
   queries.setQueryData(talkKey(conversationPath), talk);

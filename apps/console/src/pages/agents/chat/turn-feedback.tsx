@@ -15,7 +15,7 @@ const thumbs = [
   { rating: 'bad', label: 'Bad answer', Icon: IconThumbDown },
 ] as const;
 
-/** What somebody thought of the answer; for those who may say it, the buttons. */
+/** The feedback on an answer, with buttons for people who may give it. */
 export function TurnFeedback({ conversationPath, turn: { seq, feedback } }: Props) {
   const queries = useQueryClient();
   const mayRate = useMay()('agents.rateAnswer');

@@ -9,7 +9,7 @@ import { TurnFeedback } from './turn-feedback.tsx';
 function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode }) {
   return (
     <Box className="agents-bubble" data-by={by} dir="auto">
-      {/* Where it stands and its colour say it to the eye. */}
+      {/* Visually, position and colour tell who is speaking. */}
       <VisuallyHidden dir="ltr">{by === 'user' ? 'User: ' : 'Agent: '}</VisuallyHidden>
       {children}
     </Box>
@@ -64,7 +64,7 @@ function SaidPart({ part }: { part: Part }) {
   );
 }
 
-// What is being answered right now.
+// The turn that is being answered.
 export function TalkView({ talk: { content, text, skills, isWaiting, failure } }: { talk: Talk }) {
   return (
     <Stack gap={6} component="article">

@@ -3,12 +3,12 @@ import { client } from '../../../queries/api.ts';
 
 type Session = { tenant_id: string; user_id: string; session_id: string };
 
-// The service takes all facts of a conversation at once and forgets those that are left out. So they are read again
-// first: what the agent has learnt since the page was read stays.
+// The API replaces all facts of a conversation at once. So they are read again first, to keep what the agent has
+// learnt since the page was loaded.
 export async function changeFact(
   { tenant_id, user_id, session_id }: Session,
   fact_id: string,
-  text: string | undefined, // none forgets it
+  text: string | undefined, // undefined forgets it
 ): Promise<void> {
   for await (const item of iterate(client.agents.listMemory, { tenant_id, user_id, limit: 100 })) {
     if (item.session_id !== session_id) continue;

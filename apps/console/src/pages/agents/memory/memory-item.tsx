@@ -15,7 +15,7 @@ import { changeFact } from './fact-change.ts';
 type Fact = Memory['key_facts'][number];
 type Props = { tenant_id: string; user_id: string; item: Memory };
 
-// What is remembered from one conversation.
+// The memory of one conversation.
 export function MemoryItem({ tenant_id, user_id, item }: Props) {
   const queries = useQueryClient();
   const done = (message: string) => {
@@ -103,7 +103,7 @@ function OneFact({ fact: { fact, source, seq, supersedes }, isBusy, onChange }: 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = String(new FormData(event.currentTarget).get('fact')).trim();
-    // What could not be saved stays in its field; the complaint is shown already.
+    // The text stays in its field; the error is already shown.
     onChange(text).then(
       () => setIsEditing(false),
       () => {},

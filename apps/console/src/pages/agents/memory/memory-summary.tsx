@@ -39,7 +39,7 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
         What a model gets to know about {name} before every conversation. It is generated from conversations
-        until somebody edits it; empty it to have it generated again.
+        until somebody edits it. Clear it to have it generated again.
       </Text>
       <Loaded query={settings}>
         {({ is_declined, memory_summary, memory_updated_at }) => (
@@ -70,7 +70,7 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
                     maxLength={4_000}
                     defaultValue={memory_summary ?? ''}
                   />
-                  <Group mt="sm">
+                  <Group mt="sm" justify="end">
                     <Button type="submit" loading={change.isPending}>
                       Save
                     </Button>
