@@ -50,6 +50,7 @@ export {
   type TracedSpan,
   traceIds,
 } from './tracing.ts';
+export { parseUrl } from './url.ts';
 export {
   type Supervisor,
   superviseWorkers,

@@ -1,3 +1,4 @@
+import { parseUrl } from '@stak/kit';
 import { urlChars } from './limits.ts';
 import type { HeaderPair, OutboundFailureReason } from './outcome.ts';
 
@@ -10,8 +11,8 @@ export type Refusal = { reason: OutboundFailureReason; message: string };
 export function readDestination(text: string, permitsPort: (port: number) => boolean): Destination | Refusal {
   if (text.length > urlChars)
     return { reason: 'invalid_url', message: `The address is longer than ${urlChars} characters` };
-  if (!URL.canParse(text)) return { reason: 'invalid_url', message: 'The address is not a URL' };
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (!url) return { reason: 'invalid_url', message: 'The address is not a URL' };
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return { reason: 'invalid_url', message: `${url.protocol} is not http: or https:` };
   if (url.username !== '' || url.password !== '')

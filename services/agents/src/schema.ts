@@ -1,3 +1,4 @@
+import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import { approvalStatuses } from './approvals/table.ts';
 import { isCleanText } from './conversations/message-format.ts';
@@ -211,11 +212,17 @@ export const skillTestResult = z.strictObject({
   reason: z.string().nullable().describe('Why it failed'),
   duration_ms: z.int(),
 });
+const address = z
+  .string()
+  .trim()
+  .max(2_000, { abort: true })
+  .refine(text => parseUrl(text) !== undefined, 'Must be an address that begins with https:// or http://')
+  .meta({ format: 'uri' });
 export const skillDraft = z.strictObject({
   description: cleanText.trim().min(1).max(limits.skillDescriptionChars),
   triggers: z.array(cleanText.trim().min(2).max(limits.triggerChars)).max(limits.skillTriggers).default([]),
   parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
-  url: z.url().max(2_000),
+  url: address,
 });
 export const skillTest = z.strictObject({
   arguments: z.record(z.string().max(200), z.unknown()).describe('What the model would say'),
@@ -244,7 +251,7 @@ const headerValue = z
   .max(limits.credentialChars)
   .regex(/^[\x20-\x7e]*$/, 'Printable ASCII characters');
 export const mcpServerDraft = z.strictObject({
-  url: z.url().max(2_000),
+  url: address,
   headers: z
     .record(z.string().min(1).max(100), headerValue)
     .refine(headers => Object.keys(headers).length <= limits.mcpHeaders, `At most ${limits.mcpHeaders}`)

@@ -74,7 +74,7 @@ const messageContent = z.strictObject({
   body: z.unknown().refine(storable, numbersHint),
   cta_uri: z
     .string()
-    .max(limits.uriChars)
+    .max(limits.uriChars, { abort: true })
     .refine(isUri, 'A URI without spaces; schemes that run code or hold data are not allowed')
     .nullable()
     .default(null),

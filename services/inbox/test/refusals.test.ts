@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { createTestServer, hello, main, type TestServer } from './test-server.ts';
 
@@ -98,6 +98,17 @@ describe('bad input is a clear problem, and nothing is written', () => {
       expect((await server.ask('PUT', 'main', { send: { ...main, cta_schemes: [scheme] } })).status).toBe(
         400,
       );
+  });
+
+  it('a link to a host without end, before anybody parses it', async () => {
+    const parse = vi.spyOn(URL, 'canParse');
+    onTestFinished(() => parse.mockRestore());
+    const host = '\u4e00\u4e01\u4e02'.repeat(600);
+    for (const cta_uri of [`https://${host}.example`, `https://${host.repeat(50)}.example`]) {
+      const send = { message: { title: 'x', body: 'y', cta_uri }, uids };
+      expect((await server.ask('POST', 'main/messages', { send })).status).toBe(400);
+    }
+    expect(parse.mock.calls.filter(([text]) => String(text).length > 1000)).toEqual([]);
   });
 
   it('a body that does not fit the schema', async () => {

@@ -1,5 +1,5 @@
 import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
-import { type Ids, timeOf } from '@stak/kit';
+import { type Ids, parseUrl, timeOf } from '@stak/kit';
 import { z } from 'zod';
 import { inboxErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -24,7 +24,7 @@ const schemeOf = (uri: string): string => new URL(uri).protocol.slice(0, -1);
 const hasGaps = (uri: string): boolean => /[\s\p{Cc}\p{Cf}\\]/u.test(uri);
 
 export const isUri = (uri: string): boolean =>
-  !hasGaps(uri) && URL.canParse(uri) && !refused.has(schemeOf(uri));
+  !hasGaps(uri) && parseUrl(uri) !== undefined && !refused.has(schemeOf(uri));
 
 export function checkCtaUri(uri: string | null, allowed: readonly string[] = []): void {
   if (uri === null) return;

@@ -1,3 +1,4 @@
+import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import type { EnteredTenant } from '../access/gate.ts';
 import type { TenantMail } from '../deps.ts';
@@ -10,7 +11,7 @@ import * as limits from '../limits.ts';
 const plainHost = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])$/;
 
 function urlOf(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   return url && plainHost.test(url.hostname) ? url : undefined;
 }
 

@@ -6,6 +6,7 @@ import {
   isTraced,
   type Logger,
   markWork,
+  parseUrl,
   type Random,
   type Semaphore,
 } from '@stak/kit';
@@ -162,7 +163,8 @@ export function buildRequest(
 
 function withQuery(destination: string, query: string): string {
   if (query === '') return destination;
-  const url = new URL(destination);
+  const url = parseUrl(destination);
+  if (!url) return destination; // refused when it is sent
   url.search = url.search === '' ? query : `${url.search}&${query}`;
   return url.href;
 }
