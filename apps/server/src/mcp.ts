@@ -39,10 +39,13 @@ const foreignPage = {
   id: null,
 };
 
-type App = Api['app'];
 type Call = (path: string, init: RequestInit) => Promise<Response>;
 
-export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly string[]): void {
+export function mountMcp(
+  { app, withBody }: Pick<Api, 'app' | 'withBody'>,
+  publicUrl: string,
+  corsOrigins: readonly string[],
+): void {
   const resource = mcpResource(publicUrl);
   const origins = new Set([new URL(publicUrl).origin, ...corsOrigins]);
   // Required by the specification, against DNS rebinding: a page whose name resolves to us is still foreign.
@@ -75,23 +78,25 @@ export function mountMcp(app: App, publicUrl: string, corsOrigins: readonly stri
     const length = c.req.header('content-length');
     if (length === undefined) return c.json(tooLarge, 411);
     if (!(Number(length) <= bodyBytes)) return c.json(tooLarge, 413);
-    const messages = await readMessages(c.req.raw);
-    if (messages === undefined) return c.json(notJson, 400);
-    const count = Array.isArray(messages) ? messages.length : 1;
-    if (count > batchMessages) return c.json(tooMany, 400);
-    // Each message of a batch counts as a request: a response may be a thousand times as long as its request.
-    for (let counted = 1; counted < count; counted++) {
-      const again = await call('/v1/whoami', {});
-      if (!again.ok) return again;
-    }
-    tools ??= readTools(path => app.request(path));
-    return answer(c.req.raw, messages, await tools, call);
+    return withBody(c, bodyBytes, async body => {
+      const messages = parseMessages(body);
+      if (messages === undefined) return c.json(notJson, 400);
+      const count = Array.isArray(messages) ? messages.length : 1;
+      if (count > batchMessages) return c.json(tooMany, 400);
+      // Each message of a batch counts as a request: a response may be a thousand times as long as its request.
+      for (let counted = 1; counted < count; counted++) {
+        const again = await call('/v1/whoami', {});
+        if (!again.ok) return again;
+      }
+      tools ??= readTools(path => app.request(path));
+      return answer(c.req.raw, messages, await tools, call);
+    });
   });
 }
 
-async function readMessages(request: Request): Promise<unknown> {
+function parseMessages(body: Uint8Array): unknown {
   try {
-    return await request.json();
+    return JSON.parse(new TextDecoder().decode(body));
   } catch {
     return undefined;
   }

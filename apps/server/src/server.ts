@@ -152,7 +152,7 @@ async function startOn(
       lake: lakeHost && { workers: () => lakeThread?.states() ?? [] },
     }),
   });
-  mountMcp(api.app, publicUrl, config.corsOrigins);
+  mountMcp(api, publicUrl, config.corsOrigins);
   extend?.(api.app, services);
   const listening = await listenOn(api, exposed, config, { clock, log }).catch(async error => {
     await workers.stop();

@@ -13,6 +13,8 @@ import {
 import type { Context, Next } from 'hono';
 import { cors } from 'hono/cors';
 import type { Gate } from './access.ts';
+import { addressKey } from './address.ts';
+import { readBody } from './body.ts';
 import type { ApiEnv } from './context.ts';
 import { httpErrors } from './errors.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -48,11 +50,16 @@ export type ApiSettings = Gate & {
   observe?: (record: RequestRecord) => void;
 };
 
+type AnswerBody = (body: Uint8Array) => Response | Promise<Response>;
+
 export type Api = {
   app: OpenAPIHono<ApiEnv>;
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   inFlight: Pick<InFlight, 'usage'>;
+  // For handlers that are mounted beside the routes: reads a body within the limits of the caller's address, and counts
+  // the request until it is answered.
+  withBody(c: Context<ApiEnv>, mostBytes: number, answer: AnswerBody): Promise<Response>;
   drain(): void; // /readyz fails from now on, so that proxies send no more requests; everything else continues
   stop(): void; // ends what would otherwise continue for ever: event streams
 };
@@ -132,13 +139,23 @@ export function createApi(settings: ApiSettings): Api {
     return leave(c, answerError(c, error, serving), clock.now(), serving);
   });
 
+  const withBody: Api['withBody'] = async (c, mostBytes, answer) => {
+    enter(c, serving);
+    const flight = inFlight.enter(addressKey(c.get('address')));
+    try {
+      return await answer(await readBody(c, { mostBytes, mostMs: limits.bodyMs, clock, flight }));
+    } finally {
+      flight.leave();
+    }
+  };
+
   const drain = () => draining.abort();
   const stop = () => {
     drain();
     stopping.abort();
   };
   created.publish({ app });
-  return { app, routes, document, inFlight, drain, stop };
+  return { app, routes, document, inFlight, withBody, drain, stop };
 }
 
 const exposedHeaders = [

@@ -120,6 +120,25 @@ describe('over the wire', () => {
     expect(usage()).toMatchObject({ requests: 0, bodyBytes: 0 });
   });
 
+  it('bodies of handlers beside the routes count as well', async () => {
+    const shelf = openShelf({ inFlight: { bodyBytes: 10_000 } });
+    const { app, withBody, inFlight } = shelf.api;
+    app.post('/beside', c => withBody(c, 1000, body => c.text(`${body.length} bytes`)));
+    const { port } = await serve(shelf);
+    const post = (length: number, body: string) => {
+      const { socket, until } = openSocket(port);
+      socket.write(`POST /beside HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n${body}`);
+      return { socket, until };
+    };
+    expect(await post(3000, '').until('}')).toMatch(/^HTTP\/1.1 413 /);
+    const halves = Array.from({ length: 5 }, () => post(1000, 'x'.repeat(999)));
+    await expect.poll(() => inFlight.usage().bodyBytes).toBe(5 * 999);
+    expect(await post(1000, 'x'.repeat(999)).until('}')).toMatch(/^HTTP\/1.1 429 /);
+    for (const { socket } of halves) socket.write('x');
+    for (const { until } of halves) await until('1000 bytes');
+    expect(inFlight.usage()).toMatchObject({ requests: 0, bodyBytes: 0 });
+  });
+
   it('one address has so many connections, and probes are answered all the same', async () => {
     const { port } = await serve(openShelf(), { connectionsPerAddress: 2 });
     const [first] = [openSocket(port), openSocket(port)];
