@@ -49,6 +49,7 @@ export const streamsPerCaller = 20; // a browser with a few tabs; HTTP/1.1 allow
 export const sseGraceMs = 5_000; // time for a disconnected consumer to read the reason
 
 export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it
+export const hostChars = 300; // of the Host header: DNS allows 253, and there may be a port
 export const headersMs = 10_000;
 export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem response comes first
 export const checkMs = 1_000; // how often Node checks for connections past these limits

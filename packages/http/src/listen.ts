@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { type Clock, createIds, type Logger } from '@stak/kit';
+import { type Clock, createIds, type Logger, parseUrl } from '@stak/kit';
 import { addressKey, clientAddress } from './address.ts';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
@@ -85,6 +85,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
       response.once('close', () => {
         if (answering.get(socket) === response) answering.set(socket, undefined);
       });
+      if (hasLongHost(request)) return refuseRequest(response, ids.next('req'));
       answer(request, response).catch((error: unknown) => abandon(error, request, response));
     },
   );
@@ -215,6 +216,22 @@ function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string
     ].join('\r\n'),
     () => socket.destroy(), // without reading further input
   );
+}
+
+// Parsing such a host takes long, and would come before every limit of requests.
+const hasLongHost = ({ headers: { host = '' }, url = '' }: IncomingMessage): boolean =>
+  host.length > limits.hostChars || (/^https?:/i.test(url) && parseUrl(url) === undefined);
+
+function refuseRequest(response: ServerResponse, requestId: string): void {
+  const problem = describe('http.request_invalid', requestId);
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, {
+    'Content-Type': problemType,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    Connection: 'close',
+  });
+  response.end(body);
 }
 
 // Returns whether the address of a new connection has reached its limit.

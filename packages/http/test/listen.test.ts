@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type EventSink, endpoint, events, type Problem, route, sse } from '../src/index.ts';
 import { exchange, openSocket, serve } from './loopback.ts';
 import { openShelf } from './shelf-service.ts';
@@ -97,6 +97,25 @@ describe('over the wire', () => {
     expect(answer.toLowerCase()).toContain('content-type: application/problem+json');
     expect(bodyOf(answer)).toMatchObject({ status });
     expect(answer).not.toContain('    at ');
+  });
+
+  it.each<[string, (name: string) => string[]]>([
+    ['a Host header', name => ['GET /healthz HTTP/1.1', `Host: ${name}`, close]],
+    ['an absolute address', name => [`GET http://${name}/healthz HTTP/1.1`, host, close]],
+  ])('a name without end in %s is refused before it is parsed', async (_, lines) => {
+    const parsed: string[] = [];
+    class CountedUrl extends URL {
+      constructor(text: string | URL, base?: string | URL) {
+        parsed.push(String(text));
+        super(text, base);
+      }
+    }
+    const { port } = await serve(openShelf());
+    vi.stubGlobal('URL', CountedUrl);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const answer = await exchange(port, ...lines('%E4%B8%80%E4%B8%81'.repeat(800)));
+    expect(bodyOf(answer)).toMatchObject({ status: 400, code: 'http.request_invalid' });
+    expect(parsed.filter(text => text.length > 1000)).toEqual([]);
   });
 
   it('a body that is too large is refused before it is sent', async () => {
