@@ -67,6 +67,7 @@ export const mcpToolNameChars = 128;
 export const mcpPages = 10; // of a server's list of tools
 export const mcpBytes = 1024 * 1024; // of one answer: a list of tools with all their schemas
 export const mcpMessages = 200; // in one answer: the result, and how far it was
+export const mcpValues = 20_000; // in one answer: lists of tools have some thousands, and of a result 16 KB are used
 export const mcpListBytes = 200 * 1024; // of the list as it is kept, in one item
 export const mcpListMs = 10_000; // a person waits for the form to be saved
 export const mcpListKeptMs = 60 * 60_000;

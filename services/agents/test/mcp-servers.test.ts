@@ -308,6 +308,20 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(posts).toBe(1);
   });
 
+  it('that lists a hundred thousand things is refused before they are described', async () => {
+    const { fixture } = await openChat();
+    const things = Array(100_000).fill(1);
+    const { status, body } = await register(fixture, await listing(things));
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('too many values')]);
+    const hidden = ': "\\\n'; // a comment that opens a text
+    const answer = { jsonrpc: '2.0', id: 0, result: { ...hello, things } };
+    const url = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${hidden}data: ${JSON.stringify(answer)}\n\n`);
+    });
+    expect((await register(fixture, url)).body.detail).toContain('too many values');
+  });
+
   it('inside the network is not reached', async () => {
     const fixture = await openFixture(undefined, { outbound: createOutbound() });
     closers.push(fixture.target.close);

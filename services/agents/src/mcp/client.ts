@@ -91,6 +91,22 @@ function checkMessages(body: string): void {
   const events = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n\n').length;
   if (events > limits.mcpMessages || body.trimStart().startsWith('['))
     throw new Error('it answered with too many messages');
+  // The SDK describes every value that does not fit its schemas.
+  if (countCommas(body) > limits.mcpValues) throw new Error('it answered with too many values');
+}
+
+// Outside of texts, which end with their line.
+function countCommas(json: string): number {
+  let commas = 0;
+  let isInText = false;
+  for (let i = 0; i < json.length; i++) {
+    const code = json.charCodeAt(i);
+    if (code === 0x0a || code === 0x0d) isInText = false;
+    else if (code === 0x22) isInText = !isInText;
+    else if (!isInText) commas += code === 0x2c ? 1 : 0;
+    else if (code === 0x5c && json.charCodeAt(i + 1) > 0x1f) i++;
+  }
+  return commas;
 }
 
 // The part of an error that helps users of the server.
