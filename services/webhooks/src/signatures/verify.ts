@@ -93,7 +93,8 @@ function readSignedFields({ url, headers, rawBody }: Signed): string | undefined
   if (hash !== null) return isSame(hash, createHash('sha256').update(rawBody).digest('hex')) ? '' : undefined;
   const type = readHeader(headers, 'content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
-  // In one pass: any sender may send a form with as many names as fit into it.
+  // Any sender may send a form with as many names as fit into it, and sorting these takes a fifth of a second.
+  if (countOf(rawBody, ampersand) >= limits.formFields) return undefined;
   const fields = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(Buffer.from(rawBody).toString())) {
     const values = fields.get(name) ?? new Set();
@@ -103,6 +104,14 @@ function readSignedFields({ url, headers, rawBody }: Signed): string | undefined
     .sort()
     .flatMap(name => [...fields.get(name)!].sort().map(value => name + value))
     .join('');
+}
+
+const ampersand = 0x26;
+
+function countOf(bytes: Uint8Array, wanted: number): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === wanted) count += 1;
+  return count;
 }
 
 // Twilio signs some URLs with their port and some without, regardless of the configured one.
