@@ -308,9 +308,9 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(posts).toBe(1);
   });
 
-  it('that lists a hundred thousand things is refused before they are described', async () => {
+  it('that lists tens of thousands of things is refused before they are described', async () => {
     const { fixture } = await openChat();
-    const things = Array(100_000).fill(1);
+    const things = Array(30_000).fill(1);
     const { status, body } = await register(fixture, await listing(things));
     expect([status, body.detail]).toEqual([422, expect.stringContaining('too many values')]);
     const hidden = ': "\\\n'; // a comment that opens a text
