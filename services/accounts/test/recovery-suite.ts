@@ -53,6 +53,21 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(trail).toContain('"password.reset"');
     });
 
+    it('takes no address to be proven by a token that an operator handed over', async () => {
+      const { userId } = await me(ann.access_token);
+      expect((await reset(await fixture.operators.issueReset(userId as string))).status).toBe(204);
+      const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
+      expect(await me(again.access_token)).toMatchObject({ emailVerified: false });
+      const trail = await fixture.call('GET', '/v1/audit', { as: again.access_token });
+      const { data } = (await trail.json()) as { data: { action: string; via: string }[] };
+      expect(data.find(one => one.action === 'password.reset')).toMatchObject({ via: 'operator' });
+
+      // What was proven before stays so.
+      await fixture.users.update(userId as string, { emailVerified: true });
+      await reset(await fixture.operators.issueReset(userId as string), 'eleven blue lampposts');
+      expect(await fixture.users.getByEmail('ann@example.com')).toMatchObject({ emailVerified: true });
+    });
+
     it('takes a token once, for an hour, and only the last one', async () => {
       const first = await resetToken();
       const second = await resetToken();

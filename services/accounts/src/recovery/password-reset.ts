@@ -78,7 +78,7 @@ export async function finishReset(
   const { users, passwords, sessions, throttle } = deps;
   await throttle.tryToken(origin.address);
   const token = parseToken(text);
-  const { email } = await findToken(deps, token, 'reset');
+  const { email, isMailed } = await findToken(deps, token, 'reset');
   const first = await users.readProfile(token.userId);
   if (!first || first.email !== email) throw tokenRefused();
   await checkPassword(newPassword, first, 'newPassword');
@@ -86,7 +86,7 @@ export async function finishReset(
   await settle(async () => {
     const user = await users.readProfile(token.userId);
     if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
-    const reset = { token: useStep(deps, token, 'reset'), passwordHash, origin };
+    const reset = { token: useStep(deps, token, 'reset'), isMailed, passwordHash, origin };
     // Before, because nobody comes back for keys that are left when the token is used up; and after, for one that a
     // stranger has made meanwhile.
     const endKeys = async () => {
@@ -103,21 +103,23 @@ export async function finishReset(
   await sessions.revokeAll(token.userId);
 }
 
+type Reset = { token: WriteStep; isMailed: boolean; passwordHash: string; origin: Origin };
+
 async function writeReset(
   { store, users, sessions, audit, clock, outbox }: RecoveryDeps,
   user: Profile,
-  { token, passwordHash, origin }: { token: WriteStep; passwordHash: string; origin: Origin },
+  { token, isMailed, passwordHash, origin }: Reset,
 ): Promise<void> {
   const { userId, email, version } = user;
   const { address, requestId } = origin;
-  const entry = { action: 'password.reset', via: 'mail', address, requestId };
+  const entry = { action: 'password.reset', via: isMailed ? 'mail' : 'operator', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
   // The address was unverified until now, so a stranger may have created the account. Remove their other ways to sign
   // in.
   const strangers = { githubId: null, googleId: null, secondFactor: null, passkeys: null };
   await users.update(
     userId,
-    { passwordHash, emailVerified: true, ...(!user.emailVerified && strangers) },
+    { passwordHash, ...(isMailed && { emailVerified: true }), ...(!user.emailVerified && strangers) },
     {
       ifVersion: version,
       also: {

@@ -17,6 +17,10 @@ export const mailedToken = entity(ferryhookKeys, {
       .object({ name: z.string(), passwordHash: z.string() })
       .optional()
       .describe('Of a sign-up: who they will be'),
+    isHandedOver: z
+      .boolean()
+      .optional()
+      .describe('An operator gave it to somebody: nobody has shown that they read mail at the address'),
     createdAt: z.string().describe('ISO timestamp'),
     expiresAt: z.int().describe('The second at which it expires'),
   }),

@@ -44,9 +44,10 @@ export function tokenSteps(
     email: string;
     lifeS: number;
     person?: NewPerson;
+    isHandedOver?: boolean;
   },
 ): Record<string, WriteStep> {
-  const { userId, purpose, hash: tokenHash, email, lifeS, person } = made;
+  const { userId, purpose, hash: tokenHash, email, lifeS, person, isHandedOver } = made;
   const nowMs = clock.now();
   const item = {
     userId,
@@ -54,22 +55,24 @@ export function tokenSteps(
     tokenHash,
     email,
     person,
+    isHandedOver,
     createdAt: isoTime(nowMs),
     expiresAt: inSeconds(nowMs) + lifeS,
   };
   return { 'a token': write.put(mailedToken, item) };
 }
 
-// The address that the token was sent to, and who wants to sign up with it. A look changes nothing: `useStep` does, in the transaction of the deed.
+// The address that the token is for, whether it was mailed there, and who wants to sign up with it. A look changes
+// nothing: `useStep` does, in the transaction of the deed.
 export async function findToken(
   { store }: Pick<Base, 'store'>,
   { userId, hash }: MailedToken,
   purpose: TokenPurpose,
-): Promise<{ email: string; person?: NewPerson }> {
+): Promise<{ email: string; isMailed: boolean; person?: NewPerson }> {
   const found = await store.get(mailedToken, { userId, purpose }, { consistent: true });
   if (!found || found.tokenHash !== hash) throw tokenRefused();
-  const { email, person } = found;
-  return { email, person };
+  const { email, person, isHandedOver = false } = found;
+  return { email, isMailed: !isHandedOver, person };
 }
 
 export const useStep = (

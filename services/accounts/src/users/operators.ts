@@ -18,7 +18,7 @@ export type Operators = {
   find(idOrEmail: string): Promise<Profile>;
   setPlan(userId: string, plan: PlanName): Promise<void>;
   verify(userId: string): Promise<void>;
-  // A token with which its owner chooses a new password, for an hour.
+  // A token with which its owner chooses a new password, for an hour. It does not prove their address: no mail had it.
   issueReset(userId: string): Promise<string>;
   // For a person who lost their phone and recovery codes: removes the app, all passkeys and codes.
   removeFactor(userId: string): Promise<void>;
@@ -72,8 +72,9 @@ export function createOperators(deps: OperatorsDeps): Operators {
       const user = await users.readProfile(userId);
       if (!user) throw userNotFound();
       const { text, hash } = newToken(userId);
+      const made = { userId, purpose: 'reset' as const, hash, email: user.email, lifeS: resetS };
       const steps = {
-        ...tokenSteps(deps, { userId, purpose: 'reset', hash, email: user.email, lifeS: resetS }),
+        ...tokenSteps(deps, { ...made, isHandedOver: true }),
         ...entry(userId, 'password.reset_requested'),
       };
       await store.transact(steps, { pattern: 'issue a password reset' });
