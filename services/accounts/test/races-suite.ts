@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { ownedPerPerson } from '../src/organisations/limits.ts';
+import { member, organisationsOf } from '../src/organisations/table.ts';
 import { type Engine, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -63,6 +64,28 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       );
       const statuses = answers.map(answer => answer.status).sort();
       expect(statuses).toEqual([...Array(ownedPerPerson - 1).fill(201), ...Array(6).fill(409)]);
+    });
+
+    it('gives one organisation to somebody who has none, however often they sign in before it is listed', async () => {
+      type Session = { account_id: string };
+      await pick(0).signUp('ann@example.com');
+      const { userId } = (await pick(0).users.getByEmail('ann@example.com'))!;
+      const left = { accountId: userId, userId, joinedAt: new Date(engine.clock.now()).toISOString() };
+      await pick(0).store.put(member, left);
+      // The index does not know of anything yet.
+      const query: typeof engine.client.query = async input =>
+        input.IndexName === 'GSI1' ? { Items: [], Count: 0 } : engine.client.query(input);
+      const late = { ...engine, client: { ...engine.client, query } };
+      const slow = [serve(late), serve(late)];
+      const logIn = async (i: number) =>
+        ((await (await slow[i % 2]!.logIn('ann@example.com')).json()) as Session).account_id;
+      const homes = await Promise.all(times(8).map(logIn));
+      homes.push(await logIn(0));
+      expect(homes[0]).toMatch(/^org_/);
+      expect(new Set(homes).size).toBe(1);
+      for (const one of slow) await one.settle();
+      const { items } = await pick(0).store.query(organisationsOf, { userId });
+      expect(items.map(one => one.accountId).filter(id => id !== userId)).toEqual([homes[0]]);
     });
 
     it('counts two hundred increments as two hundred', async () => {

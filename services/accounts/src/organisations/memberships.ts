@@ -21,9 +21,8 @@ export type Memberships = {
   // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.
   homeOf(userId: string): Promise<string>;
   read(accountId: string): Promise<Organisation | undefined>;
-  create(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
   // As many as somebody may own, and no more.
-  createOwn: Memberships['create'];
+  createOwn(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
   // For a transaction: what an account of one person has to have before others can join.
   stepsToOpen(account: Profile): Also;
   // Whether one of those who answer for the account has shown that their address is theirs.
@@ -69,11 +68,17 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
     return [...known].filter((id, i) => (found[i] ? found[i].role === 'owner' : isOwn(id))).length;
   };
 
-  const createOwn: Memberships['createOwn'] = async (person, name, by) => {
+  // One at a time for a person, unless `find` has one that will do: of those who looked at the same moment one goes on,
+  // and the others look again. It is given those of the last hour, which the index may not know yet.
+  const createUnless = async (
+    { person, name, by }: { person: Profile; name: string; by: Omit<AuditRecord, 'action'> },
+    find: (recent: readonly string[]) => Promise<string | undefined>,
+  ): Promise<string> => {
     const { userId } = person;
     const accountId = ids.next('org');
     const expiresAt = inSeconds(clock.now()) + creationS;
-    await createWithin(store, creation, {
+    let found: string | undefined;
+    return createWithin(store, creation, {
       key: { userId, of: 'organisations' },
       mark: last => ({
         userId,
@@ -82,18 +87,25 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
         expiresAt,
       }),
       async check(last) {
-        if ((await countOwned(userId, last?.recent ?? [])) >= limits.ownedPerPerson)
-          throw tooManyOrganisations();
+        found = await find(last?.recent ?? []);
       },
-      create: step => writeOrganisation(person, name, by, accountId, step),
+      async create(step) {
+        if (found !== undefined) return found;
+        await writeOrganisation(person, name, by, accountId, step);
+        return accountId;
+      },
     });
-    return accountId;
   };
 
-  const create: Memberships['create'] = async (person, name, by) => {
-    const accountId = ids.next('org');
-    await writeOrganisation(person, name, by, accountId);
-    return accountId;
+  const createOwn: Memberships['createOwn'] = (person, name, by) =>
+    createUnless({ person, name, by }, async recent => {
+      if ((await countOwned(person.userId, recent)) >= limits.ownedPerPerson) throw tooManyOrganisations();
+      return undefined;
+    });
+
+  const firstOf = async (userId: string, accountIds: readonly string[]): Promise<string | undefined> => {
+    for (const accountId of accountIds) if (await roleIn(accountId, userId)) return accountId;
+    return undefined;
   };
 
   const writeOrganisation = async (
@@ -101,7 +113,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
     name: string,
     by: Omit<AuditRecord, 'action'>,
     accountId: string,
-    counted: Also = {},
+    counted: Also,
   ): Promise<void> => {
     const { userId, emailVerified } = person;
     const now = isoTime(clock.now());
@@ -131,16 +143,19 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
   return {
     roleIn,
     list,
-    create,
     createOwn,
     read: accountId => store.get(organisation, { accountId }, { consistent: true }),
     async homeOf(userId) {
       const person = await users.readProfile(userId);
       if (!person) throw userNotFound();
-      for (const accountId of [person.signsInto, userId])
-        if (accountId !== undefined && (await roleIn(accountId, userId))) return accountId;
-      for (const { accountId } of await list(userId)) if (await roleIn(accountId, userId)) return accountId;
-      return create(person, person.name, { via: 'system' });
+      const { name, signsInto } = person;
+      const known = await firstOf(userId, signsInto === undefined ? [userId] : [signsInto, userId]);
+      if (known !== undefined) return known;
+      const listed = (await list(userId)).map(one => one.accountId);
+      return (
+        (await firstOf(userId, listed)) ??
+        createUnless({ person, name, by: { via: 'system' } }, recent => firstOf(userId, recent))
+      );
     },
     async isVerified(accountId) {
       if ((await users.readProfile(accountId))?.emailVerified) return true;
