@@ -1,3 +1,4 @@
+import { createClient } from '@stak/client';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
@@ -92,9 +93,15 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     const { page, client, tenant_id, open, failures } = await enter();
     const conversation = { tenant_id, conversation_id: 'rated' };
     await client.agents.sendMessage({ ...conversation, body: { content: 'hello', user_id: 'layla' } });
-    const rated = async () => (await client.agents.listMessages(conversation)).data.data[0]!.feedback;
+    const rated = async () => (await client.agents.listMessages(conversation)).data.data[0]!.host_feedback;
+    const { token } = (
+      await client.tenants.mintToken({ tenant_id, body: { sub: 'layla', scope: 'agents:chat' } })
+    ).data;
+    const body = { rating: 'bad' as const, comment: 'Too loud.' };
+    await createClient({ baseUrl: server.url, token }).agents.rateAnswer({ ...conversation, seq: 1, body });
     await open('?conversation=rated');
     const feedback = log(page).getByRole('group', { name: 'Feedback' });
+    await feedback.getByText('User: bad answer. Too loud.').waitFor();
     const thumb = (name: string) => feedback.getByRole('button', { name });
     await thumb('Good answer').click();
     await thumb('Good answer').and(page.locator('[aria-pressed=true]')).waitFor();

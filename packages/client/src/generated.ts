@@ -262,6 +262,7 @@ export type AgentsListMessagesDataDataItem = {
       }
   >;
   feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+  host_feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
 };
 
 export type FieldError = {

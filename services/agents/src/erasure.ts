@@ -159,7 +159,7 @@ async function* exportUser(
   for await (const key of store.all(conversationsOfUser, { tenant_id, user_id })) {
     const head = await readHead(service, key);
     if (head?.user_id !== user_id) continue;
-    yield* exportConversation(service, head);
+    yield* exportConversation(service, { kind: 'account' }, head); // everything, as an erasure removes it
     yield* exportUnfinished(service, head);
   }
   for await (const item of store.all(memoriesOfUser, { tenant_id, user_id })) yield { kind: 'memory', item };

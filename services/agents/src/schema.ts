@@ -89,19 +89,20 @@ const figures = {
   usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
   cost_usd: z.number(),
 };
+const feedback = z.strictObject({
+  rating: z.enum(ratings).describe('Whether the answer was good'),
+  comment: z.string().nullable().describe('What was good or bad about it'),
+  rated_at: timestamp.describe('When it was said'),
+});
 export const turnShape = z.strictObject({
   seq: z.int(),
   created_at: timestamp,
   ...figures,
   messages: z.array(anyMessage),
-  feedback: z
-    .strictObject({
-      rating: z.enum(ratings).describe('Whether the answer was good'),
-      comment: z.string().nullable().describe('What was good or bad about it'),
-      rated_at: timestamp.describe('When it was said'),
-    })
+  feedback: feedback.nullable().describe('What the user thought of the answer; null if they did not say'),
+  host_feedback: feedback
     .nullable()
-    .describe('What somebody thought of the answer; null if nobody said'),
+    .describe('What the host thought of it: an API key or a member of the account. null for end users'),
 });
 export const turnParams = conversationParams.extend({
   seq: z.coerce.number().int().min(1).max(limits.turnNumberMost).describe('The number of the turn'),

@@ -140,9 +140,12 @@ export const turn = entity(conversationsKeys, {
     input_tokens: z.number().int().optional(),
     output_tokens: z.number().int().optional(),
     cost_micros: z.number().int().optional().describe('millionths of a dollar'),
-    rating: z.enum(ratings).optional().describe('what somebody thought of the answer'),
+    rating: z.enum(ratings).optional().describe('what the user thought of the answer; once also the host'),
     rating_comment: z.string().optional(),
     rated_at: z.string().optional(),
+    host_rating: z.enum(ratings).optional().describe('what the host thought of it'),
+    host_rating_comment: z.string().optional(),
+    host_rated_at: z.string().optional(),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'TURN#{epoch:10}#{seq:10}' },
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   conversationPath,
+  everyItem,
   type Fixture,
   isKept,
   openFixture,
@@ -167,13 +168,14 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
   it('keeps what somebody thought of an answer with the turn, until it is taken back', async () => {
     await say(fixture, 'rated', 'Hello!', { user_id: 'ann' });
     const path = `${conversationPath('rated')}/turns/1/feedback`;
-    const first = await fixture.call('PUT', path, { send: { rating: 'bad', comment: 'Too long.' } });
+    const send = { rating: 'bad', comment: 'Too long.' };
+    const first = await fixture.call('PUT', path, { as: 'acme~ann', send });
     const rated_at = new Date(fixture.clock.now()).toISOString();
     expect(first.body.feedback).toEqual({ rating: 'bad', comment: 'Too long.', rated_at });
-    await fixture.call('PUT', path, { send: { rating: 'good' } });
+    await fixture.call('PUT', path, { as: 'acme~ann', send: { rating: 'good' } });
     const turns = async () => (await fixture.call('GET', `${conversationPath('rated')}/messages`)).body.data;
     expect((await turns())[0].feedback).toEqual({ rating: 'good', comment: null, rated_at });
-    await fixture.call('PUT', path, { send: { rating: null } });
+    await fixture.call('PUT', path, { as: 'acme~ann', send: { rating: null } });
     expect((await turns())[0].feedback).toBeNull();
     const missing = path.replace('/1/', '/2/');
     expect((await fixture.call('PUT', missing, { send: { rating: 'good' } })).status).toBe(404);
@@ -182,5 +184,47 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     const rate = (as: string) => fixture.call('PUT', path, { as, send: { rating: 'good' } });
     expect((await rate('acme~bob')).status, 'users rate answers of their own conversations').toBe(404);
     expect((await rate('acme~ann')).body.feedback.rating).toBe('good');
+  });
+
+  it('keeps what the user and the host thought of an answer apart', async () => {
+    await say(fixture, 'judged', 'Hello!', { user_id: 'ann' });
+    const path = conversationPath('judged');
+    const rate = (rating: string | null, as?: string) =>
+      fixture.call('PUT', `${path}/turns/1/feedback`, { as, send: { rating } });
+    const read = async (as?: string) => {
+      const { feedback, host_feedback } = (await fixture.call('GET', `${path}/messages`, { as })).body
+        .data[0];
+      return [feedback?.rating, host_feedback?.rating];
+    };
+    await rate('bad', 'acme~ann');
+    await rate('good');
+    expect(await read()).toEqual(['bad', 'good']);
+    expect(await read('acme~ann'), 'what the host thinks is for the host').toEqual(['bad', undefined]);
+    const lines = async (as?: string) => (await fixture.call('GET', `${path}/export`, { as })).body;
+    expect(await lines()).toContain('"host_feedback":{"rating":"good"');
+    expect(await lines('acme~ann')).toContain('"host_feedback":null');
+    await rate(null, 'acme~ann');
+    expect(await read()).toEqual([undefined, 'good']);
+    await rate('good', 'acme~ann');
+    await rate(null);
+    expect(await read()).toEqual(['good', undefined]);
+  });
+
+  it('reads feedback of before it was known who gave it; in a conversation of its own the host replaces it', async () => {
+    await say(fixture, 'own', 'Hello!');
+    const isTurn = ({ pk, sk }: Record<string, unknown>) =>
+      pk === 'CONV#acme#own' && String(sk).startsWith('TURN#');
+    const stored = (await everyItem(fixture.target)).find(isTurn);
+    const rated_at = new Date(fixture.clock.now()).toISOString();
+    const Item = { ...stored, rating: 'bad', rated_at };
+    await fixture.target.client.put({ TableName: 'conversations', Item });
+    const path = conversationPath('own');
+    const read = async () => {
+      const { feedback, host_feedback } = (await fixture.call('GET', `${path}/messages`)).body.data[0];
+      return [feedback?.rating, host_feedback?.rating];
+    };
+    expect(await read()).toEqual(['bad', undefined]);
+    await fixture.call('PUT', `${path}/turns/1/feedback`, { send: { rating: 'good' } });
+    expect(await read()).toEqual([undefined, 'good']);
   });
 });

@@ -129,25 +129,33 @@ export const listTurns = ({ store }: Service, head: Head, { newestFirst, ...page
 
 type Feedback = { rating: (typeof ratings)[number] | null; comment?: string };
 
-// Only for an existing turn: one that was cleared in the meantime must not come back.
+// Sets what has a value, and removes the rest.
+const setOrRemove = <T extends object>(values: T) => ({
+  set: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>,
+  remove: (Object.keys(values) as (keyof T)[]).filter(name => values[name] === undefined),
+});
+
+// The user and the host each have their own. Only for an existing turn: one that was cleared in the meantime must not
+// come back.
 export async function rateTurn(
   service: Service,
+  by: Caller['kind'],
   head: Head,
   seq: number,
-  { rating, comment }: Feedback,
+  given: Feedback,
 ): Promise<TurnItem> {
   const key = { ...keyOfConversation(head), epoch: head.epoch ?? 0, seq };
+  const rating = given.rating ?? undefined;
+  const comment = rating && (given.comment || undefined);
+  const at = rating && timestampOf(service.clock.now());
+  const users = { rating, rating_comment: comment, rated_at: at };
+  const hosts = { host_rating: rating, host_rating_comment: comment, host_rated_at: at };
+  // What a host said of a conversation of its own before both were kept apart is replaced.
+  const before = { rating: undefined, rating_comment: undefined, rated_at: undefined };
   const change =
-    rating === null
-      ? { remove: ['rating', 'rating_comment', 'rated_at'] as const }
-      : {
-          set: {
-            rating,
-            rated_at: timestampOf(service.clock.now()),
-            ...(comment && { rating_comment: comment }),
-          },
-          ...(!comment && { remove: ['rating_comment'] as const }),
-        };
+    by === 'endUser'
+      ? setOrRemove(users)
+      : setOrRemove(head.user_id === undefined ? { ...hosts, ...before } : hosts);
   try {
     return await service.store.update(turn, key, change, { pattern: 'rate an answer' });
   } catch (error) {
@@ -158,6 +166,7 @@ export async function rateTurn(
 // Everything, oldest first, one piece at a time.
 export async function* exportConversation(
   { store }: Service,
+  caller: Pick<Caller, 'kind'>,
   head: Head,
 ): AsyncGenerator<{ kind: string; item: unknown }> {
   const { conversation_id, title, user_id, created_at, updated_at, last_seq, epoch } = head;
@@ -166,7 +175,7 @@ export async function* exportConversation(
   if (!last_seq) return;
   const range = { ...keyOfConversation(head), epoch: epoch! };
   for await (const item of store.all(turnsOfConversation, range, { to: { seq: last_seq } }))
-    yield { kind: 'turn', item: showTurn(item) };
+    yield { kind: 'turn', item: showTurn(item, caller) };
 }
 
 type Line = { kind: string; item: unknown };

@@ -86,7 +86,7 @@ export const createConversationRoutes = (service: Service) =>
         caller,
         query,
         request => listTurns(service, head, { ...request, newestFirst }),
-        showTurn,
+        turn => showTurn(turn, caller),
       );
       return c.json(page, 200);
     }),
@@ -138,14 +138,15 @@ export const createConversationRoutes = (service: Service) =>
       const { seq, ...key } = c.req.valid('param');
       await service.enterTenant(caller, key.tenant_id);
       const head = await findConversation(service, caller, key);
-      return c.json(showTurn(await rateTurn(service, head, seq, c.req.valid('json'))), 200);
+      const rated = await rateTurn(service, caller.kind, head, seq, c.req.valid('json'));
+      return c.json(showTurn(rated, caller), 200);
     }),
     endpoint(routes.download, async c => {
       const caller = c.get('principal');
       await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const head = await findConversation(service, caller, c.req.valid('param'));
       const name = `${head.conversation_id.replace(/[^A-Za-z0-9_-]/g, '_')}.ndjson`;
-      return c.body(linesOf(exportConversation(service, head)), 200, {
+      return c.body(linesOf(exportConversation(service, caller, head)), 200, {
         'Content-Type': 'application/x-ndjson',
         'Content-Disposition': `attachment; filename="${name}"`,
       }) as never;

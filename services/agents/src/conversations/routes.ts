@@ -166,7 +166,7 @@ export const rate = route({
   scope: 'write',
   summary: 'Say whether an answer was good',
   description:
-    'Stored with the turn and deleted with it. A later rating replaces the one before; `null` removes it.',
+    'Stored with the turn and deleted with it. The user and the host each have their own: with a token of the user it is `feedback`, otherwise `host_feedback`. A later rating replaces the one before; `null` removes it.',
   request: { params: schema.turnParams, body: json(schema.turnFeedback) },
   responses: { 200: json(schema.turnShape) },
   problems: [...found, 'agents.message_not_found'],

@@ -1,5 +1,6 @@
 import * as limits from '../limits.ts';
 import { type Head, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import type { Caller } from './access.ts';
 import { parseMessages, readPlain } from './message-format.ts';
 
 // Responses of the API.
@@ -13,15 +14,19 @@ const figuresOf = (item: TurnItem) => ({
   cost_usd: (item.cost_micros ?? 0) / limits.microsPerUsd,
 });
 
-export const showTurn = (item: TurnItem) => ({
+// What the host thinks of an answer is for the host.
+export const showTurn = (item: TurnItem, { kind }: Pick<Caller, 'kind'>) => ({
   seq: item.seq,
   created_at: item.created_at,
   ...figuresOf(item),
   messages: parseMessages(item.messages),
-  feedback: item.rating
-    ? { rating: item.rating, comment: item.rating_comment ?? null, rated_at: item.rated_at! }
-    : null,
+  feedback: showFeedback(item.rating, item.rating_comment, item.rated_at),
+  host_feedback:
+    kind === 'account' ? showFeedback(item.host_rating, item.host_rating_comment, item.host_rated_at) : null,
 });
+
+const showFeedback = (rating: TurnItem['rating'], comment: string | null = null, rated_at = '') =>
+  rating ? { rating, comment, rated_at } : null;
 
 export const answerOf = (item: Pick<TurnItem, 'messages'>): string =>
   plainTurn(item)

@@ -15,8 +15,9 @@ const thumbs = [
   { rating: 'bad', label: 'Bad answer', Icon: IconThumbDown },
 ] as const;
 
-/** The feedback on an answer, with buttons for people who may give it. */
-export function TurnFeedback({ conversationPath, turn: { seq, feedback } }: Props) {
+/** The feedback of the host and of the user on an answer, with buttons for people of the host who may give it. */
+export function TurnFeedback({ conversationPath, turn }: Props) {
+  const { seq, host_feedback: feedback, feedback: userFeedback } = turn;
   const queries = useQueryClient();
   const mayRate = useMay()('agents.rateAnswer');
   const [comment, setComment] = useState('');
@@ -31,7 +32,7 @@ export function TurnFeedback({ conversationPath, turn: { seq, feedback } }: Prop
     event.preventDefault();
     rate.mutate({ rating: 'bad', comment: comment.trim() });
   };
-  if (!mayRate && !feedback) return null;
+  if (!mayRate && !feedback && !userFeedback) return null;
   return (
     <Group gap={6} role="group" aria-label="Feedback">
       {thumbs.map(({ rating, label, Icon }) => (
@@ -75,6 +76,11 @@ export function TurnFeedback({ conversationPath, turn: { seq, feedback } }: Prop
             </Button>
           </Group>
         </form>
+      )}
+      {userFeedback && (
+        <Text size="xs" c="dimmed" className="stak-break">
+          {`User: ${userFeedback.rating} answer. ${userFeedback.comment ?? ''}`}
+        </Text>
       )}
     </Group>
   );
