@@ -58,6 +58,26 @@ function connect(
 }
 
 describe('an inbox', () => {
+  it('asks for one token however many calls begin together, and for another when it is refused', async () => {
+    let asked = 0;
+    let refused = '';
+    const inbox = connectInbox({
+      baseUrl: 'http://inbox.test',
+      token: async () => `token-${++asked}`,
+      tenant: 'shop',
+      inbox: 'news',
+      fetch: async (_, init) =>
+        new Headers(init.headers).get('authorization') === `Bearer ${refused}`
+          ? refusal('http.unauthenticated', 'The token has expired.', 401)
+          : json({ data: [], next_cursor: null }),
+    });
+    await Promise.all([inbox.readPage({}, 10), inbox.readPage({ view: 'archived' }, 10)]);
+    expect(asked).toBe(1);
+    refused = 'token-1';
+    await Promise.all([inbox.readPage({}, 10), inbox.readPage({ view: 'archived' }, 10)]);
+    expect(asked).toBe(2);
+  });
+
   it('joins when it is opened, and goes on where the token may only read', async () => {
     let joined = 0;
     const { inbox, until } = connect(

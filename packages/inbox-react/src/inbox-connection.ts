@@ -297,14 +297,20 @@ function watchStream(send: Fetch, report: (connection: ConnectionState) => void)
 
 function tokenSettings(token: Settings['token']) {
   if (typeof token === 'string') return { token };
-  let current: string | undefined;
+  let current: Promise<string> | undefined;
+  // Calls at the same time share one token. If there was none to be had, the next call asks for it again.
+  const renew = (): Promise<string> => {
+    const next = (async () => token())();
+    current = next;
+    next.catch(() => {
+      if (current === next) current = undefined;
+    });
+    return next;
+  };
   return {
-    token: async () => {
-      current ??= await token();
-      return current;
-    },
+    token: () => current ?? renew(),
     onUnauthorized: async () => {
-      current = await token();
+      await renew();
       return true;
     },
   };

@@ -1,5 +1,5 @@
 import type { ApiTypes, InboxBroadcastData } from '@stak/client';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 
@@ -20,6 +20,32 @@ export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
 }
 
 export type InboxPath = { tenant_id: string; inbox_key: string };
+
+const renewMs = 60_000; // before it ends: clocks differ
+
+// Kept while it is good: the audit trail has a line for each new one.
+const userToken = (tenant_id: string, sub: string) =>
+  queryOptions({
+    queryKey: ['user token', tenant_id, sub],
+    queryFn: async () => {
+      const body = { sub, scope: 'inbox:read inbox:write' };
+      return (await client.tenants.mintToken({ tenant_id, body })).data;
+    },
+    staleTime: ({ state: { data, dataUpdatedAt } }) =>
+      data ? Date.parse(data.expires_at) - renewMs - dataUpdatedAt : 0,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Tokens of a user for one connection, which asks again when one was refused. */
+export function createUserTokens(queries: QueryClient, tenant_id: string, user_id: string) {
+  const token = userToken(tenant_id, user_id);
+  let wasAsked = false;
+  return async (): Promise<string> => {
+    if (wasAsked) queries.removeQueries({ queryKey: token.queryKey, exact: true });
+    wasAsked = true;
+    return (await queries.fetchQuery(token)).token;
+  };
+}
 
 export const inboxesKey = (tenant_id: string) => ['inboxes', tenant_id] as const;
 export const sendsKey = ({ tenant_id, inbox_key }: InboxPath) => ['sends', tenant_id, inbox_key] as const;

@@ -1,13 +1,13 @@
 import { Badge, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { Bell, Inbox, InboxProvider, type Message, useConnection } from '@stak/inbox-react';
-import { useCallback } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { offerUndo } from '../../components/undo.tsx';
-import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { NewUser } from './first-steps.tsx';
-import type { InboxPath } from './queries.ts';
+import { createUserTokens, type InboxPath } from './queries.ts';
 
 // A user's inbox as they see it, with their own token and the components that an app would use.
 export function UserInbox({
@@ -48,7 +48,7 @@ export function UserInbox({
               otherwise={<Text c="dimmed">Your role does not let you look into the inboxes of users.</Text>}
             >
               <OneUser
-                key={chosen.user_id}
+                key={JSON.stringify([inboxPath, chosen.user_id])} // each is a connection of its own
                 inboxPath={inboxPath}
                 user_id={chosen.user_id}
                 name={chosen.display_name}
@@ -63,13 +63,10 @@ export function UserInbox({
 
 function OneUser({ inboxPath, user_id, name }: { inboxPath: InboxPath; user_id: string; name: string }) {
   const { tenant_id, inbox_key } = inboxPath;
-  const mint = useCallback(async () => {
-    const scope = 'inbox:read inbox:write';
-    const { data } = await client.tenants.mintToken({ tenant_id, body: { sub: user_id, scope } });
-    return data.token;
-  }, [tenant_id, user_id]);
+  const queries = useQueryClient();
+  const [token] = useState(() => createUserTokens(queries, tenant_id, user_id));
   return (
-    <InboxProvider baseUrl="" token={mint} tenant={tenant_id} inbox={inbox_key}>
+    <InboxProvider baseUrl="" token={token} tenant={tenant_id} inbox={inbox_key}>
       <div className="console-inbox">
         <Group justify="space-between" mb="xs">
           <Group gap="xs">
