@@ -238,7 +238,7 @@ export function createAccounts(given: AccountsDeps) {
     ...createKeyRoutes({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
     ...createSavedRoutes(base),
     ...social.api,
-    ...createOAuthServer({ ...organising, sealer, tokens, publicUrl }),
+    ...createOAuthServer({ ...organising, sealer, tokens, publicUrl, issuer }),
     ...createOrganisationProviderRoutes({ ...organising, pages, sealer, issuers }),
     ...billing.api,
   ] as const satisfies readonly AnyEndpoint[];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callback, challengeOf, createApps, errorOf, form, type Query, resource } from './apps-fixture.ts';
 import { type Engine, openEmbedded, publicUrl, type Serving, serve } from './open-accounts.ts';
@@ -47,7 +48,7 @@ describe('asking for access', () => {
     expect([twice.status, twice.headers.get('location')]).toEqual([400, null]);
   });
 
-  it('tells the app what is wrong', async () => {
+  it('tells the person what is wrong, and the app when they follow the link: nobody is sent there', async () => {
     for (const [change, error] of [
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ code_challenge: '' }, 'invalid_request'],
@@ -59,16 +60,38 @@ describe('asking for access', () => {
       [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
       [{ resource: publicUrl }, 'invalid_target'],
       [{ nonce: 'x'.repeat(2000) }, 'invalid_request'],
+      [{ scope: 'admin', state: '"><b>' }, 'invalid_scope'],
     ] as [Query, string][]) {
-      const back = (await apps.authorize(await complete(change))) as URL;
+      const query = await complete(change);
+      const answer = await fixture.call('GET', `/v1/oauth/authorize?${new URLSearchParams(query)}`);
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(answer.headers.get('content-type')).toContain('text/html');
+      const page = await answer.text();
+      expect(page).toContain('<b>app.example</b>');
+      expect(page).not.toContain('"><b>');
+      const [, link] = /<a href="([^"]+)"/.exec(page)!;
+      const back = new URL(link!.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code)));
       expect(back.origin + back.pathname).toBe(callback);
       expect(Object.fromEntries(back.searchParams)).toMatchObject({
         error,
-        state: 'a state',
+        state: query.state,
         iss: publicUrl,
       });
       expect(back.searchParams.get('code')).toBeNull();
     }
+  });
+
+  it('shows a page that runs nothing and loads nothing, with the text of nobody else', async () => {
+    const odd = await complete({ '<script>alert(1)</script>': 'x'.repeat(2000) });
+    const answer = await fixture.call('GET', `/v1/oauth/authorize?${new URLSearchParams(odd)}`);
+    const page = await answer.text();
+    expect(page).not.toContain('alert');
+    expect(page).not.toContain('Assistant'); // as the app calls itself
+    const [, style] = /<style>([^<]*)<\/style>/.exec(page)!;
+    const hash = createHash('sha256').update(style!).digest('base64');
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'none';/);
+    expect(policy).toContain(`style-src 'sha256-${hash}'`);
   });
 
   it('takes any port of the own machine', async () => {
@@ -185,7 +208,7 @@ describe('registering', () => {
     await fixture.clock.advance(24 * 3600_000);
     const query = { redirect_uri: callback, response_type: 'token' };
     expect(await apps.authorize({ ...query, client_id: unused })).toBe('accounts.app_unknown');
-    expect(await apps.authorize({ ...query, client_id: used })).toBeInstanceOf(URL);
+    await apps.ask({ client_id: used });
   });
 });
 

@@ -2,6 +2,7 @@ import { endpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
 import type { Origin } from '../deps.ts';
+import { htmlPage, pageHeaders } from '../html-page.ts';
 import type { MailTopic } from '../schema.ts';
 import { settle } from '../settle.ts';
 import { originOf } from '../sign-in/browser.ts';
@@ -57,23 +58,23 @@ export function createUnsubscribeRoutes(deps: {
   name: string;
 }) {
   const { notices, name } = deps;
-  const old = htmlOf(
-    name,
+  const pageOf = (body: string) => htmlPage(name, { title: 'Mails', body });
+  const old = pageOf(
     '<p>This link does not work any more. Choose your mails in the console, under Settings, Profile.</p>',
   );
   return [
     endpoint(routes.show, async c => {
       const about = notices.openUnsubscribeToken(c.req.valid('query').token);
-      if (!about) return c.html(old, 200) as never;
+      if (!about) return c.html(old, 200, pageHeaders) as never;
       const form = `<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Stop mails ${names[about.topic]}</button></form>`;
-      return c.html(htmlOf(name, form), 200) as never;
+      return c.html(pageOf(form), 200, pageHeaders) as never;
     }),
     endpoint(routes.unsubscribe, async c => {
       const about = notices.openUnsubscribeToken(c.req.valid('query').token);
-      if (!about) return c.html(old, 200) as never;
+      if (!about) return c.html(old, 200, pageHeaders) as never;
       await unsubscribe(deps, about, originOf(c));
       const text = `<p>You get no more mails ${names[about.topic]}. You can turn them on again in the console, under Settings, Profile.</p>`;
-      return c.html(htmlOf(name, text), 200) as never;
+      return c.html(pageOf(text), 200, pageHeaders) as never;
     }),
   ] as const;
 }
@@ -93,13 +94,3 @@ async function unsubscribe(
     await users.update(userId, { mailsOff }, { ifVersion: person.version, also });
   });
 }
-
-const htmlOf = (name: string, body: string): string => `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(name)}</title></head>
-<body>${body}</body>
-</html>
-`;
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, found => `&#${found.charCodeAt(0)};`);

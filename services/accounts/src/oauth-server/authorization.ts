@@ -51,11 +51,17 @@ const requestOver = () =>
     'This request is incomplete or has expired. Start again in the app.',
   );
 
-/** Where the browser goes: to the page that asks, or back to the app with what is wrong. */
+/** What is wrong with the request of an app, and the address at which the app would learn of it. */
+export type WrongRequest = { message: string; host: string; returnTo: string };
+
+/**
+ * The address of the page that asks, or what is wrong. Nobody is known here: the cookie of a session is not sent with a
+ * link of another site. So no browser is sent to an app, which anybody may have registered (docs/adr/0137).
+ */
 export async function startAuthorization(
   deps: AuthorizationDeps,
   query: Readonly<Record<string, unknown>>,
-): Promise<string> {
+): Promise<string | WrongRequest> {
   const text = (name: string): string | undefined => {
     const value = query[name];
     return typeof value === 'string' && value.length <= limits.parameterChars ? value : undefined;
@@ -78,8 +84,9 @@ export async function startAuthorization(
     return `/console/authorize?request=${deps.sealer.seal(JSON.stringify(request), requestLocation)}`;
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const told = { error: error.code, error_description: error.message, state, iss: deps.publicUrl };
-    return redirectTo(redirectUri, told);
+    const { code, message } = error;
+    const told = { error: code, error_description: message, state, iss: deps.publicUrl };
+    return { message, host: describeRedirect(redirectUri), returnTo: redirectTo(redirectUri, told) };
   }
 }
 
@@ -92,7 +99,7 @@ function readRequest(
     if (text(name) === undefined)
       throw new ProtocolError(
         'invalid_request',
-        `Send "${name}" once, with at most ${limits.parameterChars} characters.`,
+        `Send each parameter once, with at most ${limits.parameterChars} characters.`,
       );
   if (text('response_type') !== 'code')
     throw new ProtocolError('unsupported_response_type', 'The only response_type is code.');

@@ -2,6 +2,7 @@ import { answerPage, endpoint, type PageRequest } from '@stak/http';
 import { doneBy } from '../audit.ts';
 import { inSeconds } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
+import { escapeHtml, htmlPage, pageHeaders } from '../html-page.ts';
 import { roles } from '../organisations/roles.ts';
 import { type Browser, originOf } from '../sign-in/browser.ts';
 import { appsOf, type Session } from '../table.ts';
@@ -10,6 +11,7 @@ import {
   decideRequest,
   describeRequest,
   startAuthorization,
+  type WrongRequest,
 } from './authorization.ts';
 import { type ClientsDeps, registerClient } from './clients.ts';
 import { mcpResource, ProtocolError, parseForm } from './protocol.ts';
@@ -18,14 +20,14 @@ import { type AppTokensDeps, grantTokens, revokeToken } from './tokens.ts';
 
 type OAuthServerDeps = AuthorizationDeps &
   ClientsDeps &
-  AppTokensDeps & { browser: Pick<Browser, 'checkOrigin'> };
+  AppTokensDeps & { browser: Pick<Browser, 'checkOrigin'>; issuer: string }; // the name of the server
 
 type Refusal = { json(body: { error: string; error_description: string }, status: 400): Response };
 
 // Apps that people let in: how they register, ask, get tokens and lose them. What an app holds is a session like a
 // person's, with less in it (docs/adr/0116).
 export function createOAuthServer(deps: OAuthServerDeps) {
-  const { publicUrl, browser, sessions, store, audit, memberships } = deps;
+  const { publicUrl, issuer, browser, sessions, store, audit, memberships } = deps;
   const at = (path: string): string => publicUrl + path;
 
   const isAdmin = async (accountId: string, userId: string): Promise<boolean> => {
@@ -90,9 +92,11 @@ export function createOAuthServer(deps: OAuthServerDeps) {
         return refusal(c, error);
       }
     }),
-    endpoint(routes.authorize, async c =>
-      c.redirect(await startAuthorization(deps, c.req.valid('query')), 302),
-    ),
+    endpoint(routes.authorize, async c => {
+      const started = await startAuthorization(deps, c.req.valid('query'));
+      if (typeof started === 'string') return c.redirect(started, 302);
+      return c.html(wrongRequestPage(issuer, started), 400, pageHeaders) as never;
+    }),
     endpoint(routes.token, async c => {
       try {
         const form = parseForm(c.req.header('content-type'), c.get('body'));
@@ -137,6 +141,17 @@ export function createOAuthServer(deps: OAuthServerDeps) {
       return c.body(null, 204);
     }),
   ] as const;
+}
+
+// It names the address, which was looked at, and not the app, which calls itself what it wants.
+function wrongRequestPage(name: string, { message, host, returnTo }: WrongRequest): string {
+  const body = [
+    `<p>The app at <b>${escapeHtml(host)}</b> sent a request that is not valid: ${escapeHtml(message)}</p>`,
+    '<p>It got no access. You can report this to its makers.</p>',
+    '<p>Return only if you have just started this in an app that you trust.</p>',
+    `<p><a href="${escapeHtml(returnTo)}" rel="noreferrer">Return to ${escapeHtml(host)}</a></p>`,
+  ];
+  return htmlPage(name, { title: 'This app cannot be connected', body: body.join('') });
 }
 
 function refusal(c: Refusal, error: unknown): never {

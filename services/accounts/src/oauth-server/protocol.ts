@@ -37,6 +37,15 @@ export const refusals = {
   },
 };
 
+export const wrongRequest = {
+  description:
+    'A page about what is wrong with the request; `accounts.app_unknown`, `accounts.app_redirect_refused`',
+  content: {
+    'text/html': { schema: z.string() },
+    'application/problem+json': { schema: problemSchema },
+  },
+};
+
 const resourcePath = '/mcp';
 
 /** What tokens of apps are for, by the name that the token's audience has (RFC 8707). */

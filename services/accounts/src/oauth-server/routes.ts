@@ -1,7 +1,7 @@
 import { empty, json, pageOf, pageQuery, raw, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import { refusals, resourceMetadataPath } from './protocol.ts';
+import { refusals, resourceMetadataPath, wrongRequest } from './protocol.ts';
 import { appScopeSchema, appScopes } from './scopes.ts';
 
 const tags = ['accounts'];
@@ -107,10 +107,10 @@ export const appRoutes = {
     auth: 'public',
     summary: 'Start the authorization of an app',
     description:
-      'For browsers. Redirects to the consent page of the console, or back to the app with an `error`. PKCE with S256 is required.',
+      'For browsers. Redirects to the consent page of the console, or shows a page that says what is wrong with the request, with a link back to the app that has the `error`. PKCE with S256 is required.',
     // Clients add parameters of their own, which are to be ignored (RFC 6749, 3.1).
     request: { query: z.looseObject({ client_id: z.unknown(), redirect_uri: z.unknown() }) },
-    responses: { 302: empty('To the consent page, or back to the app') },
+    responses: { 302: empty('To the consent page'), 400: wrongRequest },
     problems: ['accounts.app_unknown', 'accounts.app_redirect_refused'],
   }),
   token: route({
