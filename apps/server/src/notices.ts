@@ -1,5 +1,5 @@
 import type { Accounts, ShownEntry, StorageNotice } from '@stak/accounts';
-import type { ApprovalRequest } from '@stak/agents';
+import type { ApprovalRequest, SpendShare } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
 import { type Inbox, inboxErrors } from '@stak/inbox';
 import { type Clock, cutText, type Logger } from '@stak/kit';
@@ -145,6 +145,25 @@ const usersText = ({ percent, limit }: LimitShare, tenantId: string) => {
         body: `Your plan has ${most} users for each tenant. When ${tenantId} has as many, new users of it are refused until you delete one or choose a larger plan.`,
       };
 };
+
+// Once a day for each share of what an account may spend on models.
+export const sendSpendNotice =
+  (deps: LimitDeps) =>
+  async ({ account_id: accountId, date, percent, limitUsd }: SpendShare): Promise<void> => {
+    const key = `models.${date}.${limitUsd}.${percent}`;
+    const about = `Your account may spend $${limitUsd.toLocaleString('en', { maximumFractionDigits: 6 })} a day on models`;
+    const text =
+      percent >= 100
+        ? {
+            title: "Today's limit of spending on models is reached",
+            body: `${about}, and what is left is too little for another request. Requests that need a model are refused until 00:00 UTC or you choose a larger plan.`,
+          }
+        : {
+            title: `${percent} % of today's limit of spending on models is used`,
+            body: `${about}. When it is used up, requests that need a model are refused until 00:00 UTC.`,
+          };
+    await sendLimitNotice(deps, { accountId, category: 'models', key, ...text });
+  };
 
 type ReminderDeps = { post: Post; emit: Emit; accountOf: Tenants['accountOf'] };
 type Reminder = Parameters<Remind>[0];

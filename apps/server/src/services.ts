@@ -32,6 +32,7 @@ import {
   sendApproval,
   sendPlanNotice,
   sendReminder,
+  sendSpendNotice,
   sendStorageNotice,
   sendUsageNotice,
   withdrawApproval,
@@ -290,6 +291,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     models: createModels(config.models, deps.clock),
     spendPerDayUsd: async accountId =>
       findSpendLimit(config.modelSpend, accountId, await accounts.readPlan(accountId)),
+    onShareUsed: sendSpendNotice(noticeDepsOf(services)),
     roleOf: tenants.roleOf,
     askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),

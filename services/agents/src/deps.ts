@@ -1,5 +1,5 @@
 import type { Principal } from '@stak/http';
-import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, Sealer } from '@stak/kit';
+import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, RecentMap, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { DueShards, Store } from '@stak/table';
 import type { ChannelKinds } from './channels/channel.ts';
@@ -40,6 +40,9 @@ export type ApprovalRequest = {
   expires_at: string;
 };
 
+// How much is used of what an account may spend on models a day.
+export type SpendShare = { account_id: string; date: string; percent: number; limitUsd: number };
+
 export type AgentsDeps = {
   store: Store;
   clock: Clock;
@@ -66,6 +69,8 @@ export type AgentsDeps = {
   models?: Models; // without it, answers come from rules and skills only
   // The operator's limit of an account's spending on models per day; without it, only the limits of tenants apply.
   spendPerDayUsd?(accountId: string): Promise<number | undefined>;
+  // Notifies the account of that limit when it is almost or fully used. May be called several times for one share.
+  onShareUsed?(share: SpendShare): Promise<void>;
   ports?: SkillPorts; // a skill whose port is missing is not listed
   skills?: readonly Skill[]; // of the operator, in addition to the built-in ones
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
@@ -92,6 +97,8 @@ export type Service = {
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;
+  readonly onShareUsed: AgentsDeps['onShareUsed'];
+  readonly reportedShares: RecentMap<string, number>;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
   readonly messageCounter: MessageCounter;

@@ -1,4 +1,4 @@
-import { createNotifier, systemRandom, unknownOwners } from '@stak/kit';
+import { createNotifier, createRecentMap, systemRandom, unknownOwners } from '@stak/kit';
 import { createApprovalRoutes } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
 import { createChannelRoutes } from './channels/routes.ts';
@@ -10,6 +10,7 @@ import { createConversationRoutes } from './conversations/handlers.ts';
 import type { AgentsDeps, Service } from './deps.ts';
 import { createEraser } from './erasure.ts';
 import { agentErrors } from './errors.ts';
+import * as limits from './limits.ts';
 import { createMcpRoutes } from './mcp/routes.ts';
 import { createMemoryRoutes } from './memory/routes.ts';
 import { createModelRoutes } from './models/routes.ts';
@@ -26,7 +27,7 @@ import { createConversationShards } from './turns/due-shards.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 import { createMessageCounter } from './usage/counter.ts';
 
-export type { AgentsDeps, ApprovalRequest, FindChannelUser } from './deps.ts';
+export type { AgentsDeps, ApprovalRequest, FindChannelUser, SpendShare } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
 export type { ProviderName } from './models/providers.ts';
@@ -86,6 +87,8 @@ function createService(deps: AgentsDeps): Service {
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
     spendPerDayUsd: deps.spendPerDayUsd ?? (async () => undefined),
+    onShareUsed: deps.onShareUsed,
+    reportedShares: createRecentMap(limits.rememberedShares),
     skills: [...portSkills(deps.ports ?? {}), ...ownSkills(() => service), ...(deps.skills ?? [])],
     channels: {
       slack: slack(addresses.slack),

@@ -51,6 +51,8 @@ export const countedDays = 10_000; // of tenants and users, whose count a proces
 export const countAttempts = 3; // to write a number that other processes change, too
 export const usageDays = 400; // a year to compare with
 export const microsPerUsd = 1_000_000;
+export const notifiedShares = [80, 100] as const; // percent of what an account may spend a day, at which it is notified
+export const rememberedShares = 10_000; // limits that this process does not report again; the mail itself is sent once
 
 export const skillMs = 10_000; // a slower skill has failed; the user waits
 export const skillOutputBytes = 16 * 1024; // goes into the model's next step, and into the log

@@ -205,6 +205,7 @@ export const accountDay = entity(conversationsKeys, {
     account_id: z.string(),
     date: z.string(),
     spend_micros: z.number().int().optional().describe('spent, and reserved for what is under way'),
+    used_micros: z.number().int().optional().describe('spent'),
     ttl: z.number().int().optional(),
   }),
   key: { partition: 'SPEND#{account_id}', sort: 'DAY#{date}' },

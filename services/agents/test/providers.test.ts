@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createModels, defineSkill, type ModelsConfig } from '../src/index.ts';
+import { createModels, defineSkill, type ModelsConfig, type SpendShare } from '../src/index.ts';
 import {
   advanceUntil,
   conversationPath,
   type Fixture,
   type Options,
   openFixture,
+  openProcess,
   say,
 } from './agents-fixture.ts';
 import { openWire, type Reply, type Wire, wires } from './provider-wires.ts';
@@ -175,7 +176,9 @@ describe('what the operator decides', () => {
 
   it('what an account spends a day, with all its tenants, however many ask at once', async () => {
     const prices = { 'anthropic/claude-sonnet-4-5': { input: 3, output: 15 } };
-    const capped = { spendPerDayUsd: async () => 0.3 };
+    const told: SpendShare[] = [];
+    const onShareUsed = async (share: SpendShare) => void told.push(share);
+    const capped = { spendPerDayUsd: async () => 0.3, onShareUsed };
     const { server, fixture } = await open(anthropic, [anthropic.text('Yes.')], { prices }, capped);
     const ask = (i: number) => say(fixture, `c${i}`, 'What is the meaning of this?');
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => ask(i)));
@@ -187,6 +190,42 @@ describe('what the operator decides', () => {
     });
     expect(server.asked).toHaveLength(12 - refused.length);
     expect((await ask(99)).status).toBe(200); // what was reserved and not spent is given back
+    expect(told).toEqual([]); // what others have reserved is not spent
+  });
+
+  it('tells an account when most of that is spent, and when it is too little for another question', async () => {
+    // An answer of 20 tokens costs 2 cents, and each question a little more.
+    const prices = { 'anthropic/claude-sonnet-4-5': { input: 0.001, output: 1000 } };
+    const told: SpendShare[] = [];
+    let failures = 1;
+    const capped = {
+      spendPerDayUsd: async () => 0.101,
+      async onShareUsed(share: SpendShare) {
+        if (failures-- > 0) throw new Error('the mail server is away');
+        told.push(share);
+      },
+    };
+    const config = { prices, maxTokens: 20 };
+    const { server, fixture } = await open(anthropic, [anthropic.text('Yes.')], config, capped);
+    const models = createModels({ ...anthropic.configure(server.url), ...config });
+    const other = openProcess(fixture.target, { models, skills: [lookup], clock: fixture.clock, ...capped });
+    other.tenants.set('acme', fixture.tenants.get('acme')!);
+    const ask = async (at: Fixture, id: string) => (await say(at, id, 'What is this?')).status;
+    for (let i = 0; i < 4; i++) expect(await ask(fixture, `a${i}`)).toBe(200);
+    expect(told).toEqual([]);
+    expect(failures).toBe(1);
+    expect(await ask(fixture, 'a4')).toBe(200); // 99 % are spent; telling of it fails
+    await vi.waitFor(() => expect(failures).toBe(0));
+    const date = new Date(fixture.clock.now()).toISOString().slice(0, 10);
+    const share = { account_id: 'usr_acme', date, limitUsd: 0.101 };
+    for (const one of [fixture, other, fixture, other]) expect(await ask(one, 'b')).toBe(429);
+    // Once by each process. The mail has a key, and is one.
+    await vi.waitFor(() => expect(told).toEqual([100, 100].map(percent => ({ ...share, percent }))));
+
+    await fixture.clock.advance(24 * 60 * 60 * 1000);
+    for (let i = 0; i < 5; i++) expect(await ask(i % 2 ? other : fixture, `c${i}`)).toBe(200);
+    await vi.waitFor(() => expect(told.slice(2)).toMatchObject([{ percent: 80 }]));
+    expect(told.at(-1)!.date).not.toBe(date);
   });
 
   it('a bound also for models of unknown price', async () => {

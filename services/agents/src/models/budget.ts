@@ -2,7 +2,8 @@ import type { Entered, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { readAgentSettings } from '../settings.ts';
 import { accountDay, tenantDay } from '../table.ts';
-import { dateOf, giveBackSpend, type Payer, reserveSpend, settleSpend } from '../usage/quota.ts';
+import { dateOf, type Payer, reserveSpend, settleAccountSpend, settleSpend } from '../usage/quota.ts';
+import { reportRefusal, reportSpend } from '../usage/spend-share.ts';
 import type { ModelName, Models, Price } from './models.ts';
 
 export type Budget = {
@@ -43,6 +44,7 @@ export function createBudget(
   const used = { input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   let reserved = 0;
   const ofAccount = { reserved: 0, used: 0 };
+  const limit = { account_id, date, limitUsd: caps.accountUsd ?? 0 }; // nothing is reserved of one that is absent
   const costOf = ({ input, output }: Price, inputTokens: number, outputTokens: number) =>
     Math.ceil(inputTokens * input + outputTokens * output);
   return {
@@ -58,7 +60,12 @@ export function createBudget(
       const limitPrice = caps.accountUsd === undefined ? undefined : limitPriceOf?.(name);
       const most = limitPrice ? costOf(limitPrice, inputBytes, outputTokens) : 0;
       if (most > 0) {
-        await reserveSpend(service, accountDay, { account_id, date }, most, caps.accountUsd);
+        try {
+          await reserveSpend(service, accountDay, { account_id, date }, most, caps.accountUsd);
+        } catch (error) {
+          if (agentErrors.includes(error)) void reportRefusal(service, limit, most);
+          throw error;
+        }
         ofAccount.reserved += most;
       }
       const micros = price ? costOf(price, inputBytes, outputTokens) : 0;
@@ -78,8 +85,9 @@ export function createBudget(
     async settle() {
       if (tenant_id !== undefined)
         await settleSpend(service, { tenant_id, user_id: payer.user_id }, date, used, reserved);
-      if (ofAccount.reserved > 0)
-        await giveBackSpend(service, account_id, date, ofAccount.used - ofAccount.reserved);
+      if (ofAccount.reserved === 0) return;
+      const spentMicros = await settleAccountSpend(service, { account_id, date }, ofAccount);
+      void reportSpend(service, limit, spentMicros);
     },
   };
 }

@@ -113,16 +113,17 @@ function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number) {
   );
 }
 
-// What was reserved of an account's day and not spent, as a negative number.
-export const giveBackSpend = async (
+// What was spent of an account's day, and what was reserved for it. Returns what is spent by now.
+export async function settleAccountSpend(
   { store }: Pick<Service, 'store'>,
-  account_id: string,
-  date: string,
-  micros: number,
-): Promise<void> => {
+  key: { account_id: string; date: string },
+  { used, reserved }: { used: number; reserved: number },
+): Promise<number> {
+  const change = { add: { spend_micros: used - reserved, used_micros: used } };
   const options = { upsert: true, pattern: 'settle spending' };
-  await store.update(accountDay, { account_id, date }, { add: { spend_micros: micros } }, options);
-};
+  const { used_micros = 0 } = await store.update(accountDay, key, change, options);
+  return used_micros;
+}
 
 export type Spent = { input_tokens: number; output_tokens: number; cost_micros: number };
 
