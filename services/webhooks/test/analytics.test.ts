@@ -1,8 +1,10 @@
+import { createCatchUp, engineSource, type UnknownChange } from '@stak/streams';
 import { createStore } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../src/analytics/analytics.ts';
+import { beginCounting } from '../src/analytics/event-counts.ts';
 import * as limits from '../src/limits.ts';
-import { earlierDayCount, earlierTotalCount, latencyBuckets } from '../src/tables.ts';
+import { earlierDayCount, earlierTotalCount, ferryhookEvents, latencyBuckets } from '../src/tables.ts';
 import { openDestination } from './destination.ts';
 import { openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -79,6 +81,27 @@ describe('analytics', () => {
     expect(await analytics(`?sourceId=${sourceId}`)).toMatchObject(sums);
     expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
     expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 6 });
+  });
+
+  // DynamoDB gives the time of a change in whole seconds, DynamoDB Local in whole minutes.
+  it('begin with the first event, however coarse the times of changes are', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    await hooks.clock.advance(20_000);
+    await hooks.send(sourceId); // counted by an earlier version
+    await hooks.clock.advance(20_000);
+    await beginCounting(hooks);
+    await hooks.send(sourceId);
+    const changes: UnknownChange[] = [];
+    const stream = { source: engineSource(hooks.engine), table: ferryhookEvents.name };
+    const toMinute = (at: Date) => new Date(Math.floor(at.getTime() / 60_000) * 60_000);
+    await createCatchUp(stream, new Map()).read(change =>
+      changes.push(Object.defineProperty(change, 'at', { value: toMinute(change.at) })),
+    );
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { signal } = new AbortController();
+    await handleBatch!(changes, { consumer: name, shardId: 'one', attempt: 1, signal });
+    expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 1 });
   });
 
   it('of an account are spread over partitions, by source', async () => {

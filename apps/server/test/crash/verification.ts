@@ -59,7 +59,7 @@ function checkAttempts(eventId: string, attempts: Stored['attempts']): string[] 
   return violations;
 }
 
-function successesOf(list: readonly Arrival[]): Map<string, number[]> {
+export function successesOf(list: readonly Arrival[]): Map<string, number[]> {
   const successes = new Map<string, number[]>();
   for (const { eventId, status, atMs } of list)
     if (status === 200) successes.set(eventId, [...(successes.get(eventId) ?? []), atMs]);

@@ -2,13 +2,18 @@ import type { Random } from '@stak/kit';
 import type { Load } from './campaign.ts';
 import { openReceivers } from './receivers.ts';
 import { type Asked, ask, askAgain, type CrashServer, make, signUp } from './server.ts';
-import { countDuplicates, type Stored, verify } from './verification.ts';
+import { countDuplicates, type Stored, successesOf, verify } from './verification.ts';
 
 const connections = 3;
 const settledWithinMs = 90_000; // retries included
 const openStatuses = ['received', 'processing', 'retrying'];
+const inOrder = 2; // this connection
 
-type Options = { token?: string; pauseMs?: number }; // whose they are; between two events of a sender
+type Options = {
+  token?: string; // of whose they are
+  pauseMs?: number; // between two events of a sender
+  mostBehind?: number; // how many events the connection in order may be behind before the sender waits
+};
 
 export async function prepareWebhooks(
   server: Asked & Pick<CrashServer, 'killed'>,
@@ -24,7 +29,7 @@ export async function prepareWebhooks(
       send: {
         name: `${i}`,
         destinationUrl,
-        ordered: i === 2,
+        ordered: i === inOrder,
         retryConfig: { delaysS: [1, 1, 2, 2, 3, 3, 5] },
       },
       token,
@@ -60,10 +65,17 @@ export async function prepareWebhooks(
     return stored;
   }
 
+  const { mostBehind = Number.POSITIVE_INFINITY } = options;
+  const countBehind = () => acknowledged.size - successesOf(receivers.arrivals[inOrder]!).size;
+
   return {
     acknowledged: () => acknowledged.size,
     async send(isOver) {
       while (!isOver()) {
+        if (countBehind() > mostBehind) {
+          await new Promise(resolve => setTimeout(resolve, 100));
+          continue;
+        }
         const answer = await ask(server, `/in/${sourceId}`, { body: '{"hello":"world"}' });
         const isAcknowledged = answer?.status === 200;
         if (isAcknowledged) acknowledged.add(String(answer.json.eventId));

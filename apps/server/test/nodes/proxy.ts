@@ -11,7 +11,8 @@ const answerMs = 2_000; // for a probe
 export type Proxy = {
   url: string;
   ready(): readonly string[];
-  failures(): readonly string[]; // answers of 500 and more, its own included, and answers that broke off
+  // Answers of 500 and more, its own included, and answers that broke off. Not those of a server whose store is busy.
+  failures(): readonly string[];
   close(): Promise<void>;
 };
 
@@ -56,9 +57,16 @@ export async function openProxy(targets: readonly string[]): Promise<Proxy> {
     outgoing.on('socket', socket => socket.once('connect', () => (isConnected = true)));
     outgoing.on('response', answer => {
       const { connection: _, ...headers } = answer.headers;
-      if (answer.statusCode! >= 500) fail(`${target} answered ${answer.statusCode}`);
-      response.writeHead(answer.statusCode!, headers);
+      const { statusCode = 0 } = answer;
+      response.writeHead(statusCode, headers);
       answer.pipe(response);
+      if (statusCode >= 500) {
+        let said = '';
+        answer.on('data', chunk => (said += chunk));
+        answer.on('end', () => {
+          if (!said.includes('"table.busy"')) fail(`${target} answered ${statusCode} ${said.slice(0, 300)}`);
+        });
+      }
       answer.on('error', error => {
         fail(`${target} broke off: ${error.message}`);
         response.destroy();

@@ -30,6 +30,7 @@ export type Found = {
 const servers = 3;
 const leaseMs = 4_500; // of a shard, where nobody can tell that its reader is gone
 const calmMs = 2_000; // of load between two kills
+const mostBehind = 100; // events: a slow store delivers fewer in order than it receives
 const quietWithinMs = 30_000; // counts that follow the stream have caught up
 
 export async function runCampaign({ command, endpoint, forMs, seed, note, log }: Campaign): Promise<Found> {
@@ -42,7 +43,11 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
   try {
     note(`${servers} servers are ready`);
     const token = await signUp(cluster);
-    const webhooks = await prepareWebhooks({ ...cluster, killed }, random, { token, pauseMs: 150 });
+    const webhooks = await prepareWebhooks({ ...cluster, killed }, random, {
+      token,
+      pauseMs: 150,
+      mostBehind,
+    });
     const works = [await prepareInbox(cluster, token, random), await prepareTasks(cluster, token)] as const;
     const slow = await openSlowDestination(cluster, token);
     note('there are webhooks, an inbox, tasks and listeners');

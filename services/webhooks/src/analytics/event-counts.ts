@@ -82,13 +82,16 @@ export function countEvents(deps: Deps): Subscription {
   });
 }
 
-// Earlier versions counted events as they received them, so events from before this version are counted already.
+// Earlier versions counted events as they received them, so changes from before this version are counted already. Of an
+// event that is newer, every change is: its own time is exact, and that of a change may be off by a minute.
 export async function beginCounting({ store, clock }: Pick<BaseDeps, 'store' | 'clock'>): Promise<void> {
   if (await store.get(countStart, {})) return;
   await store.put(countStart, { since: clock.now() }, { ifAbsent: true }).catch(async error => {
     if (!(await store.get(countStart, {}, { consistent: true }))) throw error;
   });
 }
+
+const changeTimeMs = 1000; // DynamoDB gives the time of a change in whole seconds
 
 const isCounted = (kind: UnknownChange['kind']): boolean => kind === 'insert' || kind === 'modify';
 
@@ -115,7 +118,7 @@ function tallyOf(changes: readonly UnknownChange[], since: number): Tally {
     const before = (change.old as Counted | undefined)?.status;
     if (before === status) continue;
     if (before === undefined && isImported(change.new!)) continue; // its counts came with it
-    if (change.at.getTime() + 1000 <= since) continue; // the time of a change has a resolution of a second
+    if (receivedAt < since && change.at.getTime() + changeTimeMs <= since) continue;
     const add = dayEntry(userId, sourceId, dayOf(receivedAt));
     bump(add, `s_${status}`, 1);
     if (before !== undefined) {
