@@ -75,8 +75,9 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
     await store.put(servingProcess, { id, public_url, alive_until: nowMs + aliveMs, expires_at });
   }
 
-  async function look(): Promise<void> {
-    const found: { id: string; public_url: string }[] = [];
+  // Returns when the first of the others is gone, unless it reports again.
+  async function look(): Promise<number> {
+    const found: { id: string; public_url: string; alive_until: number }[] = [];
     for await (const one of store.all(servingProcesses, {})) if (isAlive(one)) found.push(one);
     const before = seenAlive;
     seenAlive = new Set(found.map(one => one.id));
@@ -90,6 +91,7 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
         { public_url, others },
         'servers on this store have different public addresses, and refuse each other’s tokens: set the same STAK_PUBLIC_URL on all of them',
       );
+    return Math.min(...found.filter(one => one.id !== id).map(one => one.alive_until + skewMs));
   }
 
   const neighbours: Neighbours = {
@@ -117,8 +119,8 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
       async run(signal) {
         while (!signal.aborted) {
           await beat();
-          await look();
-          await clock.sleep(beatMs, signal).catch(() => {});
+          const goneAtMs = await look();
+          await clock.sleep(Math.min(beatMs, Math.max(0, goneAtMs - clock.now())), signal).catch(() => {});
         }
         await store.delete(servingProcess, { id });
       },

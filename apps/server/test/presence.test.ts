@@ -60,7 +60,7 @@ test('servers with different public addresses say so, once, for as long as they 
   expect(lines).toHaveLength(3);
 });
 
-test('a server that was killed is known to be gone within fourteen seconds, and not before its time', async () => {
+test('a server that was killed is known to be gone when its time is over, and not before', async () => {
   const { store, clock, start, pass } = await openPresence();
   const one = await start();
   const killed = createPresence({
@@ -75,9 +75,9 @@ test('a server that was killed is known to be gone within fourteen seconds, and 
   const heard: number[] = [];
   one.owners.onGone(() => heard.push(clock.now()));
   const diedAt = clock.now();
-  await pass(8_500);
+  await pass(10_000);
   expect([heard, await one.owners.isGone(owner)]).toEqual([[], false]);
-  await pass(6_000);
+  await pass(1_000);
   expect(heard).toHaveLength(1);
   expect(heard[0]! - diedAt).toBeLessThan(14_000);
   expect(await one.owners.isGone(owner)).toBe(true);

@@ -15,9 +15,10 @@ export const unavailableMostMs = 5_000; // a store that throttles or is unavaila
 export const connectMs = 1_000; // towards DynamoDB Streams
 export const streamAnswerMs = 10_000; // a page of a megabyte, and the SDK's retries
 
-export const leaseMs = 4_500; // how long a shard waits after its consumer was killed; with the poll below, six seconds
+export const leaseMs = 4_500; // how long a shard waits after its consumer was killed; five to six seconds on a slow store
 export const leaseOfKnownMs = 180_000; // if the death of an owner is reported: fewer renewals, on a quiet laptop
 export const lookMs = 1_500; // how often a consumer looks for work that others gave back
+export const lookLeastMs = 50; // between two looks: leases of a dead process end within a moment of each other
 export const lookOfKnownMs = 15_000; // the same if the death of an owner is reported, once the consumer has its share
 export const settlingMs = 30_000; // after a start, while other processes give back a share of theirs
 export const renewalsPerLease = 3; // two renewals may fail before the lease does

@@ -37,14 +37,16 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const stopHearing = owners.onGone(wake.notify);
 
   while (!signal.aborted) {
+    let freeAtMs = Number.POSITIVE_INFINITY; // of work that others do
     try {
-      await shareWork();
+      freeAtMs = await shareWork();
       sharedAtMs = clock.now();
     } catch (error) {
       counters.failures += 1;
       log.error({ err: error }, 'the consumer could not take its share of the work');
     }
-    await wake.wait(Math.min(renewMs, lookMs()), signal);
+    const freeInMs = Math.max(limits.lookLeastMs, freeAtMs - clock.now());
+    await wake.wait(Math.min(renewMs, lookMs(), freeInMs), signal);
   }
 
   stopHearing();
@@ -78,13 +80,14 @@ function createHeartbeat(
   };
 }
 
-// Takes this process's share of the shards, and stops the tasks that are assigned to others.
+// Takes this process's share of the shards, and stops the tasks that are assigned to others. Returns when the first
+// lease or report of another process ends, unless it is renewed.
 function createWorkSharing(
   settings: RunSettings,
   tasks: LeasedTasks,
   begun: Awaited<ReturnType<typeof beginConsumer>>,
   signal: AbortSignal,
-): () => Promise<void> {
+): () => Promise<number> {
   const { subscription, source, works, owners, clock } = settings;
   // Consumers that share reads of a table belong on the same node; others are spread one by one.
   const group = source.shared ? subscription.table.name : subscription.name;
@@ -122,16 +125,23 @@ function createWorkSharing(
     const gone = await forgetGone(state, owners);
     await refreshShards(state);
     const mine = tasks.keys();
-    const nodes = new Set([...state.members.values()].filter(node => node !== undefined));
+    const nodes = new Set([...state.members.values()].flatMap(member => member.node ?? []));
     const { node } = works;
     const plan = planShards({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
     for (const key of plan.giveBack) tasks.stop(key);
     for (const shard of plan.take) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       await takeShard(shard, gone.get(shard.key));
     }
-    if (!mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
+    if (!signal.aborted && !mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
+    return firstEndMs(state, works.owner, clock.now());
   };
+}
+
+function firstEndMs({ members, works }: State, owner: string, nowMs: number): number {
+  const ofMembers = [...members].flatMap(([name, one]) => (name === owner ? [] : one.aliveUntilMs));
+  const ofWorks = [...works.values()].flatMap(one => (one.owner === owner ? [] : (one.leaseUntilMs ?? [])));
+  return Math.min(...[...ofMembers, ...ofWorks].filter(endMs => endMs > nowMs));
 }
 
 // Removes dead processes from the state. Returns the work that this freed, with its last owner.

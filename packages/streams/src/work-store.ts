@@ -24,9 +24,9 @@ export type Work = {
 export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
 
 export type State = {
-  // The processes that run the consumer, and the node of each. A process of an older version reports no node: it keeps
-  // its work, and gets no more.
-  members: Map<string, string | undefined>;
+  // The processes that run the consumer, by owner. A process of an older version reports no node: it keeps its work,
+  // and gets no more.
+  members: Map<string, { node?: string; aliveUntilMs: number }>;
   works: Map<string, Work>;
 };
 
@@ -164,7 +164,8 @@ export async function readState(store: Store, consumer: string, nowMs: number): 
   const state: State = { members: new Map(), works: new Map() };
   for await (const found of store.all(stateOfConsumer, { consumer })) {
     if (found.entity === 'work') state.works.set(found.item.work, workOf(found.item));
-    else if (found.item.alive_until > nowMs) state.members.set(found.item.owner, found.item.node);
+    else if (found.item.alive_until > nowMs)
+      state.members.set(found.item.owner, { node: found.item.node, aliveUntilMs: found.item.alive_until });
   }
   return state;
 }

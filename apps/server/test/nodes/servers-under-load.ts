@@ -45,7 +45,7 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
     const token = await signUp(cluster);
     const webhooks = await prepareWebhooks({ ...cluster, killed }, random, {
       token,
-      pauseMs: 150,
+      pauseMs: 250,
       mostBehind,
     });
     const works = [await prepareInbox(cluster, token, random), await prepareTasks(cluster, token)] as const;
