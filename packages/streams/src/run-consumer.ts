@@ -37,16 +37,16 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const stopHearing = owners.onGone(wake.notify);
 
   while (!signal.aborted) {
-    let freeAtMs = Number.POSITIVE_INFINITY; // of work that others do
+    let nextAtMs = Number.POSITIVE_INFINITY;
     try {
-      freeAtMs = await shareWork();
+      nextAtMs = await shareWork();
       sharedAtMs = clock.now();
     } catch (error) {
       counters.failures += 1;
       log.error({ err: error }, 'the consumer could not take its share of the work');
     }
-    const freeInMs = Math.max(limits.lookLeastMs, freeAtMs - clock.now());
-    await wake.wait(Math.min(renewMs, lookMs(), freeInMs), signal);
+    const nextInMs = Math.max(limits.lookLeastMs, nextAtMs - clock.now());
+    await wake.wait(Math.min(renewMs, lookMs(), nextInMs), signal);
   }
 
   stopHearing();
@@ -80,8 +80,8 @@ function createHeartbeat(
   };
 }
 
-// Takes this process's share of the shards, and stops the tasks that are assigned to others. Returns when the first
-// lease or report of another process ends, unless it is renewed.
+// Takes this process's share of the shards, and stops the tasks that are assigned to others. Returns when there may be
+// something to take: when the first lease or report of another process ends, unless it is renewed, or soon.
 function createWorkSharing(
   settings: RunSettings,
   tasks: LeasedTasks,
@@ -93,6 +93,16 @@ function createWorkSharing(
   const group = source.shared ? subscription.table.name : subscription.name;
   let shards: readonly Shard[] = [];
   let listedAtMs: number | undefined;
+  let knownNodes = '';
+  let movingUntilMs = 0;
+
+  // A node that comes or goes moves shards between the others too: what one of them gives back, another one takes.
+  function noteNodes(nodes: ReadonlySet<string>): void {
+    const names = [...nodes].sort().join();
+    const hasOthers = [...nodes].some(one => one !== works.node);
+    if (names !== knownNodes && hasOthers) movingUntilMs = clock.now() + limits.movingMs;
+    knownNodes = names;
+  }
 
   async function refreshShards(state: State): Promise<void> {
     if (settings.isElsewhere) return;
@@ -127,6 +137,7 @@ function createWorkSharing(
     const mine = tasks.keys();
     const nodes = new Set([...state.members.values()].flatMap(member => member.node ?? []));
     const { node } = works;
+    noteNodes(nodes);
     const plan = planShards({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
     for (const key of plan.giveBack) tasks.stop(key);
     for (const shard of plan.take) {
@@ -134,7 +145,9 @@ function createWorkSharing(
       await takeShard(shard, gone.get(shard.key));
     }
     if (!signal.aborted && !mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
-    return firstEndMs(state, works.owner, clock.now());
+    const nowMs = clock.now();
+    const soonMs = nowMs < movingUntilMs ? nowMs + limits.lookWhileMovingMs : Number.POSITIVE_INFINITY;
+    return Math.min(soonMs, firstEndMs(state, works.owner, nowMs));
   };
 }
 

@@ -2,6 +2,7 @@ import { manualOwners } from '@stak/kit';
 import { createStore, type DynamoClient } from '@stak/table';
 import { afterEach, expect, test } from 'vitest';
 import type { HandlerContext, StreamSource } from '../src/index.ts';
+import * as limits from '../src/limits.ts';
 import { crashing } from './crashing.ts';
 import {
   everyone,
@@ -53,6 +54,24 @@ test('two processes share the shards, and the one that stays takes over at once 
   await until(fixture.clock, () => isMirrored(fixture));
   await second.stop();
   await expectMirrored(fixture);
+});
+
+test('what a process gives back is taken within a moment by the one it is meant for', async () => {
+  fixture = await openFixture({ shards: 4 });
+  const { clock } = fixture;
+  const first = startConsumer(fixture, { subscription: mirroring(fixture) });
+  const count = async () => (await shares(first)).reduce((sum, share) => sum + share, 0);
+  for (const offsetMs of [0, 400, 800, 1_200]) {
+    await until(clock, async () => (await shares(first)).join() === '4');
+    await pass(clock, offsetMs); // looks of the two are apart by something else each time
+    const second = startConsumer(fixture, { subscription: mirroring(fixture) });
+    await until(clock, async () => (await count()) < 4, { stepMs: 20, steps: 500 });
+    const givenBackAt = clock.now();
+    await until(clock, async () => (await shares(first)).join() === '2,2', { stepMs: 20, steps: 500 });
+    expect(clock.now() - givenBackAt).toBeLessThanOrEqual(2 * limits.lookWhileMovingMs);
+    await second.stop();
+  }
+  await first.stop();
 });
 
 test("a killed process's shards rest until its lease ends, and no longer", async () => {
