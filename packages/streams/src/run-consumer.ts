@@ -146,8 +146,8 @@ function createWorkSharing(
     }
     if (!signal.aborted && !mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
     const nowMs = clock.now();
-    const soonMs = nowMs < movingUntilMs ? nowMs + limits.lookWhileMovingMs : Number.POSITIVE_INFINITY;
-    return Math.min(soonMs, firstEndMs(state, works.owner, nowMs));
+    const whileMovingMs = nowMs < movingUntilMs ? nowMs + limits.lookWhileMovingMs : Number.POSITIVE_INFINITY;
+    return Math.min(whileMovingMs, firstEndMs(state, works.owner, nowMs));
   };
 }
 
