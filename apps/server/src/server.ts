@@ -64,6 +64,7 @@ export type ServerOptions = {
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
   lakeRestAfterMs?: number; // its thread ends when it had nothing to do for so long
+  storeWithinMs?: number; // how long a start waits for a store that is throttled or away
 };
 
 export async function startServer(config: ServerConfig, options: ServerOptions): Promise<RunningServer> {
@@ -99,8 +100,9 @@ async function startOn(
   const base = await openBase(database, config, options);
   const { keys, publicUrl, presence, lake, lakeHost } = base;
   const services = composeServices(composeDeps(database, config, options, base, listWorkers));
-  await retryWhileUnavailable(() => prepareStore(database, config, base, { services, log }), { clock, log });
-  await retryWhileUnavailable(async () => presence?.begin(), { clock, log });
+  const wait = { clock, log, withinMs: options.storeWithinMs };
+  await retryWhileUnavailable(() => prepareStore(database, config, base, { services, log }), wait);
+  await retryWhileUnavailable(async () => presence?.begin(), wait);
   // Stops after the workers: the work that they are finishing must not be taken over.
   const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
 

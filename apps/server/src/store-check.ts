@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Clock, Logger } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { type DynamoClient, isUnavailable, withDeadline } from '@stak/table';
+import { UsageError } from './errors.ts';
 
 const freshMs = 1_000; // probes of several load balancers share one read
 const attempts = 3; // a single throttled read is not a failure
@@ -56,19 +57,34 @@ async function requireSpace(folder: string): Promise<void> {
 const startWithinMs = 60_000; // a longer outage is reported to those who started the server
 const startPauseMs = 1_000;
 
+type StartWait = {
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  log: Pick<Logger, 'warn'>;
+  withinMs?: number;
+};
+
 // For what a start does to the store, which can be repeated: a server that begins while the store is throttled or away
 // waits for it.
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
-  { clock, log }: { clock: Pick<Clock, 'now' | 'sleep'>; log: Pick<Logger, 'warn'> },
+  { clock, log, withinMs = startWithinMs }: StartWait,
 ): Promise<T> {
-  const endsMs = clock.now() + startWithinMs;
+  const endsMs = clock.now() + withinMs;
   for (;;)
     try {
       return await work();
     } catch (error) {
-      if (!isUnavailable(error) || clock.now() >= endsMs) throw error;
+      if (!isUnavailable(error)) throw error;
+      if (clock.now() >= endsMs) throw storeIsAway(error, withinMs);
       log.warn({ err: error }, 'the store does not answer; the server starts when it does');
       await clock.sleep(startPauseMs);
     }
 }
+
+const storeIsAway = (error: unknown, withinMs: number): UsageError => {
+  const { message, name } = error as Error; // that of a refused connection has no words
+  return new UsageError(
+    `the store was throttled or away for ${Math.ceil(withinMs / 1000)} seconds: ${message || name}; check its address, its region and its capacity, and start again`,
+    { cause: error },
+  );
+};

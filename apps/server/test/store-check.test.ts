@@ -1,18 +1,19 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEngine } from '@stak/engine';
+import { createEngine, createHttpServer } from '@stak/engine';
 import { createApi, endpoint, json, route } from '@stak/http';
 import { createLogger, manualClock, seededRandom, systemClock } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { createStore, createTables, defineTable, entity, tableErrors } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
@@ -152,7 +153,8 @@ test('what a start does is repeated while the store is away, and for no other re
   };
   const busy = tableErrors.create('table.busy', 'away');
   expect(await retryWhileUnavailable(failing(20, busy), { clock, log })).toBe(21);
-  await expect(retryWhileUnavailable(failing(1000, busy), { clock, log })).rejects.toBe(busy);
+  const away = retryWhileUnavailable(failing(1000, busy), { clock, log });
+  await expect(away).rejects.toThrow(/^the store was throttled or away for 60 seconds: away; check /);
   const wrong = new Error('a wrong key');
   await expect(retryWhileUnavailable(failing(1, wrong), { clock, log })).rejects.toBe(wrong);
 });
@@ -166,23 +168,102 @@ const thing = entity(things, {
 
 type Fault = 'hangs' | 'resets' | { status: number; type: string };
 
+function failWith(fault: Fault, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (fault === 'hangs') return;
+  if (fault === 'resets') incoming.socket.resetAndDestroy();
+  else
+    outgoing
+      .writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' })
+      .end(failure(fault.type));
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+// A store that has a fault for so many requests. What is asked of it after them is answered.
+async function openFaultyStore(fault: Fault, faults: number) {
+  const engine = await createEngine({ path: ':memory:' });
+  const dynamo = createHttpServer(engine, { port: 0 });
+  const { url } = await dynamo.listen();
+  let left = faults;
+  const front = createServer((incoming, outgoing) => {
+    if (left-- > 0) return failWith(fault, incoming, outgoing);
+    const { method, headers } = incoming;
+    const asked = request(url, { method, headers }, answer => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(outgoing);
+    });
+    asked.on('error', () => outgoing.destroy());
+    incoming.pipe(asked);
+  });
+  const env = {
+    STAK_STORE: 'aws',
+    STAK_AWS_REGION: 'us-east-1',
+    STAK_AWS_ENDPOINT: await listen(front),
+    STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    STAK_LAKE: 'off',
+  };
+  return {
+    config: readServerConfig({ port: 0 }, env),
+    async close() {
+      front.closeAllConnections();
+      front.close();
+      await dynamo.close();
+      await engine.close();
+    },
+  };
+}
+
+const throttles: Fault = { status: 400, type: 'ProvisionedThroughputExceededException' };
+
+test.each<[string, Fault]>([
+  ['throttled', throttles],
+  ['away', 'resets'],
+])('a server that starts while its store is %s is ready when the store is', async (_, fault) => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  const lines: string[] = [];
+  const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
+  const store = await openFaultyStore(fault, 12);
+  const starting = startServer(store.config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
+  onTestFinished(async () => {
+    await (await starting).stop({ isAtOnce: true });
+    await store.close();
+    vi.unstubAllEnvs();
+  });
+  const { localUrl } = await starting;
+  expect(lines.join('')).toContain('the store does not answer; the server starts when it does');
+  await expect.poll(async () => (await fetch(`${localUrl}/readyz`)).status).toBe(200);
+});
+
+test.each<[string, Fault]>([
+  ['throttled', throttles],
+  ['away', 'resets'],
+])('a server whose store stays %s does not start, and says why', async (_, fault) => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  const store = await openFaultyStore(fault, Number.POSITIVE_INFINITY);
+  onTestFinished(async () => {
+    await store.close();
+    vi.unstubAllEnvs();
+  });
+  await expect(startServer(store.config, { log, storeWithinMs: 1 })).rejects.toThrow(
+    /^the store was throttled or away for 1 seconds: \S.*; check its address, its region and its capacity/,
+  );
+});
+
 test.each<[string, Fault]>([
   ['hangs', 'hangs'],
   ['resets', 'resets'],
   ['fails', { status: 500, type: 'InternalServerError' }],
   ['throttles', { status: 400, type: 'ThrottlingException' }],
 ])('a store that %s is a 503 that says when to come back', async (_, fault) => {
-  const server = createServer((incoming, outgoing) => {
-    if (fault === 'hangs') return;
-    if (fault === 'resets') return incoming.socket.resetAndDestroy();
-    outgoing
-      .writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' })
-      .end(failure(fault.type));
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const server = createServer((incoming, outgoing) => failWith(fault, incoming, outgoing));
   const client = awsClient({
     region: 'us-east-1',
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: await listen(server),
     credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
     answerMs: 50,
   });
