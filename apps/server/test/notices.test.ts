@@ -9,6 +9,7 @@ import { decoded, openSmtp } from '@stak/mail/smtp-stub';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
+import { startModel } from './model-server.ts';
 
 const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };
 
@@ -137,4 +138,39 @@ it('tells by mail that the tenants of the plan are used, once', async () => {
   expect(users).toContain('Your plan has 100 users for each tenant.');
   const subjects = received().filter(raw => raw.includes("All of your plan's tenants are used"));
   expect(subjects).toHaveLength(1);
+}, 60_000);
+
+it('tells by mail that the account has nearly spent what it may on models, and that it has, once a day', async () => {
+  const model = await startModel(() => ({ text: 'Yes.' }));
+  onTestFinished(() => model.close());
+  // An answer of 8 tokens costs 8 cents.
+  const { baseUrl, client, mail, received } = await serve(
+    {
+      STAK_OPENAI_URL: model.url,
+      STAK_MODEL: 'openai-compatible/local',
+      STAK_MODEL_PRICES: 'openai-compatible/local=0.001/10000',
+      STAK_MODEL_MAX_TOKENS: '8',
+      STAK_MODEL_SPEND_PER_DAY: 'free=0.401',
+      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+      STAK_DEFAULT_PLAN: 'free',
+    },
+    true,
+  );
+  const tenant_id = 'shop';
+  await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });
+  const ask = (n: number) =>
+    client.agents.sendMessage({ tenant_id, conversation_id: `c${n}`, body: { content: 'What is this?' } });
+  for (const n of [1, 2, 3, 4, 5]) expect((await ask(n)).status).toBe(200);
+  const nearly = await mail("80 % of today's limit of spending on models is used");
+  expect(nearly).toContain('Your account may spend $0.401 a day on models.');
+  expect(nearly).toContain('/v1/mail/unsubscribe?token=');
+  for (const n of [6, 7]) await expect(ask(n)).rejects.toMatchObject({ code: 'agents.spend_exceeded' });
+  await mail("Today's limit of spending on models is reached");
+
+  const { token, tenant_id: own } = (await client.accounts.mintInboxToken()).data;
+  const inbox = createClient({ baseUrl, token }).inbox;
+  const alerts = { tenant_id: own, inbox_key: 'alerts', uid: 'me' };
+  const titles = (await inbox.feed(alerts)).data.data.map(({ message }) => message.title);
+  expect(titles.filter(title => title.includes('spending on models'))).toHaveLength(2);
+  expect(received().filter(raw => raw.includes('spending on models'))).toHaveLength(2);
 }, 60_000);
