@@ -54,6 +54,7 @@ export const searchDescriptionChars = 2000; // of a description that are indexed
 export const searchIndexChars = 4096; // the size of an empty index
 export const searchUserChars = 32_000_000; // indexed for one user; beyond that, titles only
 export const searchChunk = 200; // tasks indexed before the event loop runs other work
+export const searchChunkChars = 20_000; // the same, of their texts
 export const searchChars = 64_000_000; // indexed for all users, about 500 MB; the least recently used index is dropped
 
 export const reminderShards = 4; // every worker queries each; DynamoDB takes 1,000 writes a second for each

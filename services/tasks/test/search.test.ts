@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTask } from '../src/edit/create.ts';
 import { deleteTask } from '../src/edit/trash.ts';
 import { updateTask } from '../src/edit/update.ts';
@@ -31,6 +31,18 @@ const search = async (q: string, as = 'ann') => {
 };
 
 describe('search', () => {
+  it('indexes long texts with pauses, in which other work is done', async () => {
+    const other = await openTasks();
+    onTestFinished(other.close);
+    const description = 'word '.repeat(400);
+    for (let i = 0; i < 50; i++) await other.create({ title: `Task ${i}`, description });
+    const later = vi.spyOn(globalThis, 'setImmediate');
+    onTestFinished(() => later.mockRestore());
+    await other.ok('GET', '/v1/tasks/search?q=task');
+    const pauses = later.mock.calls.filter(([work]) => work.name === 'continueOne');
+    expect(pauses.length).toBeGreaterThan(3);
+  });
+
   it.each([
     ['milk', ['Buy oat milk', 'Call the dentist']], // the title counts for more
     ['MILK market', ['Buy oat milk']],

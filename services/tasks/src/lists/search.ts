@@ -63,13 +63,25 @@ export function createSearch(deps: CommitDeps, mostChars = limits.searchChars): 
 
 async function build({ store }: CommitDeps, user_id: string, tally: Tally): Promise<SearchIndex> {
   const index = createSearchIndex(tally.epoch, tally.seq);
-  let added = 0;
+  const pause = pauseAfter(index);
   for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
     index.put(one as Task);
-    // Lets other work run.
-    if (++added % limits.searchChunk === 0) await yieldToEventLoop();
+    await pause();
   }
   return index;
+}
+
+// Lets other work run after so many tasks, or so much text.
+function pauseAfter(index: SearchIndex): () => Promise<void> {
+  let tasks = 0;
+  let chars = index.chars();
+  return async () => {
+    tasks += 1;
+    if (tasks < limits.searchChunk && index.chars() - chars < limits.searchChunkChars) return;
+    tasks = 0;
+    chars = index.chars();
+    await yieldToEventLoop();
+  };
 }
 
 // Undefined if changes that it needs have expired.
@@ -79,13 +91,17 @@ async function catchUp(
   index: SearchIndex,
   { seq }: Tally,
 ): Promise<SearchIndex | undefined> {
+  const pause = pauseAfter(index);
   try {
     while (index.seq < seq) {
       const entries = await readEntries(store, user_id, index.seq, seq);
       const ids = [...new Set(entries.flatMap(entry => entry.task_ids))];
       const found = await readTasks(store, user_id, ids, true);
       for (const id of ids) index.remove(id);
-      for (const one of found) index.put(one);
+      for (const one of found) {
+        index.put(one);
+        await pause();
+      }
       index.seq = entries.at(-1)!.seq;
     }
     return index;
