@@ -85,6 +85,29 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
+  it('leaves one line in the audit trail for each user that is looked at, however often', async () => {
+    const { page, client, failures } = await openInbox();
+    const tenant_id = `shop-${tenants}`;
+    const minted = async () =>
+      (await client.accounts.listAudit({ action: 'tenants.mintToken' })).data.data.length;
+    expect(await minted()).toBe(1);
+    await client.tenants.createUser({ tenant_id, body: { user_id: 'bob', display_name: 'Bob' } });
+    await page.reload();
+    const look = async (name: string) => {
+      await page.getByRole('combobox', { name: 'As this user sees it' }).click();
+      await page.getByRole('option', { name: `${name} (${name.toLowerCase()})` }).click();
+      await page.getByRole('region', { name: `Inbox of ${name}` }).waitFor();
+      await isLive(page);
+    };
+    for (const name of ['Bob', 'Ann', 'Bob', 'Ann']) await look(name);
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+    await page.goBack();
+    await isLive(page);
+    expect(await minted(), 'one for each, and one before the page was loaded again').toBe(3);
+    expect(failures).toEqual([]);
+  });
+
   it('names how many people get it, when in which zone, and shows it as on a phone', async () => {
     const { page, client, failures } = await openInbox({ timezoneId: 'Asia/Tokyo' });
     const inbox = { tenant_id: `shop-${tenants}`, inbox_key: 'news' };
