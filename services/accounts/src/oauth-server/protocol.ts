@@ -39,7 +39,7 @@ export const refusals = {
 
 export const wrongRequest = {
   description:
-    'A page about what is wrong with the request; `accounts.app_unknown`, `accounts.app_redirect_refused`',
+    'A page about what is wrong with the request; `http.request_invalid`, `accounts.app_unknown`, `accounts.app_redirect_refused`',
   content: {
     'text/html': { schema: z.string() },
     'application/problem+json': { schema: problemSchema },
