@@ -1,4 +1,4 @@
-import { createRecentMap } from '@stak/kit';
+import { createRecentMap, parseUrl } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Base } from '../deps.ts';
 import { attemptCookie } from './attempt-cookie.ts';
@@ -108,8 +108,9 @@ export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issu
 }
 
 export function isIssuer(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
+  const url = parseUrl(text);
+  if (!url) return false;
+  const { protocol, username, password, search, hash } = url;
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
   return isSafe && `${username}${password}${search}${hash}` === '';
 }

@@ -41,6 +41,26 @@ it('yields between two words', async () => {
   expect(order).toEqual(['another', 'found']);
 });
 
+it('yields while it looks up the words that a letter begins, and looks up so many and no more', async () => {
+  const titles = Array.from({ length: 1_200 }, (_, task) =>
+    Array.from({ length: 200 }, (_, i) => `a${task * 200 + i}`).join(' '),
+  );
+  const index = indexOf(...titles);
+  let others = 0;
+  let isOver = false;
+  const work = () => {
+    others += 1;
+    if (!isOver) setImmediate(work);
+  };
+  setImmediate(work);
+  const found = await index.find('a');
+  isOver = true;
+  const slices = limits.searchOccurrences / limits.searchOccurrencesTogether;
+  expect(found).toHaveLength(limits.searchResults);
+  expect(others).toBeGreaterThanOrEqual(slices - 1);
+  expect(others).toBeLessThanOrEqual(slices + 2);
+});
+
 it.each([
   ['mlik', 'milk'],
   ['imlk', 'milk'],

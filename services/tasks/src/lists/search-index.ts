@@ -23,16 +23,10 @@ const foldTerm = (term: string): string => term.normalize('NFKD').replace(/\p{M}
 export function createSearchIndex(epoch: string, seq: number, most = limits.searchUserChars): SearchIndex {
   const sizes = new Map<string, number>();
   let size = limits.searchIndexChars;
-  const index = new MiniSearch<Document>({
+  const index = new WordIndex({
     fields: ['title', 'description', 'category', 'labels'],
     processTerm: term => foldTerm(term) || null,
-    searchOptions: {
-      boost: { title: 4, labels: 2, category: 2 },
-      // The last word may be unfinished, and a long word may have a wrong letter.
-      prefix: true,
-      fuzzy: term => errorsIn(term) || false,
-      weights: { prefix: 0.6, fuzzy: fuzzyWeight },
-    },
+    searchOptions: { boost: { title: 4, labels: 2, category: 2 } },
   });
 
   const remove = (taskId: string) => {
@@ -55,12 +49,12 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
       sizes.set(task.task_id, added);
       size += added;
     },
-    // Word by word, with other work in between, because a word that is in every task takes a while.
     async find(query) {
+      const budget = { occurrences: limits.searchOccurrences };
       let found: Found[] | undefined;
       for (const word of wordsOf(query)) {
         if (found) await yieldToEventLoop();
-        const matches = matchesOf(index, word);
+        const matches = await matchesOf(index, foldTerm(word), budget);
         found = found ? inBoth(found, matches) : matches;
         if (found.length === 0) break;
       }
@@ -71,30 +65,92 @@ export function createSearchIndex(epoch: string, seq: number, most = limits.sear
 
 // How many typing errors a word of this length may have.
 const errorsIn = (term: string): number => (term.length < 4 ? 0 : term.length < 6 ? 1 : 2);
+const prefixWeight = 0.6;
 const fuzzyWeight = 0.3;
 
-// Two swapped letters are one error to a user, but two to the index. So it is searched again with each pair swapped and
-// one error less.
-function matchesOf(index: MiniSearch<Document>, word: string): Found[] {
-  const term = foldTerm(word);
+// A word of the index that may be meant, how well it fits, and how often it occurs: what looking it up costs.
+type Variant = { word: string; weight: number; occurrences: number };
+
+class WordIndex extends MiniSearch<Document> {
+  // The best first: the word itself, words that it begins, and words with so many wrong letters.
+  *variantsOf(term: string, { isPrefix = false, errors = 0 }): Generator<Variant> {
+    const exact = this._index.get(term);
+    if (exact) yield { word: term, weight: 1, occurrences: occurrencesIn(exact) };
+    if (isPrefix)
+      for (const [word, data] of this._index.atPrefix(term)) {
+        if (word === term) continue;
+        const weight = (prefixWeight * word.length) / (word.length + 0.3 * (word.length - term.length));
+        yield { word, weight, occurrences: occurrencesIn(data) };
+      }
+    if (errors === 0) return;
+    for (const [word, [data, distance]] of this._index.fuzzyGet(term, errors)) {
+      if (distance === 0 || (isPrefix && word.startsWith(term))) continue;
+      yield {
+        word,
+        weight: (fuzzyWeight * word.length) / (word.length + distance),
+        occurrences: occurrencesIn(data),
+      };
+    }
+  }
+}
+
+function occurrencesIn(fields: ReadonlyMap<number, ReadonlyMap<number, number>>): number {
+  let occurrences = 1;
+  for (const tasks of fields.values()) occurrences += tasks.size;
+  return occurrences;
+}
+
+type Budget = { occurrences: number };
+
+// Looks words up until the budget is used, with other work in between: a letter may begin every word of every task.
+async function lookUp(
+  index: WordIndex,
+  variants: Iterable<Variant>,
+  budget: Budget,
+): Promise<Map<string, number>> {
+  const scores = new Map<string, number>();
+  let weights = new Map<string, number>();
+  let occurrences = 0;
+  const search = () => {
+    const asTheyAre = { tokenize: (word: string) => [word], processTerm: (word: string) => word };
+    const boostTerm = (word: string) => weights.get(word)!;
+    // MiniSearch multiplies a score by the number of words that were found.
+    for (const one of index.search({ queries: [...weights.keys()], ...asTheyAre, boostTerm }))
+      scores.set(one.id, (scores.get(one.id) ?? 0) + one.score / one.queryTerms.length);
+    [weights, occurrences] = [new Map(), 0];
+  };
+  for (const variant of variants) {
+    if (budget.occurrences <= 0) break;
+    weights.set(variant.word, variant.weight);
+    budget.occurrences -= variant.occurrences;
+    occurrences += variant.occurrences;
+    if (occurrences < limits.searchOccurrencesTogether) continue;
+    search();
+    await yieldToEventLoop();
+  }
+  search();
+  return scores;
+}
+
+// The last word may be unfinished, and a long word may have a wrong letter. Two swapped letters are one error to a user,
+// but two to the index. So it is searched again with each pair swapped and one error less.
+async function matchesOf(index: WordIndex, term: string, budget: Budget): Promise<Found[]> {
   const errors = errorsIn(term);
-  const plain = index.search(word).map(({ id, score }) => ({ task_id: id as string, score }));
-  if (errors === 0) return plain;
-  const once = swapsOf(term);
-  const twice = errors < 2 ? [] : [...new Set(once.flatMap(swapsOf))].filter(one => one !== term);
-  const swapped = index.search({
-    combineWith: 'OR',
-    prefix: false,
-    queries: [
-      { queries: once, combineWith: 'OR', fuzzy: errors - 1 || false },
-      { queries: twice, combineWith: 'OR', fuzzy: false },
-    ],
-  });
-  if (swapped.length === 0) return plain;
+  const plain = await lookUp(index, index.variantsOf(term, { isPrefix: true, errors }), budget);
+  const swapped = errors === 0 ? [] : await lookUp(index, variantsOfSwaps(index, term, errors), budget);
   const weight = (fuzzyWeight * term.length) / (term.length + 1);
-  const best = new Map(swapped.map(({ id, score }) => [id as string, score * weight]));
-  for (const { task_id, score } of plain) best.set(task_id, Math.max(score, best.get(task_id) ?? 0));
-  return [...best].map(([task_id, score]) => ({ task_id, score }));
+  const scores = new Map([...swapped].map(([task_id, score]) => [task_id, score * weight]));
+  for (const [task_id, score] of plain) scores.set(task_id, Math.max(score, scores.get(task_id) ?? 0));
+  return [...scores].map(([task_id, score]) => ({ task_id, score }));
+}
+
+function* variantsOfSwaps(index: WordIndex, term: string, errors: number): Generator<Variant> {
+  const once = swapsOf(term);
+  for (const swapped of once) yield* index.variantsOf(swapped, { errors: errors - 1 });
+  if (errors < 2) return;
+  const twice = new Set(once.flatMap(swapsOf));
+  twice.delete(term);
+  for (const swapped of twice) yield* index.variantsOf(swapped, {});
 }
 
 function swapsOf(term: string): string[] {
