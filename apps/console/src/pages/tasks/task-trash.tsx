@@ -9,7 +9,7 @@ import { client } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
 
-export function TaskTrash() {
+export default function TaskTrash() {
   const { refresh, restore } = useTaskActions();
   const trash = useQuery({
     queryKey: ['tasks', 'trash'],

@@ -10,11 +10,11 @@ import { TaskBrowser } from './task-browser.tsx';
 import { useTaskEvents } from './task-events.ts';
 import { TaskForm } from './task-form.tsx';
 import type { Task } from './task-queries.ts';
-import { TaskTrash } from './task-trash.tsx';
 import { Today, useTodayIn, useZone } from './today.ts';
 
 // Loaded when they are opened.
 const TaskCalendar = lateComponent(() => import('./task-calendar.tsx'));
+const TaskTrash = lateComponent(() => import('./task-trash.tsx'));
 
 const route = getRouteApi('/inside/tasks');
 
