@@ -38,7 +38,7 @@ test('whatever a viewer may not call is asked for by its name before it is offer
   const offered = [...called].filter(name => rankOf(name) >= 0);
   expect(offered.length).toBeGreaterThan(50);
   expect(offered.filter(name => !guarded.has(name) && !guarded.has(askedWith[name] ?? ''))).toEqual([]);
-  // Whoever may call the other may call this one too.
+  // Callers of the other may call this one too.
   for (const [name, other] of Object.entries(askedWith))
     expect(rankOf(other)).toBeGreaterThanOrEqual(rankOf(name));
 });

@@ -48,7 +48,7 @@ describe('asking for access', () => {
     expect([twice.status, twice.headers.get('location')]).toEqual([400, null]);
   });
 
-  it('tells the person what is wrong, and the app when they follow the link: nobody is sent there', async () => {
+  it('shows what is wrong on a page, with a link back to the app, and does not redirect', async () => {
     for (const [change, error] of [
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ code_challenge: '' }, 'invalid_request'],

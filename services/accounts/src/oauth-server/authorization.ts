@@ -55,8 +55,9 @@ const requestOver = () =>
 export type WrongRequest = { message: string; host: string; returnTo: string };
 
 /**
- * The address of the page that asks, or what is wrong. Nobody is known here: the cookie of a session is not sent with a
- * link of another site. So no browser is sent to an app, which anybody may have registered (docs/adr/0137).
+ * Returns the address of the consent page, or what is wrong with the request. Browsers do not send the session cookie
+ * with a link from another site, so the person is unknown here. Since anyone can register an app, an invalid request does
+ * not redirect to it (docs/adr/0137).
  */
 export async function startAuthorization(
   deps: AuthorizationDeps,
