@@ -56,11 +56,8 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
       const requestId = ids.next('req');
       const code = error instanceof RequestError ? 'http.request_invalid' : 'http.internal';
       log[code === 'http.internal' ? 'error' : 'debug']({ err: error, request_id: requestId }, 'no request');
-      const problem = describe(code, requestId);
-      return new Response(JSON.stringify(problem), {
-        status: problem.status,
-        headers: { 'Content-Type': problemType, 'X-Request-Id': requestId, Connection: 'close' },
-      });
+      const { status, headers, body } = refusalOf(code, requestId);
+      return new Response(body, { status, headers });
     },
   });
   const server = createServer(
@@ -223,15 +220,14 @@ const hasLongHost = ({ headers: { host = '' }, url = '' }: IncomingMessage): boo
   host.length > limits.hostChars || (/^https?:/i.test(url) && parseUrl(url) === undefined);
 
 function refuseRequest(response: ServerResponse, requestId: string): void {
-  const problem = describe('http.request_invalid', requestId);
-  const body = JSON.stringify(problem);
-  response.writeHead(problem.status, {
-    'Content-Type': problemType,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': requestId,
-    Connection: 'close',
-  });
-  response.end(body);
+  const { status, headers, body } = refusalOf('http.request_invalid', requestId);
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
+function refusalOf(code: HttpErrorCode, requestId: string) {
+  const problem = describe(code, requestId);
+  const headers = { 'Content-Type': problemType, 'X-Request-Id': requestId, Connection: 'close' };
+  return { status: problem.status, headers, body: JSON.stringify(problem) };
 }
 
 // Returns whether the address of a new connection has reached its limit.
