@@ -159,6 +159,27 @@ describe('a paused connection', () => {
   });
 });
 
+describe('a delivery that waits in memory', () => {
+  it('is attempted as soon as it can be, even if most of its lease has passed', async () => {
+    const hooks = await openWebhooks();
+    const pending: (() => void)[] = [];
+    const destination = await openDestination((_, response) => {
+      pending.push(() => void response.writeHead(200).end());
+    });
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const sent: string[] = [];
+    for (let n = 0; n < 4; n++) sent.push(await hooks.send(sourceId));
+    await until(() => pending.length === 1);
+    hooks.clock.set(hooks.clock.now() + limits.leaseMs - limits.leaseSpareMs);
+    destination.answer = answer(200);
+    pending[0]!();
+    for (const eventId of sent) await until(async () => (await statusOf(hooks, eventId)) === 'delivered');
+    expect(destination.hits).toHaveLength(sent.length);
+    expect(hooks.lines).toEqual([]);
+  });
+});
+
 describe('the breaker', () => {
   it('pauses a failing destination, probes it, and resumes it when it is well', async () => {
     const hooks = await openWebhooks();

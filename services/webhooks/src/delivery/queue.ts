@@ -47,7 +47,7 @@ export const renewLease = (store: Store, leased: Delivery, nowMs: number): Promi
       delivery,
       keyOf(leased),
       { set: { dueAt: nowMs + limits.leaseMs } },
-      { ifVersion: leased.version, pattern: 'renew lease of a delivery' },
+      { ifVersion: leased.version, current: leased, pattern: 'renew lease of a delivery' },
     ),
   );
 
