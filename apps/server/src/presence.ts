@@ -112,7 +112,11 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
 
   return {
     owners: storeOwners(ids, neighbours),
-    begin: beat,
+    // Looks as well, so that none is missed whose time ends between the first search for leases and the next look.
+    async begin() {
+      await beat();
+      await look();
+    },
     check: async () => (others.length > 0 ? 'degraded' : undefined),
     worker: {
       name: 'server presence',

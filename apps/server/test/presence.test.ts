@@ -15,8 +15,10 @@ async function openPresence() {
   const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
   let serving = 0;
 
-  async function start(publicUrl = 'https://a.example') {
-    const presence = createPresence({ store, clock, ids: createIds({ clock }), log, publicUrl });
+  const create = (publicUrl = 'https://a.example') =>
+    createPresence({ store, clock, ids: createIds({ clock }), log, publicUrl });
+  async function start(publicUrl?: string) {
+    const presence = create(publicUrl);
     await presence.begin();
     const stopping = new AbortController();
     const running = presence.worker.run(stopping.signal);
@@ -41,7 +43,7 @@ async function openPresence() {
     }
     await settle();
   };
-  return { store, clock, lines, start, pass };
+  return { clock, lines, create, start, pass };
 }
 
 test('servers with different public addresses say so, once, for as long as they run', async () => {
@@ -61,15 +63,9 @@ test('servers with different public addresses say so, once, for as long as they 
 });
 
 test('a server that was killed is known to be gone when its time is over, and not before', async () => {
-  const { store, clock, start, pass } = await openPresence();
+  const { clock, create, start, pass } = await openPresence();
   const one = await start();
-  const killed = createPresence({
-    store,
-    clock,
-    ids: createIds({ clock }),
-    log: createLogger({ level: 'silent' }),
-    publicUrl: 'https://a.example',
-  });
+  const killed = create();
   await killed.begin(); // it never says so again
   const owner = killed.owners.next();
   const heard: number[] = [];
@@ -96,4 +92,23 @@ test('a server that has just come is nobody to take from, and one that has gone 
   expect(await one.owners.isGone('own_of_an_earlier_version')).toBe(false);
   await other.stop();
   expect(await one.owners.isGone(owner)).toBe(true);
+});
+
+test('a server whose time ends while another one starts is known to be gone there too', async () => {
+  const { clock, create } = await openPresence();
+  const [killed, next] = [create(), create()];
+  await killed.begin();
+  const owner = killed.owners.next();
+  await clock.advance(10_000);
+  await next.begin();
+  const heard: number[] = [];
+  next.owners.onGone(() => heard.push(clock.now()));
+  expect(await next.owners.isGone(owner)).toBe(false); // it looks for leases now, and leaves this one alone
+  await clock.advance(1_000);
+  const stopping = new AbortController();
+  const running = next.worker.run(stopping.signal);
+  await expect.poll(() => heard).toHaveLength(1);
+  expect(await next.owners.isGone(owner)).toBe(true);
+  stopping.abort();
+  await running;
 });
