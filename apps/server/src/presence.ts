@@ -16,8 +16,8 @@ import { arrival } from './archive/arrival.ts';
 // that it is alive. The leases of one that has stopped are taken over.
 // docs/adr/0074-processes-say-that-they-are-alive.md
 
-const beatMs = 3_000;
-const aliveMs = 9_000; // two reports may fail
+const beatMs = 2_000;
+const aliveMs = 7_000; // two reports may fail
 const skewMs = 1_500; // clocks differ by a second
 const keptS = 60 * 60;
 
