@@ -6,7 +6,7 @@ import { type Portal, readPortal, session } from './session.ts';
 type Arrival = { link?: string; invitation?: string; refused?: string };
 
 export function SignIn({ link, invitation, refused }: Arrival) {
-  const portal = useQuery({ queryKey: ['door'], queryFn: readPortal, retry: false });
+  const portal = useQuery({ queryKey: ['portal'], queryFn: readPortal, retry: false });
   useEffect(() => {
     if (portal.data) document.title = portal.data.name;
   }, [portal.data]);
@@ -159,7 +159,7 @@ function ByMail({ portal }: { portal: Portal }) {
   return (
     <>
       <h1>Check your e-mail</h1>
-      <p>{`If ${email} belongs to somebody here, a code is on its way. It works for 15 minutes.`}</p>
+      <p>{`If ${email} belongs to a user, a code is on its way. It works for 15 minutes.`}</p>
       <form onSubmit={onSubmit(() => finish.mutate())}>
         <Field label="Code">
           {id => (

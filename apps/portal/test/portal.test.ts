@@ -16,7 +16,7 @@ const open = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
 
 describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)', slowly, () => {
-  it('leads from the mail of an invitation to an answer of the agent, on a phone', async () => {
+  it('leads from an invitation mail to the agent’s first answer, on a phone', async () => {
     const tenant_id = await server.newTenant({ portal_color: '#ffd43b', portal_header_color: '#1864ab' });
     await server.host.tenants.createInvitation({ tenant_id, body: { email: 'ann@example.com', mail: true } });
     const mail = await server.mailTo('ann@example.com', 'Join Bookshop');
@@ -86,7 +86,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await elsewhere.getByRole('heading', { name: 'Chat' }).waitFor();
   });
 
-  it('signs in through the provider of the tenant, and says why somebody may not', async () => {
+  it('signs in through the tenant’s provider, and explains a refusal', async () => {
     const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
     const redirectUri = `${server.url}/v1/portal/${tenant_id}/provider/callback`;
     const provider = await openGoogle({ redirectUri });
@@ -122,7 +122,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect((await server.host.tenants.listUsers({ tenant_id })).data.data).toHaveLength(1);
   });
 
-  it('shows tasks, messages and memory of the person whose token the host gave', async () => {
+  it('shows the tasks, messages and memory of the user whose token the host passed', async () => {
     const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
     const scope = 'inbox:read inbox:write tasks:read tasks:write agents:chat';
     const token = (await server.host.tenants.mintToken({ tenant_id, body: { sub: 'cleo', scope } })).data
@@ -172,7 +172,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('lets an admin manage the tenant, and nobody else see that', async () => {
+  it('lets only admins manage the tenant', async () => {
     const tenant_id = await server.newTenant();
     for (const [user_id, role] of [
       ['dora', 'admin'],
@@ -228,17 +228,17 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByRole('button', { name: 'Save the provider' }).click();
     await page.getByText(`/v1/portal/${tenant_id}/provider/callback`).waitFor();
     await page.getByRole('button', { name: 'Test it' }).click();
-    await page.getByRole('status').getByText('does not answer as it should').waitFor();
+    await page.getByRole('status').getByText('did not respond as expected').waitFor();
     await expectUsable(page, 'settings');
-    const { page: door } = await openPage(browser!, { viewport: phone });
-    await door.goto(`${server.url}/portal/${tenant_id}#refused=tenants.sign_in_refused`);
-    await door.getByRole('alert').getByText('You have no access here').waitFor();
-    await door.goto(`${server.url}/portal/${tenant_id}#refused=tenants.user_limit_reached`);
-    await door.reload(); // only the fragment differs
-    await door.getByRole('alert').getByText('There is no room for another user').waitFor();
-    const way = door.getByRole('link', { name: 'Sign in with your organisation' });
-    expect(await way.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
-    await expectUsable(door, 'signing in with a provider');
+    const { page: signIn } = await openPage(browser!, { viewport: phone });
+    await signIn.goto(`${server.url}/portal/${tenant_id}#refused=tenants.sign_in_refused`);
+    await signIn.getByRole('alert').getByText('You have no access here').waitFor();
+    await signIn.goto(`${server.url}/portal/${tenant_id}#refused=tenants.user_limit_reached`);
+    await signIn.reload(); // only the fragment differs
+    await signIn.getByRole('alert').getByText('There is no room for another user').waitFor();
+    const link = signIn.getByRole('link', { name: 'Sign in with your organisation' });
+    expect(await link.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
+    await expectUsable(signIn, 'signing in with a provider');
     await open(page, 'Channels');
     await page.getByLabel('Team ID').fill('T0123');
     await page.getByRole('button', { name: 'Connect' }).click();
@@ -259,7 +259,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('keeps what an admin types, and overwrites nobody', async () => {
+  it('keeps what an admin types, and overwrites no other change', async () => {
     const tenant_id = await server.newTenant();
     await server.host.tenants.createUser({
       tenant_id,
@@ -284,7 +284,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('is loaded again in a tab where somebody else is signed in now', async () => {
+  it('reloads in a tab where another user has signed in', async () => {
     const tenant_id = await server.newTenant();
     const { page, failures } = await openPage(browser!);
     const signIn = async (user_id: string) => {
@@ -311,7 +311,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('is shown in the frames of the pages that the tenant names, with their token, and in no other', async () => {
+  it('can be framed only by pages that the tenant allows, with their token', async () => {
     const around = createServer((request, response) => {
       const tenant = request.url!.slice(1);
       response.setHeader('Content-Type', 'text/html').end(`<!doctype html><title>Host</title>
@@ -338,7 +338,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     around.close().closeAllConnections();
   });
 
-  it('loads little, and nothing from elsewhere', async () => {
+  it('loads little, and nothing from other servers', async () => {
     const tenant_id = await server.newTenant({ portal_logo: 'https://cdn.example/logo.png' });
     const page = await fetch(`${server.url}/portal/${tenant_id}`);
     expect(page.headers.get('content-security-policy')).toBe(

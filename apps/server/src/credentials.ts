@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-// What `stak login` keeps, one entry for each server: readable by its owner only.
+// What `stak login` stores for each server, in a file that only its owner can read.
 type Credentials = {
   email: string;
   refreshToken: string;
@@ -17,11 +17,11 @@ export type CredentialStore = {
   read(url: string): Promise<Credentials | undefined>;
   write(url: string, credentials: Credentials): Promise<void>;
   remove(url: string): Promise<void>;
-  // One process at a time: a refresh token is good once, and two that use it look like a thief and a victim.
+  // Runs one process at a time. A refresh token works once: a second use looks like theft and ends the session.
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 };
 
-const staleLockMs = 30_000; // longer than any refresh takes: its holder was killed
+const staleLockMs = 30_000; // longer than any refresh takes: the holder of an older lock was killed
 const retryMs = 50;
 
 export function createCredentialStore(home: string): CredentialStore {
@@ -38,7 +38,7 @@ export function createCredentialStore(home: string): CredentialStore {
     }
   };
 
-  // Written beside and moved into place: a kill in between leaves the old file.
+  // Written to a draft and renamed, so that a crash leaves the old file.
   const save = async (saved: Saved): Promise<void> => {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const draft = `${file}.${process.pid}`;

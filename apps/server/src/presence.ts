@@ -25,7 +25,7 @@ const time = z.number().int();
 
 export const servingProcess = entity(streamsKeys, {
   name: 'serving process',
-  description: 'A process that serves on this store, for as long as it says so.',
+  description: 'A process that serves on this store, while it renews this item.',
   schema: z.object({ id: z.string(), public_url: z.string(), alive_until: time, expires_at: time }),
   key: { partition: 'servers', sort: '{id}' },
   examples: [

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { untilOutputLost, untilStopped } from './signals.ts';
 
-// What a supervisor and its workers say to each other.
+// The messages between a supervisor and its workers.
 
 export type ToWorker =
   | {
@@ -18,7 +18,7 @@ export type ToWorker =
   | { kind: 'gathered'; id: number; answers: unknown[] }
   | { kind: 'stop' };
 export type FromWorker =
-  | { kind: 'hello' } // it listens
+  | { kind: 'hello' } // it listens for messages
   | { kind: 'ready'; url: string }
   | { kind: 'prepared' }
   | { kind: 'output lost'; code: number }
@@ -26,24 +26,24 @@ export type FromWorker =
   | { kind: 'gather'; id: number; name: string }
   | { kind: 'answer'; id: number; value: unknown };
 
-// A process that serves, among the others.
+// A serving process, as its supervisor and the other processes see it.
 export type Supervised = {
   worker: number | undefined; // its number, if there are several
   port: number | undefined; // where all of them listen, if there are several
-  isFirst: boolean; // whether it does what is done once
-  // Says that this one serves. Resolves when it was said where.
+  isFirst: boolean; // whether it does the work that is done once, such as creating tables
+  // Reports that this process serves. Resolves when the address has been printed.
   ready(url: string): Promise<void>;
-  prepared(): void; // what is done once is done
-  // Something that every process has to know, those that start later included.
+  prepared(): void; // reports that the work that is done once is done
+  // Shares a value with every process, including those that start later.
   share(name: string, value: unknown): void;
   onShared(name: string, listener: (value: unknown) => void): void;
-  // What every process answers by that name.
+  // `gather` returns what `answer` returns in every process.
   answer(name: string, read: () => unknown): void;
   gather(name: string): Promise<unknown[]>;
   stopped: Promise<void>; // when it is asked to stop
 };
 
-// The only one.
+// For a server with one process.
 export function alone(say: (url: string) => void): Supervised {
   const answers = new Map<string, () => unknown>();
   const listeners = new Map<string, (value: unknown) => void>();
@@ -61,9 +61,9 @@ export function alone(say: (url: string) => void): Supervised {
   };
 }
 
-const orphanMs = 10_000; // for a worker to stop that lost its supervisor
+const orphanMs = 10_000; // how long a worker without a supervisor may take to stop
 
-// One of several: waits until the supervisor lets it begin.
+// For one of several processes. Waits until the supervisor lets it start.
 export async function joinSupervisor(): Promise<Supervised> {
   const answers = new Map<string, () => unknown>();
   const listeners = new Map<string, (value: unknown) => void>();
@@ -90,18 +90,18 @@ export async function joinSupervisor(): Promise<Supervised> {
       report({ kind: 'answer', id: message.id, value });
     }
   });
-  // Without a supervisor it stops in order as well. Node would end it at once, by an exit() that waits for LMDB's
-  // threads, while those wait for the transaction that this thread has begun.
+  // Without its supervisor, a worker still stops in order. Node would call exit(), which waits for LMDB's threads, while
+  // those wait for the transaction that this thread has begun.
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
   process.once('disconnect', () => {
     signals.stop.give();
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), orphanMs).unref();
   });
-  // A terminal sends Ctrl-C to all of them: the supervisor says what follows.
+  // A terminal sends Ctrl-C to all processes. The supervisor decides what to do.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => signals.stop.give());
 
-  // Threads and the store want to be put down in order, and the others have nobody to speak to either.
+  // The supervisor then stops all workers in order: they share the same output.
   void untilOutputLost().then(code => report({ kind: 'output lost', code }));
 
   report({ kind: 'hello' });
@@ -136,7 +136,7 @@ export async function joinSupervisor(): Promise<Supervised> {
   };
 }
 
-// Nothing more is said: the process may end.
+// Closes the channel to the supervisor, so that the process can exit.
 export const leaveSupervisor = (): void => void cluster.worker?.disconnect();
 
 function signal<T = void>() {

@@ -2,17 +2,16 @@ import cluster, { type Worker } from 'node:cluster';
 import { type Child, watchHandovers } from './handovers.ts';
 import type { FromWorker, ToWorker } from './supervised.ts';
 
-// Starts the processes that serve, on one port, and starts each of them again that ends. It loads neither the
-// engine nor a service, so that nothing of theirs can end it, and does no work of its own but to hand out
-// connections (node:cluster, in turn).
+// Starts the serving processes on one port, and restarts those that exit. It loads neither the engine nor a service, so
+// that their failures cannot end it. Its only other work is to hand out connections, round-robin (node:cluster).
 
 export type Supervision = {
   workers: number;
-  port: number; // not 0: should all of them die at once, the next ones are where the last ones were
-  stopMs: number; // for a worker to stop when it is asked to
+  port: number; // not 0: if all workers die at once, the next ones must listen on the same port
+  stopMs: number; // how long a worker may take to stop
   log(level: 'warn' | 'error', fields: object, message: string): void;
   stopped: Promise<void>;
-  // Whether what they serve is still where it was. Those that start again would begin with nothing.
+  // Whether the data folder still exists. Without it, a restarted worker would begin with an empty store.
   isStoreThere(): boolean;
   onServing(url: string): void; // the first worker serves
 };
@@ -33,19 +32,20 @@ const backoffFirstMs = 250;
 const backoffMostMs = 30_000;
 const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for one is left out
 
-// V8's space for new objects, in MB: twice its default. Most objects of a request are garbage before the space is full
-// then, and an event with its delivery takes a tenth less processor time.
+// V8's space for new objects, in MB: twice its default. Most objects of a request are then garbage before the space is
+// full, which saves a tenth of the processor time of an event with its delivery.
 const workerFlags = ['--max-semi-space-size=32'];
 
-// Resolves with the exit code when all have ended: zero after a stop, that of the first worker if it cannot start.
+// Resolves with the exit code when all workers have exited: zero after a stop, or that of the first worker if it cannot
+// start.
 export function supervise(supervision: Supervision): Promise<number> {
   const { workers, port, stopMs, log, stopped, isStoreThere, onServing } = supervision;
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...workerFlags] });
   const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
   const shared = new Map<string, unknown>();
   const gatherings = createGatherings(slots);
-  let isPrepared = false; // what is done once is done
-  let hasStarted = false; // the first worker served at least once: the configuration is good
+  let isPrepared = false; // the first worker has done what is done once
+  let hasStarted = false; // the first worker has served, so the configuration is good
   let isServing = false;
   let exitCode: number | undefined;
 
@@ -79,7 +79,7 @@ export function supervise(supervision: Supervision): Promise<number> {
     function hear(slot: Slot, child: Worker, message: FromWorker): void {
       if (slot.process !== child) return;
       if (message.kind === 'hello') {
-        // The others load what they need meanwhile, and wait for the first.
+        // The others load their modules meanwhile, and wait for the first.
         if (hasStarted || slot === slots[0]) go(slot);
         else slot.isWaiting = true;
       } else if (message.kind === 'ready') noteReady(slot, message.url);
@@ -109,7 +109,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       slot.isReady = false;
       gatherings.leave(slot);
       if (exitCode === undefined && !hasStarted && slot === slots[0]) {
-        // It has said why. What it could not do, none of the others can.
+        // It has logged why. The others would fail for the same reason.
         exitCode = code || 1;
         for (const { process: child } of slots) child?.process.kill('SIGKILL');
       }
@@ -161,7 +161,7 @@ function sendTo({ process: child }: Slot, message: ToWorker): void {
 const restartDelayMs = ({ failures }: Slot): number =>
   failures <= 1 ? 0 : Math.min(backoffMostMs, backoffFirstMs * 2 ** (failures - 2));
 
-// Asks every worker that serves, and gives the answers to the one that wants them.
+// Asks every ready worker, and sends the answers to the one that requested them.
 function createGatherings(slots: readonly Slot[]) {
   const gatherings = new Map<number, Gathering>();
   let last = 0;
@@ -185,7 +185,7 @@ function createGatherings(slots: readonly Slot[]) {
       for (const slot of asked) sendTo(slot, { kind: 'ask', id: gatheringId, name });
     },
     take: (from: Slot, id: number, value: unknown) => settle(gatherings.get(id), from, [value]),
-    // A worker that has ended answers no more.
+    // A worker that has exited will not answer.
     leave(slot: Slot): void {
       for (const gathering of gatherings.values()) settle(gathering, slot, []);
     },

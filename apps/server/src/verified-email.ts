@@ -21,8 +21,8 @@ const asksModels: ReadonlySet<string> = new Set([
   'agents.testModel',
 ]);
 
-// Somebody may sign up with an address that is not theirs, let themselves in by another one, and wait until its owner
-// resets the password and works there.
+// These add other people or sign-in providers. A stranger could sign up with somebody else's address, add their own, and
+// wait until the owner resets the password and uses the account.
 const letsIn: ReadonlySet<string> = new Set(['accounts.invite', 'accounts.changeOrganisationProvider']);
 
 type Guard = {

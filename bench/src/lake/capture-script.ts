@@ -16,7 +16,7 @@ const templates = await readTemplates();
 const lake = await openLake(folder);
 await lake.setStream(true);
 const stopping = new AbortController();
-const working = [lake.capture, lake.keeper].map(worker => worker.run(stopping.signal));
+const working = [lake.capture, lake.maintenance].map(worker => worker.run(stopping.signal));
 
 // Every task is created, and changed a moment later.
 const copies = copyTasks(templates.tasks, 'usr_0', Number.POSITIVE_INFINITY);

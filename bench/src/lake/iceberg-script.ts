@@ -10,7 +10,7 @@ const changes = Number(count);
 const lake = await openLake(folder, systemClock, kind === 'with');
 const stopping = new AbortController();
 const startMs = performance.now();
-const working = [lake.capture, lake.keeper].map(worker => worker.run(stopping.signal));
+const working = [lake.capture, lake.maintenance].map(worker => worker.run(stopping.signal));
 while ((await lake.status()).bronze_rows < changes) await sleep(20);
 const seconds = (performance.now() - startMs) / 1000;
 stopping.abort();

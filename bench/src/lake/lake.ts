@@ -58,7 +58,7 @@ export async function openLake(folder: string, clock: Clock = systemClock, hasIc
     client,
     ledger,
     capture: createConsumer({ subscription: subscription!, source, client, log, clock }) as Worker,
-    keeper: lake.workers[0]!,
+    maintenance: lake.workers[0]!,
     // Everything that maintenance does.
     async keepAll(): Promise<void> {
       while (await lake.keep(tableName));

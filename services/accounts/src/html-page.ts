@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// The few pages that the API shows itself: without a script, and as the console looks.
+// The few HTML pages that the API serves itself. They have no scripts and look like the console.
 
 const style = `
 :root { color-scheme: light dark; --text: #1f2937; --back: #ffffff; --line: #dee2e6; --strong: #087f5b; }
@@ -18,12 +18,12 @@ button { font: inherit; padding: 8px 18px; }
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Lets the page have its looks, and nothing else. */
+/** Allows the page's own style sheet, and no other resource. */
 export const pageHeaders = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`,
 };
 
-/** A page with the name of the server. The body is HTML: what others wrote in it has to be escaped. */
+/** Returns a page with the server's name. The body is HTML: the caller escapes any text from others in it. */
 export const htmlPage = (
   name: string,
   { title, body }: { title: string; body: string },

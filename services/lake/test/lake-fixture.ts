@@ -122,7 +122,7 @@ export function openApart(backend: Backend, wake: () => void = () => {}) {
   const deps = depsOf(backend);
   return {
     reader: createLakeReader({ ...deps, wake }),
-    keeper: createLakeMaintenance({ ...deps, duck: ducks.maintenance }),
+    maintenance: createLakeMaintenance({ ...deps, duck: ducks.maintenance }),
   };
 }
 

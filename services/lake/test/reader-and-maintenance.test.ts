@@ -15,10 +15,10 @@ import {
 } from './lake-fixture.ts';
 import { chore, newChore } from './test-table.ts';
 
-// Lets the keeper work, and everything that was captured with it, until the test is over.
+// Runs the maintenance and its subscriptions until the test is over.
 function run(
   backend: Backend,
-  { workers, subscriptions }: Pick<ReturnType<typeof openApart>['keeper'], 'workers' | 'subscriptions'>,
+  { workers, subscriptions }: Pick<ReturnType<typeof openApart>['maintenance'], 'workers' | 'subscriptions'>,
 ) {
   const stopping = new AbortController();
   const { source, client, clock } = backend;
@@ -45,13 +45,13 @@ async function settle<T>(backend: Backend, asked: Promise<T>): Promise<T> {
   return asked;
 }
 
-test('the reader sees what the other process captured, and an erasure requested there is done elsewhere', async () => {
+test('the reader sees what another process captured, and an erasure requested there is done elsewhere', async () => {
   const backend = await openBackend();
-  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  const { reader, maintenance } = openApart(backend, () => maintenance.wake());
   await backend.store.put(chore, newChore('usr_ann', 'a'));
   await backend.store.put(chore, newChore('usr_bob', 'b'));
-  await capture(backend, keeper);
-  await keep(keeper);
+  await capture(backend, maintenance);
+  await keep(maintenance);
   const count = 'select count(*) from tasks';
   expect((await reader.query(ann, count)).rows).toEqual([[1]]);
 
@@ -60,7 +60,7 @@ test('the reader sees what the other process captured, and an erasure requested 
   expect(await readObjects(backend.objects, 'requests/')).toHaveLength(1);
   expect((await reader.query(ann, count)).rows).toEqual([[1]]);
 
-  run(backend, keeper);
+  run(backend, maintenance);
   let answer = 'more';
   while (answer === 'more') answer = await settle(backend, reader.eraser.eraseAccount('usr_ann'));
   expect((await reader.query(ann, count)).rows).toEqual([[0]]);
@@ -69,17 +69,17 @@ test('the reader sees what the other process captured, and an erasure requested 
   expect(await readObjects(backend.objects, 'erasures/')).toHaveLength(1);
 });
 
-test('a file that the reader misses is found to be lost by the keeper, and comes back', async () => {
+test('a file that the reader misses is repaired by maintenance', async () => {
   const backend = await openBackend();
-  const { reader, keeper } = openApart(backend, () => keeper.wake());
+  const { reader, maintenance } = openApart(backend, () => maintenance.wake());
   await backend.store.put(chore, newChore('usr_ann', 'a'));
-  await capture(backend, keeper);
-  await keep(keeper);
+  await capture(backend, maintenance);
+  await keep(maintenance);
   const [lost] = (await readObjects(backend.objects, 'silver/')) as [string];
   await rm((await backend.objects.locate(lost))!);
   const count = 'select count(*) from tasks';
   await expect(reader.query(ann, count)).rejects.toMatchObject({ code: 'lake.busy' });
-  run(backend, keeper);
+  run(backend, maintenance);
   await until(backend, async () => {
     const rows = await reader.query(ann, count).then(
       answer => answer.rows,
@@ -91,10 +91,10 @@ test('a file that the reader misses is found to be lost by the keeper, and comes
 
 test('a finished request can be made again', async () => {
   const backend = await openBackend();
-  const { reader, keeper } = openApart(backend);
+  const { reader, maintenance } = openApart(backend);
   await backend.store.put(chore, newChore('usr_ann', 'a'));
-  await capture(backend, keeper);
-  await keep(keeper);
+  await capture(backend, maintenance);
+  await keep(maintenance);
   const requests = () => readObjects(backend.objects, 'requests/');
   const finish = async () => {
     for (const key of await requests()) await backend.objects.delete(key);
@@ -134,11 +134,11 @@ test('an idle lake makes less than one request a second', async () => {
       yield* backend.objects.list(prefix);
     },
   };
-  const { keeper } = openApart({ ...backend, objects: counted });
+  const { maintenance } = openApart({ ...backend, objects: counted });
   await backend.store.put(chore, newChore('usr_ann', 'a'));
-  await capture(backend, keeper);
-  await keep(keeper);
-  run(backend, keeper);
+  await capture(backend, maintenance);
+  await keep(maintenance);
+  run(backend, maintenance);
   const tables = 6; // that a server follows; this one follows one
   const countIn = async (seconds: number) => {
     const [before, untilMs] = [asked, backend.clock.now() + seconds * 1000];

@@ -69,7 +69,7 @@ async function create(flags: KeyFlags): Promise<void> {
     ...(tenants && { tenants }),
     ...(addresses && { addresses }),
   };
-  // A key that may do everything takes a fresh second factor, of those who have one.
+  // An admin key requires a recent second factor, if the account has one.
   const { data } = await client.accounts.createKey({ body }).catch(async error => {
     if (error?.code !== 'accounts.step_up_needed') throw error;
     await stepUp(client, { secondFactor: true });

@@ -61,7 +61,7 @@ async function login(flags: Flags): Promise<void> {
   const email = flags.email === undefined ? await ask('E-mail: ') : readText('--email', flags.email);
   const password = await ask('Password: ', { isSecret: true });
   const name = flags.name === undefined ? email.split('@')[0]! : readText('--name', flags.name);
-  // The parser takes six digits for a number, and leading zeros away.
+  // The parser reads six digits as a number, and drops leading zeros.
   const given = readOptional('--code', flags.code);
   const code = given !== undefined && /^\d+$/.test(given) ? given.padStart(6, '0') : given;
   const headers = { 'User-Agent': `stak on ${hostname()}` };

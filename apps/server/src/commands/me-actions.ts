@@ -114,7 +114,7 @@ async function changePassword(flags: Flags): Promise<void> {
   console.log('Your password is changed, and your other sessions have ended');
 }
 
-// For somebody who cannot sign in. With the link they have asked already.
+// For people who cannot sign in. Requests the mail first, unless they already have its link.
 async function resetPassword(flags: Flags, link: string | undefined): Promise<void> {
   const { client } = reach(flags);
   if (link === undefined) {
@@ -188,7 +188,7 @@ async function remove(flags: Flags): Promise<void> {
   console.log(`The account of ${me.email} is being deleted`);
 }
 
-// As it comes: an account may hold more than memory.
+// Streamed to the file: an account's data may not fit in memory.
 async function save(flags: Flags, path: string): Promise<void> {
   const passphrase = await askSecret('A passphrase for the secrets in the file, at least 12 characters: ');
   const { url, token } = await authorize(flags);
@@ -207,7 +207,7 @@ async function save(flags: Flags, path: string): Promise<void> {
   try {
     await pipeline(Readable.fromWeb(response.body as never), file);
   } catch (error) {
-    // What was there before stays.
+    // An existing file is kept.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(path, { force: true });
     throw error;
   }

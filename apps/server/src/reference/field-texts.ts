@@ -172,7 +172,7 @@ export const fieldTexts: Readonly<Record<string, string>> = {
   isBase64: 'Whether `body` is base64.',
   isCurrent: 'Whether this is the session of the request.',
   iss: 'The provider, as it names itself.',
-  isWorking: 'Whether the provider answered as it should.',
+  isWorking: 'Whether the provider responded as expected.',
   items: 'The items.',
   jobId: 'The id of the job.',
   joinedat: 'When the user joined, in seconds since 1970.',

@@ -14,7 +14,7 @@ const scriptFile = join(
 const version = '1.40.0'; // part of the URL, which browsers cache for a year
 const scriptPath = `/docs/scalar-${version}.js`;
 
-// The way back, and colours that everybody can read. The reference knows how high what stands above it is.
+// A link back, accessible colours, and the height of our header, which the reference needs for its layout.
 const style = `
 :root { --scalar-custom-header-height: 3.5rem; }
 body { margin: 0; }
@@ -87,7 +87,7 @@ const start = `Scalar.createApiReference('#reference', {
 });
 `;
 
-// Its markup tells a screen reader some things that are not so, or not at all. It is set right as it is drawn.
+// Corrects wrong and missing ARIA attributes of the reference as it is rendered.
 const repair = `
 const repairs = {
   'button[aria-selected]': one => {

@@ -37,7 +37,7 @@ export function openStripe(settings: StripeSettings | undefined): () => StripeCl
       } catch (error) {
         throw refuse(
           'accounts.billing_failed',
-          'Stripe does not answer as it should. Try again later.',
+          'Stripe did not respond as expected. Try again later.',
           {},
           error,
         );

@@ -24,8 +24,8 @@ export type AuthorizationDeps = Pick<Base, 'store' | 'clock' | 'ids'> & {
   publicUrl: string;
 };
 
-// What an app asked for, when it was found to be in order. It travels through the browser, sealed: what a person is
-// shown is what is decided, and nothing is stored for those who never decide.
+// A validated request of an app. It passes through the browser, encrypted, so the decision applies to the request that
+// was shown, and nothing is stored for people who never decide.
 const requestSchema = z.object({
   clientId: z.string(),
   clientName: z.string(),
@@ -51,7 +51,7 @@ const requestOver = () =>
     'This request is incomplete or has expired. Start again in the app.',
   );
 
-/** What is wrong with the request of an app, and the address at which the app would learn of it. */
+/** Why an app's request is invalid, and the redirect that would report it to the app. */
 export type WrongRequest = { message: string; host: string; returnTo: string };
 
 /**
@@ -67,7 +67,7 @@ export async function startAuthorization(
     const value = query[name];
     return typeof value === 'string' && value.length <= limits.parameterChars ? value : undefined;
   };
-  // As long as it is not clear that the address is the app's own, no browser is sent there.
+  // Until the redirect URI is known to be the app's own, errors must not redirect there.
   const client = await findClient(deps, text('client_id'));
   if (!client) throw unknownApp();
   const redirectUri = text('redirect_uri');
@@ -114,7 +114,7 @@ function readRequest(
   return { scope, codeChallenge };
 }
 
-/** Tokens are for one resource, whatever a client writes behind its name. */
+/** Tokens are valid for one resource. Clients may name it with or without a trailing slash. */
 export function checkResource(named: string, resource: string): void {
   if (named !== resource && named !== `${resource}/`)
     throw new ProtocolError('invalid_target', `The only resource is ${resource}.`);
@@ -141,7 +141,7 @@ async function roleOf({ memberships }: AuthorizationDeps, { accountId, userId }:
   return role;
 }
 
-/** What a person has to know before they decide. */
+/** Describes the request to the person who decides about it. */
 export async function describeRequest(deps: AuthorizationDeps, sealed: string, person: Decider) {
   const { clientName, redirectUri, scope } = openRequest(deps, sealed);
   const { accountId } = person;
@@ -160,7 +160,7 @@ export async function describeRequest(deps: AuthorizationDeps, sealed: string, p
 
 type Decision = { request: string; accountId: string; approved: boolean; scope?: AppScope };
 
-/** Where the browser goes with the decision. */
+/** Records the decision and returns the app's redirect URI with the result. */
 export async function decideRequest(
   deps: AuthorizationDeps,
   { request: sealed, accountId, approved, scope: chosen = 'write' }: Decision,

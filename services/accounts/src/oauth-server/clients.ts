@@ -10,7 +10,7 @@ import { type OAuthClient, oauthClient } from './table.ts';
 
 export type ClientsDeps = Pick<Base, 'store' | 'clock'> & { throttle: Pick<Throttle, 'tryRegistration'> };
 
-// What we look at. A client may send more, which is to be ignored (RFC 7591, 2).
+// The metadata that we use. Any other must be ignored (RFC 7591, 2).
 const metadataSchema = z.looseObject({
   client_name: z.string().max(limits.parameterChars).optional(),
   redirect_uris: z.array(z.string()).min(1).max(limits.redirectUris),
@@ -20,7 +20,7 @@ const metadataSchema = z.looseObject({
 
 const clientIdShape = /^app_[A-Za-z0-9_-]{22}$/;
 
-// Characters that draw nothing, or turn the text around them.
+// Invisible characters, and those that change the direction of the text around them.
 const invisible = /[\p{C}\p{Zl}\p{Zp}]+/gu;
 
 function readMetadata(body: Uint8Array): Pick<OAuthClient, 'clientName' | 'redirectUris'> {
@@ -61,7 +61,7 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-// Anybody may register: it opens nothing. A person has to approve what the app asks for.
+// Anyone may register a client. Registration grants no access: a person has to approve each request.
 export async function registerClient(
   { store, clock, throttle }: ClientsDeps,
   body: Uint8Array,
@@ -86,6 +86,6 @@ export async function findClient(
 ): Promise<OAuthClient | undefined> {
   if (clientId === undefined || !clientIdShape.test(clientId)) return undefined;
   const found = await store.get(oauthClient, { clientId }, { consistent: true });
-  // A table removes what has expired when it gets to it.
+  // DynamoDB removes expired items some time after they expire.
   return found && found.expiresAt > inSeconds(clock.now()) ? found : undefined;
 }

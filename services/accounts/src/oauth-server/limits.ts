@@ -1,4 +1,4 @@
-// What apps may register, hold or wait for, and why it stops where it stops.
+// Limits of apps, with the reason for each.
 
 const day = 24 * 60 * 60;
 
@@ -6,13 +6,13 @@ export const registrationBytes = 16 * 1024; // of a client's metadata; those we 
 export const redirectUris = 10; // of one client: a few environments and a loopback address
 export const redirectUriChars = 500;
 export const clientNameChars = 60; // a page shows it in one line
-export const clientUnusedS = day; // nobody has approved it: an app asks right after it has registered
-export const clientUsedS = 180 * day; // since somebody last approved it: twice as long as its tokens can last
+export const clientUnusedS = day; // of a client that was never approved: apps ask right after they register
+export const clientUsedS = 180 * day; // since its last approval: twice as long as its tokens can last
 export const clientsPerAddress = 30; // an hour; an app registers once for each computer
 export const clientWindowS = 60 * 60;
-export const requestS = 10 * 60; // from the app's link to the decision: for signing in with a second factor
+export const requestS = 10 * 60; // from the app's link to the decision: time to sign in with a second factor
 export const requestChars = 6000; // sealed: a redirect address and a state at their longest
-export const parameterChars = 1500; // of anything that a client sends; some keep a signed token in their state
+export const parameterChars = 1500; // of each parameter; some clients put a signed token in `state`
 export const codeMs = 60_000; // an app redeems it at once (RFC 6749, 4.1.2, allows ten minutes)
-export const codeListedS = day; // how long a code that is presented again ends what was made with it
+export const codeListedS = day; // how long a code is remembered: using it again revokes its tokens
 export const formBytes = 16 * 1024; // of a request for tokens

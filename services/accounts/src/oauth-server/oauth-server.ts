@@ -24,8 +24,8 @@ type OAuthServerDeps = AuthorizationDeps &
 
 type Refusal = { json(body: { error: string; error_description: string }, status: 400): Response };
 
-// Apps that people let in: how they register, ask, get tokens and lose them. What an app holds is a session like a
-// person's, with less in it (docs/adr/0116).
+// OAuth for apps: registration, authorization, tokens and revocation. An app's grant is a session like a person's,
+// with fewer permissions (docs/adr/0116).
 export function createOAuthServer(deps: OAuthServerDeps) {
   const { publicUrl, issuer, browser, sessions, store, audit, memberships } = deps;
   const at = (path: string): string => publicUrl + path;
@@ -143,7 +143,7 @@ export function createOAuthServer(deps: OAuthServerDeps) {
   ] as const;
 }
 
-// It names the address, which was looked at, and not the app, which calls itself what it wants.
+// Shows the host, which was checked, and not the app's name, which the app chose itself.
 function wrongRequestPage(name: string, { message, host, returnTo }: WrongRequest): string {
   const body = [
     `<p>The app at <b>${escapeHtml(host)}</b> sent a request that is not valid: ${escapeHtml(message)}</p>`,

@@ -1,7 +1,7 @@
 import { problemSchema } from '@stak/http';
 import { z } from 'zod';
 
-// The errors that a client of OAuth understands, in the form that it expects (RFC 6749, 5.2; RFC 7591, 3.2.2).
+// The error codes of OAuth (RFC 6749, 5.2; RFC 7591, 3.2.2).
 export type ProtocolErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -28,7 +28,7 @@ const protocolErrorSchema = z.strictObject({
   error_description: z.string().describe('What is wrong, in words'),
 });
 
-// Answered by the protocol; what the server itself refuses is a problem as everywhere.
+// Errors in the protocol's own format. Errors outside the protocol, such as rate limits, are problems as elsewhere.
 export const refusals = {
   description: 'What is wrong with the request; `http.body_refused` if the body was cut off',
   content: {
@@ -48,12 +48,12 @@ export const wrongRequest = {
 
 const resourcePath = '/mcp';
 
-/** What tokens of apps are for, by the name that the token's audience has (RFC 8707). */
+/** The resource that apps' tokens are valid for, and their audience (RFC 8707). */
 export const mcpResource = (publicUrl: string): string => publicUrl + resourcePath;
 
 export const resourceMetadataPath = `/.well-known/oauth-protected-resource${resourcePath}`;
 
-// A form's fields, each once (RFC 6749, 3.2).
+// Parses a form. Refuses repeated fields (RFC 6749, 3.2).
 export function parseForm(
   contentType: string | undefined,
   body: Uint8Array,
@@ -63,7 +63,7 @@ export function parseForm(
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(Buffer.from(body).toString('utf8'))) {
     if (fields.has(name)) throw new ProtocolError('invalid_request', `Send "${name}" once.`);
-    if (value !== '') fields.set(name, value); // without a value it is as if it was left out (RFC 6749, 3.1)
+    if (value !== '') fields.set(name, value); // an empty value counts as omitted (RFC 6749, 3.1)
   }
   return Object.fromEntries(fields);
 }

@@ -5,8 +5,8 @@ const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'local
 const isLoopback = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' && loopbackHosts.has(hostname);
 
-// Schemes of programs on the person's own machine. By RFC 8252, 7.1, such a scheme is a domain name turned around; those
-// of some well-known programs are not. Any other one could be a browser's own, such as `javascript`.
+// Schemes of well-known programs on the person's own machine. RFC 8252, 7.1, asks for a reversed domain name, but these
+// programs use a plain word. Other plain words are refused, because browsers handle some themselves: `javascript`.
 const programSchemes: ReadonlySet<string> = new Set([
   'claude:',
   'cursor:',
@@ -19,8 +19,8 @@ const domainScheme = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/;
 
 const isProgram = ({ protocol }: URL): boolean => programSchemes.has(protocol) || domainScheme.test(protocol);
 
-// Where an app may have a browser sent: an address by https, of the person's own machine, or of a program on it. It is
-// spelled as a browser reads it, so that what was compared is what the browser goes to.
+// Accepts https addresses, loopback addresses and the schemes of programs. The text must be in the normal form that a
+// browser parses it to, so that the browser goes to exactly the address that was compared.
 export function isRedirectUri(text: string): boolean {
   if (text.length > limits.redirectUriChars || !URL.canParse(text)) return false;
   const url = new URL(text);
@@ -29,14 +29,14 @@ export function isRedirectUri(text: string): boolean {
   return isSpelled && !hasMore && (url.protocol === 'https:' || isLoopback(url) || isProgram(url));
 }
 
-/** What a person is told about where their answer goes. */
+/** Where the redirect URI leads, for the person to read: its host, or the program that opens its scheme. */
 export function describeRedirect(uri: string): string {
   const url = new URL(uri);
   return isProgram(url) ? `the program that opens ${url.protocol} links` : url.host;
 }
 
-// The same text as one that was registered. On the own machine the port may be another: a program takes one that is
-// free (RFC 8252, 7.3).
+// Redirect URIs must match a registered one exactly, except for the port of a loopback address: programs listen on any
+// free port (RFC 8252, 7.3).
 export function matchesRedirectUri(registered: readonly string[], text: string): boolean {
   if (registered.includes(text)) return true;
   if (!isRedirectUri(text)) return false;
@@ -50,7 +50,7 @@ export function matchesRedirectUri(registered: readonly string[], text: string):
   });
 }
 
-// With parameters added to those that it has.
+// Adds parameters to those that the URI already has.
 export function redirectTo(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(uri);
   for (const [name, value] of Object.entries(parameters))

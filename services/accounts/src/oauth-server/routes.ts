@@ -108,7 +108,7 @@ export const appRoutes = {
     summary: 'Start the authorization of an app',
     description:
       'For browsers. Redirects to the consent page of the console, or shows a page that says what is wrong with the request, with a link back to the app that has the `error`. PKCE with S256 is required.',
-    // Clients add parameters of their own, which are to be ignored (RFC 6749, 3.1).
+    // Unknown parameters must be ignored (RFC 6749, 3.1).
     request: { query: z.looseObject({ client_id: z.unknown(), redirect_uri: z.unknown() }) },
     responses: { 302: empty('To the consent page'), 400: wrongRequest },
     problems: ['accounts.app_unknown', 'accounts.app_redirect_refused'],

@@ -7,7 +7,7 @@ const expiresAt = z.int().describe('The second at which it expires');
 
 export const oauthClient = entity(ferryhookKeys, {
   name: 'OAuth client',
-  description: 'An app that has registered itself. It holds no secret, and goes if nobody approves it.',
+  description: 'An app that has registered itself. It has no secret, and expires if nobody approves it.',
   schema: z.object({
     clientId: z.string(),
     clientName: z.string().describe('As the app calls itself: nobody has checked it'),

@@ -31,7 +31,7 @@ const refused = () =>
     'It is not valid, has expired, or was used before. Authorize the app again.',
   );
 
-/** Tokens for a code or for a refresh token. */
+/** Exchanges a code or a refresh token for tokens. */
 export async function grantTokens(deps: AppTokensDeps, form: Form, origin: Origin) {
   const { client_id: clientId, grant_type: grantType, resource } = form;
   if (clientId === undefined) throw new ProtocolError('invalid_request', 'Send the client_id.');
@@ -81,15 +81,15 @@ async function redeemCode(
     const who = { userId, signedInWith: 'app', origin, within: accountId, sessionId, app } as const;
     return await sessions.start({ ...who, also: { 'the code': use } });
   } catch (error) {
-    // Of those that come together, one is first: the others fail by the code and by the session that it became.
+    // Of concurrent uses of a code one succeeds. The others fail at two steps: the code and the session that it became.
     if (failedCondition(error, 'the code')) return endReused(deps, found, origin);
     const { step } = failedStep(error) ?? {};
-    // The person has left, or somebody has closed the account.
+    // The person left the organisation, or the account was closed.
     throw step === 'the user' || step === 'the member' || step === 'the account' ? refused() : error;
   }
 }
 
-// Two have the code, and nobody can tell which of them is the app: what was made with it ends (RFC 6749, 4.1.2).
+// Two parties have the code, and we cannot tell which one is the app, so the tokens end (RFC 6749, 4.1.2).
 async function endReused(
   { sessions, audit, log }: AppTokensDeps,
   { userId, accountId, sessionId, clientId }: AuthorizationCode,
@@ -113,7 +113,7 @@ async function refresh(
   const scope = parseScope(text);
   if (scope === undefined)
     throw new ProtocolError('invalid_scope', 'An app gets the scopes read and write, and no other.');
-  // What was not granted is not granted now, either (RFC 6749, 6). An app that asks for less gets what it has.
+  // A refresh cannot widen the scope (RFC 6749, 6). A request for less returns the scope that the app has.
   const isMore = scope === 'write' && (await sessions.readByToken(token))?.app?.scope === 'read';
   if (isMore) throw new ProtocolError('invalid_scope', 'The app was not given this scope.');
   try {
@@ -124,7 +124,7 @@ async function refresh(
   }
 }
 
-/** Ends what a token belongs to, whichever of its tokens it is. One that is good for nothing is no error (RFC 7009). */
+/** Ends the session of an access or refresh token. An invalid token is not an error (RFC 7009). */
 export async function revokeToken(
   { sessions, tokens, audit }: AppTokensDeps,
   { token, client_id: clientId }: Form,

@@ -2,8 +2,8 @@ import { oauthStateS } from '../limits.ts';
 
 const secretShape = /^[A-Za-z0-9_-]{43}$/;
 
-// The browser's half of an attempt. Lax, because the provider sends the browser back by a cross-site link. Under
-// https its name has the prefix that keeps other hosts of the same domain from planting one.
+// Holds the secret of a sign-in attempt. SameSite=Lax, because the provider returns the browser by a cross-site link.
+// Over https the `__Host-` prefix keeps other hosts of the same domain from setting it.
 export function attemptCookie(publicUrl: string) {
   const isHttps = publicUrl.startsWith('https:');
   const name = isHttps ? '__Host-stak-sign-in' : 'stak-sign-in';

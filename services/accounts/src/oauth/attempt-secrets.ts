@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from './provider.ts';
 
-// One secret, kept by the browser only, makes everything a sign-in is bound with. Without the cookie,
-// a client can neither answer with the state nor redeem the code, and nothing has to be stored here.
+// State, verifier and nonce of a sign-in are derived from one secret that only the browser keeps. Without its cookie, a
+// client can neither produce the state nor redeem the code, and the server stores none of them.
 export const newAttemptSecret = (): string => randomBytes(32).toString('base64url');
 
 const derive = (secret: string, purpose: string): string =>
@@ -10,11 +10,11 @@ const derive = (secret: string, purpose: string): string =>
 
 export const secretsOf = (secret: string): Secrets => ({
   state: derive(secret, 'state'),
-  verifier: derive(secret, 'verifier'), // 43 characters, as RFC 7636 wants at least
+  verifier: derive(secret, 'verifier'), // 43 characters, the minimum of RFC 7636
   nonce: derive(secret, 'nonce'),
 });
 
-// Under which an attempt is stored: a reader of the table learns no state.
+// The key of a stored attempt. A hash, so that a reader of the table does not learn the state.
 export const stateHashOf = (state: string): string => createHash('sha256').update(state).digest('base64url');
 
 export const isSameText = (a: string, b: string): boolean =>

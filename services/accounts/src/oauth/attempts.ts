@@ -7,13 +7,13 @@ import { refuse } from './errors.ts';
 import type { Provider, ProviderName, Secrets } from './provider.ts';
 
 export type Started = { secret: string; url: URL };
-// The attempts of an organisation's or a tenant's own provider name the organisation or the tenant.
+// `organisationId` is set for an organisation's or a tenant's own provider, and is the id of either.
 export type AttemptOf = { name: ProviderName | 'organisation' | 'tenant'; organisationId?: string };
-// The signed-in person who links an identity, if that is what the attempt is for.
+// The signed-in person, if the attempt links an identity instead of signing in.
 export type Linker = { userId: string; sessionId: string };
 export type Returned = { secrets: Secrets; returnTo: string; linker?: Linker };
 
-// A browser leaves for the provider: it takes the secret along in a cookie, we remember that it left.
+// Stores the attempt and returns the provider's address, and the secret for the browser's cookie.
 export async function startAttempt(
   { store, clock }: Pick<Base, 'store' | 'clock'>,
   provider: Provider,
@@ -34,8 +34,8 @@ export async function startAttempt(
   return { secret, url };
 }
 
-// A browser comes back. The attempt is taken before anything else is done with it, so it works once, whatever
-// comes of it.
+// Called when the browser returns. The attempt is deleted before it is used, so that it works only once, even if the
+// sign-in fails.
 export async function takeAttempt(
   { store }: Pick<Base, 'store'>,
   {

@@ -23,7 +23,7 @@ const title = providerTitles.github;
 const person = z.object({ id: z.int().positive(), login: z.string(), name: z.string().nullish() });
 const addresses = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 
-// OAuth 2 without OpenID: who signed in is asked of GitHub's API, with a token that is then forgotten.
+// GitHub has OAuth 2 without OpenID Connect, so the person is read from its API. The access token is not stored.
 export function createGithub(settings: GithubSettings): Provider {
   const { clientId, clientSecret, url = 'https://github.com', apiUrl = 'https://api.github.com' } = settings;
   let configuration: Configuration | undefined;
@@ -31,7 +31,7 @@ export function createGithub(settings: GithubSettings): Provider {
   const configure = (client: OpenidClient): Configuration => {
     if (configuration) return configuration;
     const server = {
-      issuer: `${url}/login/oauth`, // as the callback's `iss` has it
+      issuer: `${url}/login/oauth`, // the callback's `iss`
       authorization_endpoint: `${url}/login/oauth/authorize`,
       token_endpoint: `${url}/login/oauth/access_token`,
     };
@@ -95,7 +95,7 @@ export function identityOf(who: z.infer<typeof person>, emails: z.infer<typeof a
   };
 }
 
-// GitHub answers a refused code with 200 and an `error`, under a name of its own.
+// GitHub responds to an invalid code with status 200 and a non-standard error. openid-client expects the standard's.
 const honestFetch: CustomFetch = async (url, options) => {
   const response = await boundedFetch(url, options);
   if (!response.ok || !url.endsWith('/login/oauth/access_token')) return response;

@@ -16,7 +16,7 @@ export type Known = { provider: ProviderName; identity: Identity };
 
 export const idOf = { github: 'githubId', google: 'googleId' } as const;
 
-// Whose account it is: the one the identity is linked to, else the one with its verified address, else a new one.
+// Returns the account that the identity is linked to, or the one with its verified address, or a new one.
 export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): Promise<Profile> {
   const { users } = deps;
   const attempt = async () => {
@@ -30,9 +30,9 @@ export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): P
   return settle(attempt, error => accountsErrors.includes(error) && races.includes(error.code));
 }
 
-// Someone may have signed up with an address that is not theirs and wait for its owner to come: only an account
-// whose address was proven is joined. Nor one with a second factor: somebody who reads its mailbox can make an identity with
-// its address. To any other its owner signs in as before, and links.
+// Links the identity only if the account's address is verified: otherwise a stranger could sign up with somebody else's
+// address and wait for its owner to sign in. Accounts with a second factor are not linked either, because access to the
+// mailbox is enough to create an identity with its address. Their owners sign in as before and link the provider.
 async function joinAccount(
   deps: IdentityDeps,
   owner: Profile,
@@ -63,7 +63,7 @@ function createAccount(
   );
 }
 
-// For someone who is signed in and has shown both sides: no address has to agree.
+// The caller has signed in to both the account and the provider, so the addresses may differ.
 export function linkIdentity(
   deps: IdentityDeps,
   { userId, credentialId, ...known }: Known & { userId: string; credentialId: string },
@@ -101,13 +101,13 @@ async function link(
   );
 }
 
-// Whether somebody can sign in without a passkey. A provider that is not configured is no way in.
+// Whether the user can sign in without a passkey. Providers that this server does not have configured do not count.
 export const hasWayIn = (user: Profile, configured: readonly ProviderName[]): boolean =>
   user.passwordHash !== undefined ||
   user.madeFor !== undefined ||
   configured.some(name => user[idOf[name]] !== undefined);
 
-// The last way to sign in stays.
+// Refuses to remove the last way to sign in.
 export function unlinkIdentity(
   { users, audit }: IdentityDeps,
   given: {

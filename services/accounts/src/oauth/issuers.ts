@@ -9,33 +9,33 @@ import { createOpenid, type OpenidProvider } from './openid.ts';
 import type { Identity } from './provider.ts';
 import { guardedFetch, isLoopback } from './provider-client.ts';
 
-// Whose issuer it is: of an organisation, or of a tenant for its users.
+// The organisation, or the tenant, whose provider it is.
 export type IssuerOwner = Required<AttemptOf> & { name: 'organisation' | 'tenant' };
 
 export type IssuerClient = {
   issuer: string;
   clientId: string;
-  version: string; // another one whenever a setting changes
+  version: string; // changes with every setting
   openSecret(): string;
 };
 
 type Callback = { url: string; cookie: string | undefined };
 type CameBack = { identity: Identity; returnTo: string; linker?: Linker };
 
-// Sign-in through OpenID Connect providers that customers chose. Everything is asked through the guard of outgoing
-// requests, also at the addresses that their own documents name.
+// Sign-in through OpenID Connect providers that customers chose. All requests to them are guarded, including those to
+// addresses from their discovery documents.
 export type Issuers = {
-  // Why it cannot be one; undefined if it can.
+  // Why the issuer cannot be used; undefined if it can.
   refusalOf(issuer: string): string | undefined;
-  // Whether it can be reached and describes itself as it should.
+  // Whether the issuer can be reached and has a valid discovery document.
   test(client: IssuerClient): Promise<{ isWorking: boolean; detail: string }>;
-  // Where the browser goes, and the cookie that it takes along.
+  // Returns the provider's address to redirect to, and the cookie to set.
   start(
     owner: IssuerOwner,
     client: IssuerClient,
     attempt: { redirectUri: string; returnTo: string; linker?: Linker },
   ): Promise<{ url: string; cookie: string }>;
-  // Who came back to `redirectUri`. The attempt is used up, whatever comes of it; only then the client is looked up.
+  // Returns the person who was redirected to `redirectUri`. The attempt is used up first, even if the sign-in fails.
   finish(
     owner: IssuerOwner,
     findClient: () => Promise<IssuerClient>,
@@ -49,10 +49,11 @@ type Deps = Pick<Base, 'store' | 'clock'> & { outbound: Outbound | undefined; pu
 
 export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issuers {
   const cookie = attemptCookie(publicUrl);
-  // With what they said of themselves, for as long as their settings stay.
+  // Cached with their discovery documents until their settings change.
   const known = createRecentMap<string, OpenidProvider>(limits.providersKept);
   const open = ({ issuer, clientId, openSecret }: IssuerClient): OpenidProvider => {
-    if (!outbound) throw refuse('accounts.provider_not_configured', 'This server reaches no providers.');
+    if (!outbound)
+      throw refuse('accounts.provider_not_configured', 'This server does not connect to other providers.');
     return createOpenid(
       { clock },
       {
@@ -78,7 +79,7 @@ export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issu
     },
     async test(client) {
       try {
-        // Read from the provider again, not from what is known of it.
+        // Skips the cache.
         await open(client).check();
         return { isWorking: true, detail: `People will sign in at ${client.issuer}.` };
       } catch (error) {
@@ -115,11 +116,11 @@ export function isIssuer(text: string): boolean {
   return isSafe && `${username}${password}${search}${hash}` === '';
 }
 
-// The provider is the customer's own, so their admins see what went wrong with it.
+// The provider belongs to the customer, so their admins may see the cause.
 function whyNot(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const message = cause instanceof Error ? cause.message : String(cause);
   return socialErrors.includes(error) && error.code === 'accounts.provider_not_configured'
     ? error.message
-    : `The issuer does not answer as it should: ${message.slice(0, limits.failureChars)}`;
+    : `The issuer did not respond as expected: ${message.slice(0, limits.failureChars)}`;
 }

@@ -12,12 +12,12 @@ export type GoogleSettings = {
 };
 
 type OpenidSettings = Required<Pick<GoogleSettings, 'clientId' | 'clientSecret' | 'issuer'>> & {
-  title: string; // for people
+  title: string; // for error messages
   timeoutMs?: number;
-  fetch?: CustomFetch; // guarded, where customers chose the issuer
+  fetch?: CustomFetch; // a guarded one if a customer chose the issuer
 };
 
-// `check` asks for its addresses, and for nothing else.
+// `check` only loads the discovery document.
 export type OpenidProvider = Provider & { check(): Promise<void> };
 
 export const createGoogle = (
@@ -25,8 +25,8 @@ export const createGoogle = (
   { issuer = 'https://accounts.google.com', ...settings }: GoogleSettings,
 ): Provider => createOpenid(deps, { ...settings, issuer, title: providerTitles.google });
 
-// OpenID Connect: the addresses are discovered, and who signed in stands in a signed token that is checked for its
-// issuer, audience, signature, time and nonce.
+// Endpoints come from the discovery document. The person comes from the ID token: openid-client verifies its issuer,
+// audience, signature, time and nonce.
 export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettings): OpenidProvider {
   const { clientId, clientSecret, issuer, title, fetch = boundedFetch } = settings;
   const known = createTimedCache<Configuration>({ clock, most: 1, forMs: limits.discoveryMs });
@@ -40,7 +40,7 @@ export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettin
     });
   };
 
-  // A provider that was down is asked again by the next one who signs in.
+  // A failed discovery is not cached: the next sign-in tries again.
   const configured = (): Promise<Configuration> => known.load('configuration', discover);
 
   return {

@@ -33,7 +33,7 @@ export type OrganisationProviderDeps = OrganisationDeps & { sealer: Sealer; issu
 export type ProviderSettings = {
   issuer: string;
   clientId: string;
-  clientSecret?: string; // the one of before, unless told
+  clientSecret?: string; // keeps the stored one by default
   domains: string[];
   defaultRole: Exclude<Role, 'owner'>;
 };
@@ -67,7 +67,7 @@ export async function requireProvider(deps: OrganisationProviderDeps, accountId:
   return { settings, account };
 }
 
-// Lets strangers in, so it needs an owner and a fresh factor.
+// The provider decides who can join the organisation, so this needs an owner and a recent second factor.
 export async function changeProvider(
   deps: OrganisationProviderDeps,
   actor: Actor,
@@ -107,7 +107,7 @@ export async function changeProvider(
   return settings;
 }
 
-// Sessions that it began go on, as those of a removed GitHub application do.
+// Sessions that were started through the provider stay valid.
 export async function removeProvider(
   { store, audit }: OrganisationProviderDeps,
   { accountId, entry }: Actor,
@@ -123,8 +123,8 @@ export async function removeProvider(
 
 type Came = { settings: OrganisationProvider; account: Profile; identity: Identity };
 
-// Somebody comes back from the provider. Known is who was linked or made here before, by issuer and subject; the address
-// that the provider claims finds nobody.
+// Finds the person by issuer and subject alone. The address is only the provider's claim, so an existing account with it
+// is not used.
 export async function signInThrough(
   deps: OrganisationProviderDeps,
   came: Came,
@@ -160,8 +160,8 @@ export async function signInThrough(
   }
 }
 
-// A new person, who belongs to the organisation. Nobody has shown that the address is theirs, so it is not taken: its
-// owner can still sign up with it. False if somebody else came first with the same subject.
+// Creates a person who belongs to the organisation. Their address is not verified, so its owner can still sign up with
+// it. Returns false if a concurrent sign-in created the person first.
 async function join(
   deps: OrganisationProviderDeps,
   { settings, account, identity }: Came,
@@ -207,7 +207,7 @@ async function join(
   }
 }
 
-// A member who is signed in adds the provider as a way into this organisation.
+// Links a signed-in member to their identity at the organisation's provider.
 export async function linkThrough(
   deps: OrganisationProviderDeps,
   { settings, identity }: Came,
@@ -230,9 +230,9 @@ export async function linkThrough(
     if (failedStep(error) === undefined) throw error;
     const subjectHash = hashOf(settings.issuer, identity.id);
     const linked = await store.get(linkedSubject, { userId, accountId }, { consistent: true });
-    if (linked?.subjectHash === subjectHash) return; // by an answer that got lost
+    if (linked?.subjectHash === subjectHash) return; // a repeated call, after a lost response
     throw linked
-      ? refuse('accounts.link_refused', 'You are linked to somebody else there. Unlink them first.')
+      ? refuse('accounts.link_refused', 'You are linked to another identity there. Unlink it first.')
       : accountsErrors.create('accounts.identity_taken', 'Another member is linked to this identity.');
   });
 }
@@ -247,7 +247,10 @@ export async function unlinkSubject(
   const linked = await store.get(linkedSubject, { userId, accountId }, { consistent: true });
   if (!linked) throw refuse('accounts.provider_not_linked', 'You are not linked to this provider.');
   if (user.madeFor === accountId)
-    throw refuse('accounts.last_sign_in', 'Your organisation’s provider made you: it stays your way in.');
+    throw refuse(
+      'accounts.last_sign_in',
+      'This provider created your account and is your only way to sign in.',
+    );
   const { subjectHash } = linked;
   const by = { via: 'session', credentialId: sessionId, address, requestId };
   const steps = {
@@ -280,7 +283,7 @@ function subjectSteps(
   };
 }
 
-// The provider decides who its people are; the domains, which of them are meant.
+// The organisation accepts only people with a verified address in one of its domains.
 function checkDomain({ domains }: OrganisationProvider, { id, email, isEmailVerified }: Identity): string {
   const parsed = emailSchema.safeParse(email);
   const domain = parsed.data?.slice(parsed.data.lastIndexOf('@') + 1);
@@ -288,16 +291,16 @@ function checkDomain({ domains }: OrganisationProvider, { id, email, isEmailVeri
     return parsed.data!;
   throw refuse(
     'accounts.domain_refused',
-    'The provider gives no verified address of a domain that may come in. Ask those who run your organisation.',
+    'The provider did not return a verified address in an allowed domain. Ask your organisation’s admins.',
   );
 }
 
 const noProvider = () =>
   accountsErrors.create('accounts.organisation_not_found', 'Organisation not found, or it has no provider.');
 const notMember = () =>
-  refuse('accounts.not_a_member', 'You are no member of the organisation any more. Ask its admins.');
+  refuse('accounts.not_a_member', 'You are no longer a member of this organisation. Ask its admins.');
 
-// Somebody else has opened it meanwhile.
+// A concurrent call has opened the organisation.
 function ignoreStep(error: unknown): void {
   if (failedStep(error) === undefined) throw error;
 }

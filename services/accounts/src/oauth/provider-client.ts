@@ -5,10 +5,10 @@ import * as limits from './limits.ts';
 
 export type OpenidClient = typeof openid;
 
-// Loaded by the first sign-in: a server without providers has no use for it.
+// Loaded on first use: most servers have no providers.
 export const loadClient = (): Promise<OpenidClient> => import('openid-client');
 
-// An answer is read whole, up to a limit, while the request's deadline still holds.
+// Reads the whole body, up to a limit, before the request's timeout ends.
 export const boundedFetch: openid.CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit);
   const chunks: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export const boundedFetch: openid.CustomFetch = async (url, options) => {
   return new Response(hasBody ? Buffer.concat(chunks, size) : null, { status, headers });
 };
 
-// For issuers that customers chose: nothing in our own network is reached, whatever their documents say.
+// For issuers that customers chose: their discovery documents may not point into our own network.
 export const guardedFetch =
   (outbound: Outbound): openid.CustomFetch =>
   async (url, { method, headers, body, signal }) => {
@@ -46,12 +46,12 @@ export const guardedFetch =
     });
   };
 
-// For a provider on this machine, as in tests: everything else is reached by https only.
+// Providers on this machine, as in tests, may use http. All others need https.
 export const isLoopback = (url: string): boolean =>
   ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
 
-// Whatever a provider does wrong is one problem to the caller; the cause is for the log. Only a refused code or a
-// refusal of the person is not the provider's fault.
+// Callers get one problem for any fault of the provider, and the log gets the cause. An expired code and a person who
+// declined are not the provider's fault.
 export function explainProvider(client: OpenidClient, title: string, error: unknown): Error {
   if (error instanceof client.AuthorizationResponseError)
     return refuse('accounts.sign_in_denied', `${title} did not sign you in.`, { error: error.error }, error);
@@ -64,7 +64,7 @@ export function explainProvider(client: OpenidClient, title: string, error: unkn
     );
   return refuse(
     'accounts.provider_failed',
-    `${title} does not answer as it should. Try again later.`,
+    `${title} did not respond as expected. Try again later.`,
     {},
     error,
   );

@@ -2,20 +2,20 @@ export const providerNames = ['github', 'google'] as const;
 export type ProviderName = (typeof providerNames)[number];
 export const providerTitles: Readonly<Record<ProviderName, string>> = { github: 'GitHub', google: 'Google' };
 
-// A person, as a provider knows them.
+// A person at a provider.
 export type Identity = {
-  readonly id: string; // never reused and never changed, unlike names and addresses
+  readonly id: string; // never changed or reused, unlike names and addresses
   readonly email: string | undefined;
   readonly isEmailVerified: boolean;
   readonly name: string | undefined;
 };
 
-// What one sign-in is bound with. All three come from the browser's cookie.
+// Bind one sign-in to one browser: all three are derived from its cookie.
 export type Secrets = { readonly state: string; readonly verifier: string; readonly nonce: string };
 
 export type Provider = {
-  // Where the browser goes to sign in.
+  // The address at which the person signs in.
   authorizationUrl(secrets: Secrets, redirectUri: string): Promise<URL>;
-  // Who came back, from the address they came back to.
+  // Verifies the callback and returns the person who signed in.
   identify(callbackUrl: URL, secrets: Secrets): Promise<Identity>;
 };

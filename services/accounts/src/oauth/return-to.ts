@@ -2,12 +2,12 @@ import { refuse } from './errors.ts';
 
 export type ReturnSettings = {
   publicUrl: string; // where browsers reach us
-  allowedOrigins?: readonly string[]; // where else the console may be, like https://console.example
+  allowedOrigins?: readonly string[]; // other addresses that serve a console, like https://console.example
 };
 
-// Where a browser may be sent when it has signed in: our own address and the origins the operator named. The text
-// is read as a browser would read it, so `//evil.example`, `/\evil.example` and tabs in between are what they mean;
-// what is answered is the address as read, never the text.
+// A browser may return to our own address and to the origins that the operator allowed. The text is parsed as a browser
+// parses it, so `//evil.example`, `/\evil.example` and embedded tabs are seen for what they are. Returns the parsed
+// address, never the text.
 export function resolveReturnTo(
   returnTo: string | undefined,
   { publicUrl, allowedOrigins = [] }: ReturnSettings,
@@ -23,7 +23,7 @@ export function resolveReturnTo(
   } catch {
     throw refused();
   }
-  // The origin of `blob:https://…` is the one inside it.
+  // `blob:https://…` has the origin of the URL inside it, so the protocol is checked too.
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   const isKnown = [new URL(publicUrl).origin, ...allowedOrigins].includes(url.origin);
   if (!isWeb || !isKnown || url.username !== '' || url.password !== '') throw refused();

@@ -53,7 +53,7 @@ export const socialRoutes = {
       'Signs in by setting the refresh cookie, or links the identity, and redirects to `return_to`.',
     request: {
       params,
-      // Providers add parameters of their own: scope, authuser, hd, iss.
+      // Providers add parameters: scope, authuser, hd, iss.
       query: z.looseObject({ code: parameter, state: parameter, error: parameter, iss: parameter }),
     },
     responses: { 302: empty('To `return_to`') },

@@ -13,7 +13,7 @@ import { findAccount, type IdentityDeps, idOf, type Known, linkIdentity } from '
 export type ProviderSignInDeps = IdentityDeps &
   Pick<Base, 'store' | 'clock'> & { sessions: Sessions; outbox: Outbox };
 
-// The session starts only if the identity is the account's at that very moment.
+// The transaction that starts the session checks that the identity is still linked to the account.
 export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Origin): Promise<SignedIn> {
   const { provider, identity } = known;
   const user = await findAccount(deps, known, origin);
@@ -35,8 +35,8 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
   }
 }
 
-// A new way to sign in gives lasting access to the account, past the second factor, so the user proves that it is theirs
-// and shows the factor before leaving for the provider.
+// A linked identity gives lasting access to the account without the second factor. So the user proves that they own the
+// account, and verifies the factor, before the attempt starts.
 export async function link(
   deps: ProviderSignInDeps,
   known: Known,
@@ -44,7 +44,7 @@ export async function link(
   origin: Origin,
 ): Promise<void> {
   const { userId, sessionId } = linker;
-  // They may have signed out, or been signed out, while they were at the provider.
+  // The session may have ended while the user was at the provider.
   if (!(await deps.sessions.isLive(userId, sessionId))) throw attemptOver();
   await linkIdentity(deps, { ...known, userId, credentialId: sessionId }, origin);
 }

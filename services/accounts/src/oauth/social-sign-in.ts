@@ -23,7 +23,7 @@ export type SocialSignInDeps = Base & {
   sessions: Sessions;
   audit: Audit;
   outbox: Outbox;
-  browser: Pick<Browser, 'answer'>; // the cookie is the one of a sign-in by password
+  browser: Pick<Browser, 'answer'>;
   proveOwner(signed: Signed, password: string | undefined): Promise<unknown>;
   pages: ReturnSettings;
   github?: GithubSettings;
@@ -71,7 +71,7 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
       const { secrets, returnTo, linker } = await takeAttempt(deps, { secret, state, name });
       if (code === undefined && error === undefined) throw attemptOver();
 
-      // The path is the one the provider was told, whatever a proxy made of it.
+      // The redirect URI must be the one that the provider was given. A proxy may have changed the request's path.
       const callbackUrl = new URL(redirectUriOf(name));
       callbackUrl.search = new URL(c.req.url).search;
       const known = { provider: name, identity: await provider.identify(callbackUrl, secrets) };

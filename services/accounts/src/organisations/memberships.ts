@@ -10,7 +10,7 @@ import * as limits from './limits.ts';
 import type { Role } from './roles.ts';
 import { member, membersOf, type Organisation, organisation, organisationsOf } from './table.ts';
 
-// An account and what somebody is in it.
+// An account, and a person's role in it.
 export type Standing = { accountId: string; role: Role };
 type Also = Readonly<Record<string, WriteStep>>;
 
@@ -18,19 +18,19 @@ export type Memberships = {
   // Undefined for people who are not members or are disabled, and for all members of a disabled account.
   roleIn(accountId: string, userId: string): Promise<Role | undefined>;
   list(userId: string): Promise<Standing[]>;
-  // Where somebody goes who signs in: where they were last, their own, or any other. Those who have none get one.
+  // The account to sign in to: the last one used, their own, or any other. Creates an organisation if there is none.
   homeOf(userId: string): Promise<string>;
   read(accountId: string): Promise<Organisation | undefined>;
-  // As many as somebody may own, and no more.
+  // Creates an organisation with the person as its owner, up to the limit of organisations per person.
   createOwn(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
-  // For a transaction: what an account of one person has to have before others can join.
+  // Steps that turn a person's account into an organisation, before others can join.
   stepsToOpen(account: Profile): Also;
-  // Whether one of those who answer for the account has shown that their address is theirs.
+  // Whether an owner has verified their address.
   isVerified(accountId: string): Promise<boolean>;
 };
 
-// A person's own account needs no item to be theirs: those of before there were organisations have none, and are opened
-// by the first invitation.
+// People own the account with their id without a member item. The first invitation writes the items that make it an
+// organisation.
 export function createMemberships(deps: Base & { users: Users; audit: Audit }): Memberships {
   const { store, clock, ids, users, audit } = deps;
   const readMember = (accountId: string, userId: string) =>
@@ -58,18 +58,18 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
     return own === undefined ? found : [{ accountId: userId, role: own }, ...found];
   };
 
-  // The index may not know those of the last minutes yet.
+  // The index may not list the most recent organisations yet, so their members are read directly.
   const countOwned = async (userId: string, recent: readonly string[]): Promise<number> => {
     const known = new Set([userId, ...recent]);
     for await (const { accountId, role } of store.all(organisationsOf, { userId }))
       if (role === 'owner') known.add(accountId);
     const found = await Promise.all([...known].map(id => readMember(id, userId)));
-    const isOwn = (id: string) => id === userId; // without an item it is theirs
+    const isOwn = (id: string) => id === userId; // owned without a member item
     return [...known].filter((id, i) => (found[i] ? found[i].role === 'owner' : isOwn(id))).length;
   };
 
-  // One at a time for a person, unless `find` has one that will do: of those who looked at the same moment one goes on,
-  // and the others look again. It is given those of the last hour, which the index may not know yet.
+  // Creates an organisation unless `find` returns an existing one. Of concurrent calls for a person one creates, and the
+  // others call `find` again. `find` gets the organisations of the last hour, which the index may not list yet.
   const createUnless = async (
     { person, name, by }: { person: Profile; name: string; by: Omit<AuditRecord, 'action'> },
     find: (recent: readonly string[]) => Promise<string | undefined>,
@@ -135,7 +135,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       audit: audit.step(accountId, { ...by, action: 'organisation.created', by: userId }),
       ...counted,
     };
-    // Nobody signs in as an organisation: its address is one that mail never reaches.
+    // Nobody can sign in as an organisation: its address receives no mail.
     const email = accountId + organisationDomain;
     await users.create({ email, name, emailVerified, isOrganisation: true }, also, accountId);
   };
@@ -178,7 +178,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
 export const isOpen = (account: Profile | undefined): account is Profile =>
   account !== undefined && account.deletingAt === undefined && account.disabledAt === undefined;
 
-// For a transaction that relies on the account: it is there, and nobody has closed it.
+// Fails a transaction if the account does not exist, is being deleted, or is disabled.
 export const accountIsOpen = (accountId: string): WriteStep =>
   write.check(
     profile,

@@ -87,8 +87,8 @@ export async function finishReset(
     const user = await users.readProfile(token.userId);
     if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
     const reset = { token: useStep(deps, token, 'reset'), isMailed, passwordHash, origin };
-    // Before, because nobody comes back for keys that are left when the token is used up; and after, for one that a
-    // stranger has made meanwhile.
+    // Ended before the token is used up, because a crash after that would leave the keys for good. Ended again after it,
+    // because a stranger may have created another one meanwhile.
     const endKeys = async () => {
       if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
     };

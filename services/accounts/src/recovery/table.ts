@@ -16,11 +16,11 @@ export const mailedToken = entity(ferryhookKeys, {
     person: z
       .object({ name: z.string(), passwordHash: z.string() })
       .optional()
-      .describe('Of a sign-up: who they will be'),
+      .describe('Of a sign-up: the person to create'),
     isHandedOver: z
       .boolean()
       .optional()
-      .describe('An operator gave it to somebody: nobody has shown that they read mail at the address'),
+      .describe('An operator handed it over: it does not prove that the person receives mail at the address'),
     createdAt: z.string().describe('ISO timestamp'),
     expiresAt: z.int().describe('The second at which it expires'),
   }),

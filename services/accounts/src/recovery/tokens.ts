@@ -6,7 +6,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import * as limits from './limits.ts';
 import { mailedToken, type TokenPurpose } from './table.ts';
 
-// The text names its account, so that it is found by a read; the table keeps a hash of the rest.
+// The token contains the account's id, so that it is found by a read. The table stores a hash of the secret part.
 const shape = /^(usr_[a-z0-9]{1,40})\.([A-Za-z0-9_-]{43})$/;
 
 export type MailedToken = { userId: string; hash: string };
@@ -23,12 +23,12 @@ export function parseToken(text: string): MailedToken {
   return { userId: match[1]!, hash: sha256(match[2]!) };
 }
 
-// For a change that uses the token up.
+// Maps the failed transaction of a change that uses up a token.
 export function refuseUsedToken(error: unknown): never {
   throw failedStep(error)?.step === 'the token' ? tokenRefused() : error;
 }
 
-// The same for one that never was, one that was used and one that is too old.
+// The same error for an unknown, a used and an expired token.
 export const tokenRefused = () =>
   accountsErrors.create(
     'accounts.token_refused',
@@ -62,8 +62,8 @@ export function tokenSteps(
   return { 'a token': write.put(mailedToken, item) };
 }
 
-// The address that the token is for, whether it was mailed there, and who wants to sign up with it. A look changes
-// nothing: `useStep` does, in the transaction of the deed.
+// Returns the token's address, whether it was mailed there, and the person who signs up with it. Reads only: `useStep`
+// uses the token up, in the transaction of the change that it authorises.
 export async function findToken(
   { store }: Pick<Base, 'store'>,
   { userId, hash }: MailedToken,
@@ -86,7 +86,7 @@ export const useStep = (
     { ifPresent: true, if: { tokenHash: hash, expiresAt: is.above(inSeconds(clock.now())) } },
   );
 
-// The steps that owe somebody a mail with which to show that the address is theirs.
+// Steps that send a verification mail. Empty if this server sends no mail.
 export function verificationSteps(
   deps: Pick<Base, 'clock'> & { outbox: Outbox },
   { userId, email }: { userId: string; email: string },

@@ -151,7 +151,7 @@ export function createProviderSettingsRoutes(deps: Deps) {
       const { tenant_id } = await enter(c, c.req.valid('param').tenant_id);
       const provider = await requireProvider(deps, tenant_id);
       const result = await deps.portal.issuers?.test(clientOf(deps.portal, provider));
-      const { isWorking = false, detail = 'This server reaches no providers.' } = result ?? {};
+      const { isWorking = false, detail = 'This server does not connect to other providers.' } = result ?? {};
       return c.json({ is_working: isWorking, detail }, 200);
     }),
   ] as const;

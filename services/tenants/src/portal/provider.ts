@@ -102,7 +102,7 @@ export async function writeProvider(
   { client_secret, ...wanted }: z.infer<typeof providerBody>,
 ): Promise<PortalProvider> {
   const { store, clock, portal } = deps;
-  if (!portal.issuers) throw refused('This server reaches no providers.');
+  if (!portal.issuers) throw refused('This server does not connect to other providers.');
   const refusal = portal.issuers.refusalOf(wanted.issuer);
   if (refusal !== undefined) throw refused(`The issuer cannot be used: ${refusal}`);
   const before = await findProvider(deps, tenant_id);
