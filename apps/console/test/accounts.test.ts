@@ -38,7 +38,7 @@ async function signIn(page: Page, email: string, password: string): Promise<void
 }
 
 describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)', slowly, () => {
-  it('is got back with a forgotten password', async () => {
+  it('recovers from a forgotten password', async () => {
     const { page, email, failures } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
@@ -70,7 +70,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('begins in the mailbox where the server wants it', async () => {
+  it('starts with a mail if the server requires it', async () => {
     const variables = { STAK_SMTP_URL: mails.url, STAK_SIGN_UP_BY_MAIL: 'true' };
     const strict = await openTestServer(variables);
     try {
@@ -97,7 +97,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     }
   });
 
-  it('verifies its address, changes it from both sides, and its name', async () => {
+  it('verifies its address, changes it with both addresses confirming, and changes its name', async () => {
     const { page, email, password, client, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account',
     });
@@ -143,7 +143,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('adds an authenticator app, and asks for its code from then on', async () => {
+  it('adds an authenticator app, and needs its code from then on', async () => {
     const { page, email, password, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=security',
     });
@@ -170,7 +170,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('invites somebody, who joins, works there and is removed', async () => {
+  it('invites a person, who joins, works there and is removed', async () => {
     const { page, email, client, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=members',
     });
@@ -320,7 +320,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect([...failures, ...elsewhere.failures]).toEqual([]);
   });
 
-  it('makes a key that ends and works from some addresses only, and revokes it', async () => {
+  it('creates a key with an expiry and allowed addresses, and revokes it', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=keys',
     });
@@ -355,7 +355,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('gets new recovery codes, and those before them work no more', async () => {
+  it('gets new recovery codes, which replace the old ones', async () => {
     const { page, client, password, failures } = await openSignedInPage(browser!, server.url);
     const { secret } = (await client.accounts.beginAuthenticator({ body: { password } })).data;
     const { data: first } = await client.accounts.confirmAuthenticator({ body: { code: codeOf(secret) } });
@@ -372,7 +372,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('sees where it is signed in, and signs out there or everywhere', async () => {
+  it('lists its sessions, and ends one or all of them', async () => {
     const { page, email, password } = await openSignedInPage(browser!, server.url);
     const elsewhere = await openPage(browser!, { userAgent: 'Mozilla/5.0 (iPhone) Version/17 Safari/604.1' });
     await elsewhere.page.goto(`${server.url}/console/sign-in`);

@@ -42,7 +42,7 @@ async function choose(page: Page, thing: string, action: string): Promise<void> 
 const act = (page: Page, action: string) => choose(page, 'this conversation', action);
 
 describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs a browser)', slowly, () => {
-  it('makes a tenant, talks to its agent, and turns it off and on', async () => {
+  it('creates a tenant, talks to its agent, and turns the agent off and on', async () => {
     const { page, failures } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     await page.getByRole('navigation', { name: 'Main' }).getByText('Agents').click();
     await page.getByText('There is no tenant yet').waitFor();
@@ -65,7 +65,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('asks before the agent acts, and goes on when somebody agrees', async () => {
+  it('asks before the agent acts, and continues after approval', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     const body = { enabled_skills: ['create_task'] };
     await client.tenants.updateSettings({ tenant_id, body }, { ifMatch: '*' });
@@ -81,7 +81,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('shows an answer while it is made, whatever is looked at meanwhile, and what it took', async () => {
+  it('streams an answer while other pages are open, and shows what it cost', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     // The first message is sent before the page has loaded the users.
     const sending = page.locator('button[aria-label=Send][data-loading]');
@@ -118,7 +118,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('says why there is no answer, and says it again', async () => {
+  it('shows why there is no answer, and sends the message again', async () => {
     const { page, client, tenant_id, open } = await enter();
     const allow = (messages_per_day: number) =>
       client.tenants.updateSettings({ tenant_id, body: { messages_per_day } }, { ifMatch: '*' });
@@ -161,7 +161,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('keeps settings, and lets nobody overwrite what another window saved', async () => {
+  it('saves settings, and does not overwrite changes from another window', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     const other = await page.context().newPage();
     await open('?tab=settings');
@@ -192,7 +192,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('shows what is remembered, edits it and forgets it', async () => {
+  it('shows memories, edits them and deletes them', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     await open();
     await page.getByRole('button', { name: 'Remember that I like tea' }).click();
@@ -259,7 +259,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('invites somebody, who takes the link and is a user from then on', async () => {
+  it('invites a person, who accepts and becomes a user', async () => {
     const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const dialog = page.getByRole('dialog');
     const link = () => dialog.getByText('/console/invitation#').innerText();
@@ -364,7 +364,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('can be used by everybody, in light and dark and on a phone', async () => {
+  it('is accessible, in light and dark and on a phone', async () => {
     const { page, client, tenant_id, open, failures } = await enter({ colorScheme: 'light' });
     const conversation = { tenant_id, conversation_id: 'first' };
     const content = 'Remember that I like tea';

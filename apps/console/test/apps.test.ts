@@ -63,7 +63,7 @@ describe.skipIf(!browser)(
   browser ? 'an app that asks' : 'an app that asks (needs a browser)',
   { timeout: 90_000 },
   () => {
-    it('is shown with its name, where the answer goes and the organisation, and let in by a click', async () => {
+    it('is shown with its name, redirect host and organisation, and approved with a click', async () => {
       const { page, failures, client } = await openSignedInPage(browser!, server.url);
       await page.goto(app.link);
       await page.getByRole('heading', { name: 'Connect an app' }).waitFor();
@@ -87,7 +87,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('waits for a person to sign in, and hears when they refuse', async () => {
+    it('waits for sign-in, and is told when the person declines', async () => {
       const account = newAccount();
       await fetch(`${server.url}/v1/auth/signup`, {
         method: 'POST',

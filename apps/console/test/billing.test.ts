@@ -113,7 +113,7 @@ describe.skipIf(!browser)(
   browser ? 'an account' : 'an account (needs a browser)',
   { timeout: 90_000 },
   () => {
-    it('sees its limits, buys a plan and finds its invoices', async () => {
+    it('shows its limits, buys a plan and lists its invoices', async () => {
       const { page, email, failures } = await openSignedInPage(browser!, server.url, {
         path: '/console/account?tab=billing',
       });
@@ -147,7 +147,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('gives its people a sign-in page of their own provider', async () => {
+    it('gives its people a sign-in page with their own provider', async () => {
       const { page, client, failures } = await openSignedInPage(browser!, server.url, {
         path: '/console/account?tab=members',
       });
@@ -177,7 +177,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('is deleted by its owner, who saves what is worth keeping first', async () => {
+    it('is deleted by its owner, after exporting its data', async () => {
       const { page, email, password } = await openSignedInPage(browser!, server.url, {
         path: '/console/account?tab=profile',
       });

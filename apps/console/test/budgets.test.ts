@@ -115,7 +115,7 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
     expect(failures).toEqual([]);
   });
 
-  it('of the layout is kept on every page, on a desk and on a phone', async () => {
+  it('of the layout is kept on every page, on a desktop and on a phone', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url);
     const pages = await sampleWorkspace(client);
     await page.addInitScript(`

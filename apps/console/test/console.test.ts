@@ -15,7 +15,7 @@ const enter = (options: PageOptions = {}) =>
   openSignedInPage(browser!, server.url, { path: '/console/', ...options });
 
 describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
-  it('lets somebody sign up, out and in again, and stays signed in', async () => {
+  it('signs up, signs out and in again, and stays signed in', async () => {
     const { page, failures } = await openPage(browser!);
     const { name, email, password } = newAccount();
     await page.goto(`${server.url}/console/`);
@@ -39,7 +39,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(failures).toEqual([]);
   });
 
-  it('opens the demo workspace with the link that was printed, once', async () => {
+  it('opens the demo workspace with the printed link, once', async () => {
     const demo = { email: 'demo@example.com', password: 'a long enough password' };
     const { accounts } = createClient({ baseUrl: server.url });
     await accounts.signUp({ body: { ...demo, name: 'Demo', cookie: false } });
@@ -60,7 +60,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
   });
 
-  it('shows in the overview what happens, as it happens, and how far everything is', async () => {
+  it('updates the overview live, with the lag of every part', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const { address } = await sampleSource(client);
     await page.goto(`${server.url}/console/`);
@@ -88,7 +88,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(failures).toEqual([]);
   });
 
-  it('tells an account in the overview what it was reminded of', async () => {
+  it('shows reminders to the account in the overview', async () => {
     const { page, client, failures } = await enter();
     await page.getByText('Nothing to do').waitFor();
     const { tasks, accounts } = client;
@@ -110,7 +110,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(failures).toEqual([]);
   });
 
-  it('can be used by everybody, in light and dark and on a phone', async () => {
+  it('is accessible, in light and dark and on a phone', async () => {
     const { page, client, failures } = await enter({ colorScheme: 'light' });
     const { address, path: source } = await sampleSource(client);
     const { eventId } = (await (await post(address, { a: 1 })).json()) as { eventId: string };
@@ -140,7 +140,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(failures).toEqual([]);
   });
 
-  it('says when there is no connection, and does then what was asked meanwhile', async () => {
+  it('reports a lost connection, and sends pending requests afterwards', async () => {
     const { page } = await enter({ path: '/console/tasks' });
     await page.getByText('There is no task yet').waitFor();
     await page.context().setOffline(true);
@@ -158,7 +158,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
   });
 
-  it('has documentation and an API reference that ask no other server for anything', async () => {
+  it('serves documentation and an API reference without requests to other servers', async () => {
     const { page, failures } = await openPage(browser!);
     const elsewhere: string[] = [];
     page.on('request', request => {
@@ -187,7 +187,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect([elsewhere, failures]).toEqual([[], []]);
   });
 
-  it('has an API reference that everybody can use, in light and dark and on a phone', async () => {
+  it('serves an accessible API reference, in light and dark and on a phone', async () => {
     const { page } = await openPage(browser!, { colorScheme: 'light' });
     // A few operations of every kind, because all of them take minutes to look through.
     const shown = [

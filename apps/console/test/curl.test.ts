@@ -14,7 +14,7 @@ const run = (command: string): string[] =>
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe('a request as a curl command', () => {
-  it('keeps what it is made of through a shell, whatever it holds', () => {
+  it('survives a shell unchanged, with any characters', () => {
     const body = `{"it's": "$HOME \`ls\` \\\\ \\n ü"}\n@file`;
     const command = curlOf({
       method: 'PUT',
@@ -42,13 +42,13 @@ describe('a request as a curl command', () => {
     ]);
   });
 
-  it('pipes bytes that are no text', () => {
+  it('pipes binary bodies', () => {
     const body = Uint8Array.from([0, 255, 39, 10]);
     const printed = run(curlOf({ method: 'POST', url: 'http://x', headers: [], body }));
     expect(printed.at(-1)?.trim()).toBe('00 ff 27 0a');
   });
 
-  it('has no body where there is none', () => {
+  it('has no body if the request has none', () => {
     const command = curlOf({ method: 'GET', url: 'http://x', headers: [], body: bytes('') });
     expect(command).toBe("curl -X GET 'http://x'");
   });

@@ -12,7 +12,7 @@ async function saveAll(page: Page): Promise<void> {
 }
 
 describe.skipIf(!browser)(browser ? 'downloads' : 'downloads (needs a browser)', slowly, () => {
-  it('have everything of an account', async () => {
+  it('contain all data of an account', async () => {
     const { page, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=profile',
     });
@@ -26,7 +26,7 @@ describe.skipIf(!browser)(browser ? 'downloads' : 'downloads (needs a browser)',
     expect(failures).toEqual([]);
   });
 
-  it('have everything of a user; one that was interrupted is not saved', async () => {
+  it('contain all data of a user; an interrupted one is not saved', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url);
     const tenant_id = 'shop';
     await client.tenants.create({ body: { tenant_id, name: 'Shop', status: 'active' } });

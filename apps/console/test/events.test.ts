@@ -9,7 +9,7 @@ const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 180_000 };
 
 describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowly, () => {
-  it('are replayed by the filters, after a question that names their number, with progress', async () => {
+  it('are replayed by filter, after a confirmation with their number, with progress', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url);
     const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
     const destination = await openDestination(400);
@@ -54,7 +54,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     expect(failures).toEqual([]);
   });
 
-  it('have one row of buttons and one of filters on a wide screen, and no empty room below', async () => {
+  it('have one row of buttons and one of filters on a wide screen, and no empty space below', async () => {
     const { page, client } = await openSignedInPage(browser!, server.url, {
       viewport: { width: 1440, height: 900 },
     });
@@ -101,7 +101,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     expect(await headings.allInnerTexts()).toEqual(['Insights']);
   });
 
-  it('can be copied as curl without a body too', async () => {
+  it('can be copied as curl, also without a body', async () => {
     const { page, client } = await openSignedInPage(browser!, server.url);
     const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
     const { eventId } = (await (await fetch(ingestUrl!, { method: 'POST' })).json()) as { eventId: string };

@@ -6,7 +6,7 @@ import { openDestination, post } from './test-server.ts';
 const { browser, server } = await openBrowserAndServer();
 
 describe.skipIf(!browser)(
-  browser ? 'a newcomer' : 'a newcomer (needs a browser)',
+  browser ? 'a new user' : 'a new user (needs a browser)',
   { timeout: 120_000 },
   () => {
     it('reaches the first success of every service through the console alone', async () => {
@@ -79,7 +79,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('is led by what any source, tenant and inbox has seen, and in each account', async () => {
+    it('follows what any source, tenant and inbox has seen, per account', async () => {
       const { page, client, failures } = await openSignedInPage(browser!, server.url);
       const { webhooks, tenants, inbox } = client;
       const signed = { name: 'Stripe', provider: 'stripe', signingSecret: 'whsec_x' } as const;
@@ -116,7 +116,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('sees at the field what is wrong with a new account', async () => {
+    it('shows what is wrong with a new account at the field', async () => {
       const { page } = await openPage(browser!);
       const { name, email } = newAccount();
       await page.goto(`${server.url}/console/sign-in`);

@@ -45,7 +45,7 @@ async function openSecondWindow(page: Page): Promise<Page> {
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a browser)', slowly, () => {
-  it('leads somebody who has nothing to a tenant, an inbox and a user', async () => {
+  it('guides a new user to a tenant, an inbox and a user', async () => {
     const { page, failures } = await openSignedInPage(browser!, server.url, { path: '/console/inbox' });
     await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${++tenants}`);
     await page.getByRole('button', { name: 'Create tenant' }).click();
@@ -58,7 +58,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('sends to a user, rings the bell, and tells other windows what was done', async () => {
+  it('sends to a user, shows a notification, and updates other windows', async () => {
     const { page, failures } = await openInbox();
     const other = await openSecondWindow(page);
     await page.getByLabel('Users', { exact: true }).first().fill('ann');
@@ -85,7 +85,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('leaves one line in the audit trail for each user that is looked at, however often', async () => {
+  it('writes one audit entry for each user whose inbox is opened, however often', async () => {
     const { page, client, failures } = await openInbox();
     const tenant_id = `shop-${tenants}`;
     const minted = async () =>
@@ -108,7 +108,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('names how many people get it, when in which zone, and shows it as on a phone', async () => {
+  it('shows the number of recipients, the time with its zone, and a phone preview', async () => {
     const { page, client, failures } = await openInbox({ timezoneId: 'Asia/Tokyo' });
     const inbox = { tenant_id: `shop-${tenants}`, inbox_key: 'news' };
     for (const uid of ['ann', 'bob']) await client.inbox.join({ ...inbox, uid });
@@ -134,7 +134,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('writes again what was saved as a template, and finds by its title what was sent', async () => {
+  it('reuses a saved template, and finds sent messages by title', async () => {
     const { page, failures } = await openInbox();
     await page.getByLabel('Category').first().fill('offer');
     await page.getByRole('textbox', { name: 'Text' }).fill('Until Sunday.');
@@ -165,7 +165,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('snoozes by keys, and marks everything read', async () => {
+  it('snoozes with the keyboard, and marks everything read', async () => {
     const { page } = await openInbox();
     await sendToEveryone(page, 'Sale');
     await inboxOf(page).getByRole('button', { name: 'Snooze: Sale' }).focus();
@@ -184,7 +184,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Mark unread: Sale' }).waitFor();
   });
 
-  it('keeps an opened message in sight, and a category in which nothing is left', async () => {
+  it('keeps an open message in view, and an emptied category', async () => {
     const { page } = await openInbox();
     await page.getByLabel('Category').first().fill('offer');
     await sendToEveryone(page, 'Sale');
@@ -203,7 +203,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await category.selectOption('');
   });
 
-  it('tells how many have read it, and takes it back from everyone', async () => {
+  it('shows how many have read a message, and redacts it for everyone', async () => {
     const { page, failures } = await openInbox();
     const other = await openSecondWindow(page);
     await sendToEveryone(page, 'Sale');
@@ -217,7 +217,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('shows who has read it, and deletes a category and the inbox with all that is in them', async () => {
+  it('shows who has read a message, and deletes a category and the inbox with their contents', async () => {
     const { page, failures } = await openInbox();
     await page.getByLabel('Category').first().fill('offer');
     await sendToEveryone(page, 'Sale');
@@ -252,7 +252,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     expect(failures).toEqual([]);
   });
 
-  it('keeps settings, and lets nobody overwrite what another window saved', async () => {
+  it('saves settings, and does not overwrite changes from another window', async () => {
     const { page } = await openInbox();
     const other = await openSecondWindow(page);
     const ttlOf = (window: Page) =>
@@ -272,7 +272,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await expect.poll(() => ttlOf(page).inputValue()).toBe('60d');
   });
 
-  it('can be used by everybody, in light and dark and on a phone', async () => {
+  it('is accessible, in light and dark and on a phone', async () => {
     const { page, failures } = await openInbox({
       colorScheme: 'light',
       viewport: { width: 1280, height: 800 },

@@ -8,7 +8,7 @@ const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 90_000 }; // a browser beside everything else that is tested takes its time
 
 describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', slowly, () => {
-  it('keeps texts when somebody has confirmed it, and erases them likewise', async () => {
+  it('stores texts after a confirmation, and erases them after another', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/data/sql',
       viewport: { width: 1280, height: 800 },
@@ -40,7 +40,7 @@ describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('tells what happened to a task', async () => {
+  it('shows the history of a task', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url, {
       viewport: { width: 1280, height: 800 },
     });

@@ -47,7 +47,7 @@ const unsubscribeLink = /^To stop these mails: (?<url>http\S+)$/m;
 const unsubscribeUrl = (mail: string): string => unsubscribeLink.exec(mail)!.groups!.url!;
 
 describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', { timeout: 120_000 }, () => {
-  it('of a plan that is nearly used up leads to the plan, and stops when its reader says so', async () => {
+  it('about a plan limit links to the plan, and can be turned off', async () => {
     const { page, email, client, mailSwitch, failures } = await openVerified();
     const { address } = await sampleSource(client);
     const fill = async (times: number) => {
@@ -92,7 +92,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     expect(failures).toEqual([]);
   });
 
-  it('of failing deliveries leads to the connections, and stops when its reader says so', async () => {
+  it('about failing deliveries links to the connections, and can be turned off', async () => {
     const { page, email, client, mailSwitch, failures } = await openVerified();
     const dead = await openDestination(500);
     const { path, address } = await sampleSource(client);

@@ -68,7 +68,7 @@ async function choose(page: Page, name: string, item: string): Promise<void> {
 
 const describeOrganisation = describe.skipIf(!browser);
 describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a browser)', slowly, () => {
-  it('gets another admin, by a fresh second factor', async () => {
+  it('gets another admin, with a recent second factor', async () => {
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
     const { recoveryCodes } = await addFactor(email, password);
@@ -85,7 +85,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     expect(failures).toEqual([]);
   });
 
-  it('gets another owner, by a fresh second factor', async () => {
+  it('gets another owner, with a recent second factor', async () => {
     const { page, client, email, password, failures } = await openMembers(undefined);
     await joinedBy(client, 'Gus', 'member');
     const { recoveryCodes } = await addFactor(email, password);
@@ -114,7 +114,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     expect(failures).toEqual([]);
   });
 
-  it('is left for another one, which the page shows also if it could not be left', async () => {
+  it('is switched for another one, and the page shows if that failed', async () => {
     const { page, email, password, failures } = await openMembers(undefined);
     const client = await openSession(email, password); // does not move when the page does
     await client.accounts.verifyEmail({ body: { token: await tokenTo(email, 'Verify') } });
@@ -154,7 +154,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     expect(failures).toEqual([]);
   });
 
-  it('is loaded again in a tab where somebody else is signed in now', async () => {
+  it('reloads in a tab where another person has signed in', async () => {
     const { page, client, failures } = await openMembers();
     await page.getByRole('table', { name: 'Members' }).waitFor();
     const gus = await joinedBy(client, 'Gus', 'member');
@@ -196,7 +196,7 @@ describeOrganisation(browser ? 'an organisation' : 'an organisation (needs a bro
     expect(failures).toEqual([]);
   });
 
-  it('keeps what its owner types of a provider that somebody else changes', async () => {
+  it('keeps what its owner typed when another person changes the provider', async () => {
     const { page, failures } = await openMembers(undefined);
     const provider = {
       ...{ issuer: 'https://one.example', clientId: 'stak', domains: ['example.com'], defaultRole: 'member' },
@@ -225,7 +225,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     return { ...account, client, link: await mails.linkTo(account.email, 'Join') };
   };
 
-  it('is not lost on the way through GitHub', async () => {
+  it('survives signing in through GitHub', async () => {
     const { email, link } = await invited();
     github.person = { id: 21, email };
     const { page, failures } = await openPage(browser!);
@@ -237,7 +237,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     expect(failures).toEqual([]);
   });
 
-  it('is not lost on the way through a mailbox', async () => {
+  it('survives a sign-up by mail', async () => {
     const variables = { STAK_SMTP_URL: mails.url, STAK_SIGN_UP_BY_MAIL: 'true' };
     const strict = await openTestServer(variables);
     try {
@@ -261,7 +261,7 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     }
   });
 
-  it('is sent again and withdrawn, and accepted by somebody who is signed in', async () => {
+  it('is resent and withdrawn, and accepted by a person who is signed in', async () => {
     const { page, client, failures } = await openMembers(undefined);
     await client.accounts.renameOrganisation({ body: { name: 'Harbour' } });
     const { email } = newAccount();

@@ -92,7 +92,7 @@ describe.skipIf(!browser)(browser ? 'passkeys' : 'passkeys (needs a browser)', {
     expect(failures).toEqual([]);
   });
 
-  it('are asked for again before a key with all rights is made', async () => {
+  it('are required again before an admin key is created', async () => {
     const { page, password } = await openSignedInPage(browser!, url, {
       path: '/console/account?tab=security',
     });
@@ -122,7 +122,7 @@ describe.skipIf(!browser)(browser ? 'passkeys' : 'passkeys (needs a browser)', {
     await page.getByRole('cell', { name: 'Deploy', exact: true }).waitFor();
   });
 
-  it('that are lost or refused leave a way to try again, and an address has none', async () => {
+  it('that are lost or refused can be tried again, and are not offered on an IP address', async () => {
     const { page } = await openPage(browser!);
     await addAuthenticator(page);
     await page.goto(`${url}/console/sign-in`);

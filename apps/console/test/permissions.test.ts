@@ -15,7 +15,7 @@ const askedWith: Readonly<Record<string, string>> = {
   'tenants.revokeTokens': 'tenants.mintToken',
 };
 
-test('whatever a viewer may not call is asked for by its name before it is offered', async () => {
+test('every operation that a viewer may not call is checked before it is offered', async () => {
   const names = await readdir(source, { recursive: true });
   const files = names.filter(name => /(?<!\.test)\.tsx?$/.test(name));
   const texts = await Promise.all(files.map(name => readFile(new URL(name, source), 'utf8')));

@@ -9,7 +9,7 @@ const { browser, server } = await openBrowserAndServer();
 const slowly = { timeout: 180_000 };
 
 describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browser)', slowly, () => {
-  it('has keys that search, create and step through events, and a palette that finds things', async () => {
+  it('has shortcuts to search, create and step through events, and a command palette', async () => {
     const viewport = { width: 1280, height: 800 };
     const { page, client, failures } = await openSignedInPage(browser!, server.url, { viewport });
     const { address } = await sampleSource(client);
@@ -76,7 +76,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect((await readFile(await file.path())).subarray(0, 4).toString()).toBe('PAR1');
   });
 
-  it('offers the models that there are', async () => {
+  it('offers the available models', async () => {
     const { page, client } = await openSignedInPage(browser!, server.url);
     await client.tenants.create({ body: { tenant_id: 'quay', name: 'Quay' } });
     const price = { input: 3, output: 15 };
@@ -97,7 +97,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await expectUsable(page, 'the settings of a tenant');
   });
 
-  it('narrows the audit trail where it is kept, by person, action and days', async () => {
+  it('filters the audit trail on the server, by person, action and days', async () => {
     const { page, client } = await openSignedInPage(browser!, server.url);
     await client.accounts.createKey({ body: { name: 'Backend', permissions: 'write' } });
     await page.goto(`${server.url}/console/account?tab=audit`);
@@ -113,7 +113,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByText('No entries match these filters').waitFor();
   });
 
-  it('names sources and connections in the audit trail, and keeps their ids at hand', async () => {
+  it('shows names of sources and connections in the audit trail, with their ids', async () => {
     const { page, client } = await openSignedInPage(browser!, server.url);
     const { sourceId } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
     const body = { name: 'Billing', destinationUrl: 'https://billing.example/hook' };

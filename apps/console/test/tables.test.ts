@@ -32,7 +32,7 @@ const openTable = (page: Page, path: string) => page.goto(`${server.url}/console
 const item = (page: Page, text: string) => page.getByRole('button', { expanded: false, name: text });
 
 describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs a browser)', slowly, () => {
-  it('is there for operators only', async () => {
+  it('is available to operators only', async () => {
     const { page } = await openSignedInPage(browser!, server.url, { path: '/console/tables' });
     await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -41,7 +41,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     expect(await navigation.getByRole('link', { name: 'Tables' }).count()).toBe(0);
   });
 
-  it('leads from a table to a partition, to its items, and on by their indexes', async () => {
+  it('leads from a table to a partition, its items, and the items that their indexes find', async () => {
     const { page, userId, failures } = await enter();
     await page.goto(`${server.url}/console/account`);
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -70,7 +70,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('does not pass off what it read before as what is asked for now', async () => {
+  it('does not show an earlier result for the current request', async () => {
     const { page, userId } = await enter();
     await openTable(page, 'todo-app-data');
     await page.getByText('items read by a scan').waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     await item(page, 'Call Ann').click();
   });
 
-  it('hides what would let somebody in', async () => {
+  it('masks secrets', async () => {
     const { page, userId } = await enter();
     await openTable(page, `ferryhook-main?partition=${encodeURIComponent(`USER#${userId}`)}`);
     await item(page, 'PROFILE').click();
@@ -103,7 +103,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     expect(await page.content()).not.toContain('scrypt$');
   });
 
-  it('shows changes as they happen, and says what they cost', async () => {
+  it('shows changes live, with their cost', async () => {
     const { page, client, failures } = await enter();
     await openTable(page, 'todo-app-data?tab=stream');
     await page.getByText('Live: 0 changes').waitFor();
@@ -120,7 +120,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     expect(failures).toEqual([]);
   });
 
-  it('can be used by everybody, in light and dark and on a phone', async () => {
+  it('is accessible, in light and dark and on a phone', async () => {
     const { page, client } = await enter({ colorScheme: 'light' });
     await openTable(page, '');
     const partitions = {

@@ -38,7 +38,7 @@ const titlesIn = (page: Page, name: string) =>
     .allInnerTexts();
 
 describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly, () => {
-  it('are added from one line, moved by keys, kept, and told to other windows', async () => {
+  it('are added from one line, moved with the keyboard, saved, and updated in other windows', async () => {
     const { page, failures } = await enter('board');
     const other = await page.context().newPage();
     const stream = other.waitForResponse(response => response.url().endsWith('/v1/tasks/events'));
@@ -71,7 +71,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('are put in order within a column and between them, with the mouse and with keys', async () => {
+  it('are reordered within and between columns, with mouse and keyboard', async () => {
     const { page, failures } = await enter('board');
     await addTasks(page, 'One', 'Two', 'Three');
     const toDo = () => titlesIn(page, 'To do');
@@ -101,7 +101,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('have a calendar in the user’s time zone, and move to other days by keys and by mouse', async () => {
+  it('have a calendar in the user’s time zone, and move to other days with keyboard and mouse', async () => {
     // As far from UTC as possible, so that the day usually differs.
     const zone = 'Pacific/Kiritimati';
     const { page, failures } = await enter('calendar', { timezoneId: zone, locale: 'en-GB' });
@@ -149,7 +149,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('are counted whole, load as a column is scrolled, and never all stand in the page', async () => {
+  it('are counted in full, load as a column is scrolled, and are never all in the page', async () => {
     const { page, client, failures } = await openSignedInPage(browser!, server.url);
     const titles = Array.from({ length: 130 }, (_, index) => `Task ${index}`);
     await Promise.all(titles.map(title => client.tasks.create({ body: { title } })));
@@ -171,7 +171,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('are changed in a form, which overwrites nobody else’s change', async () => {
+  it('are edited in a form that overwrites nobody else’s change', async () => {
     const { page } = await enter('board');
     await addTasks(page, 'Call Ann');
     const other = await page.context().newPage();
@@ -188,7 +188,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await other.getByRole('alert').getByText('It was changed since you read it').waitFor();
   });
 
-  it('have labels, a rhythm in words, a reminder and subtasks, at an address of their own', async () => {
+  it('have labels, a recurrence in words, a reminder and subtasks, and a URL', async () => {
     const { page, client, failures } = await enter('board', { timezoneId: 'Asia/Tokyo' });
     const { data: made } = await client.tasks.create({ body: { title: 'Water plants' } });
     await page.goto(`${server.url}/console/tasks?task=${made.task_id}`);
@@ -238,7 +238,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('come back when it is undone: from the trash, from done, and to where they stood', async () => {
+  it('are restored by undo: from the trash, from done, and to their old position', async () => {
     const { page, failures } = await enter('board');
     await addTasks(page, 'One', 'Two', 'Three');
     const toDo = () => titlesIn(page, 'To do');
@@ -260,7 +260,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('are told about by the lake: insights, and SQL that says what is wrong', async () => {
+  it('are analysed in the lake: insights, and SQL with helpful errors', async () => {
     const { page, failures } = await enter('list');
     await addTasks(page, 'Call Ann !high #sales', 'Write the report #office');
     await page.getByRole('checkbox', { name: 'Call Ann is done' }).click();
@@ -309,7 +309,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect(failures).toEqual([]);
   });
 
-  it('are asked about with every letter of a query, however quickly it is typed and run', async () => {
+  it('receive every character of a query, however quickly it is typed and run', async () => {
     const { page } = await enter('list');
     await follow(page, '/console/data/sql');
     const box = page.getByRole('textbox', { name: 'SQL' });
@@ -336,7 +336,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     expect((await asked).postDataJSON()).toEqual({ sql: `select '${word}' as word` });
   });
 
-  it('say what to do where there is no lake', async () => {
+  it('explain what to do if there is no lake', async () => {
     const { page } = await enter('board');
     const problem = {
       status: 404,
@@ -354,7 +354,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByText('STAK_LAKE').waitFor();
   });
 
-  it('can be used by everybody, in light and dark and on a phone', async () => {
+  it('are accessible, in light and dark and on a phone', async () => {
     const { page, failures } = await enter('board', { colorScheme: 'light' });
     await addTasks(page, 'Call Ann 2020-01-01 !urgent #sales @phone', 'Pay the rent today !low');
     // Each view, and what is there when it is ready.

@@ -53,7 +53,7 @@ async function openChat() {
 }
 
 it.skipIf(!browser)(
-  browser ? 'a chat asks for an approval and goes on' : 'a chat asks for an approval (needs a browser)',
+  browser ? 'a chat asks for an approval and continues' : 'a chat asks for an approval (needs a browser)',
   async () => {
     const [{ url, user, chat }, script] = await Promise.all([openChat(), bundlePage()]);
     const page = await browser!.newPage();

@@ -78,7 +78,7 @@ function watchRequests(page: Page) {
 }
 
 describe.skipIf(!browser)(browser ? 'a viewer' : 'a viewer (needs a browser)', slowly, () => {
-  it('finds nothing to click that can only be refused', async () => {
+  it('is offered no action that would be refused', async () => {
     const { page, pages, failures } = await openViewerPage();
     const settle = watchRequests(page);
     const refused: string[] = [];
@@ -141,7 +141,7 @@ describe.skipIf(!browser)(browser ? 'a viewer' : 'a viewer (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('is offered no page and no command that is not theirs', async () => {
+  it('is offered no page and no command without permission', async () => {
     const { page } = await openViewerPage();
     await page.goto(`${server.url}/console/webhooks?create=true`);
     await page.getByText('Shop').first().waitFor();

@@ -35,7 +35,7 @@ async function say(page: Page, content: string): Promise<void> {
 }
 
 describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slowly, () => {
-  it('begins at a place of the console, whatever a link says', async () => {
+  it('starts on a page of the console, whatever address a link contains', async () => {
     const { page, email, password } = await openSignedInPage(browser!, server.url, { path: '/console/' });
     const signIn = async (to: string) => {
       await page.getByRole('button', { name: 'Sign out' }).click();
@@ -60,14 +60,14 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  it('needs nothing of a browser that it has for safe addresses only', async () => {
+  it('needs no browser feature that requires https', async () => {
     const { page } = await openPage(browser!);
     await page.addInitScript('delete Navigator.prototype.locks; delete Navigator.prototype.clipboard;');
     await page.goto(`${server.url}/console/`);
     await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
   });
 
-  it('finds what was said before the page was loaded again, and its answer', async () => {
+  it('restores the conversation and its answer after a reload', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     await open();
     await say(page, 'Who discovered radium?');
@@ -89,7 +89,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     expect(failures).toEqual([]);
   });
 
-  it('says what was wrong with an answer, and tries other instructions before they are saved', async () => {
+  it('reports what was wrong with an answer, and tries other instructions before saving them', async () => {
     const { page, client, tenant_id, open, failures } = await enter();
     const conversation = { tenant_id, conversation_id: 'rated' };
     await client.agents.sendMessage({ ...conversation, body: { content: 'hello', user_id: 'layla' } });
@@ -145,7 +145,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     await expect.poll(() => page.evaluate(hiddenPx)).toBeLessThan(2);
   });
 
-  it('reads long names and names in other scripts, on a phone too', async () => {
+  it('shows long names and names in other scripts, also on a phone', async () => {
     const { page, client, tenant_id, open } = await enter();
     const user_id = 'u'.repeat(100);
     const display_name = 'Donaudampfschifffahrtsgesellschaftskapitänin'.repeat(2);

@@ -29,7 +29,7 @@ async function connect(page: Page, destination: string): Promise<void> {
 }
 
 describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', slowly, () => {
-  it('shows a webhook as it arrives, what became of it, and delivers it again', async () => {
+  it('shows a webhook as it arrives, its deliveries, and delivers it again', async () => {
     const destination = await openDestination(500);
     onTestFinished(() => destination.close());
     const { page, failures, client } = await enter({ path: '/console/webhooks' });
@@ -132,7 +132,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('asks before a connection, a source and the trash are gone', async () => {
+  it('confirms before deleting a connection, a source and the trash', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const confirm = (button: string) =>
       page.getByRole('dialog').getByRole('button', { name: button }).click();
@@ -161,7 +161,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('gives each source one status and a test that its signatures let through', async () => {
+  it('shows one status per source, and sends a test event with a valid signature', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const signed = { name: 'Stripe', provider: 'stripe', signingSecret: 'whsec_x' } as const;
     const { sourceId } = (await client.webhooks.createSource({ body: signed })).data;
@@ -206,7 +206,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('tries a filter while it is written, and says what is wrong with it', async () => {
+  it('tests a filter while it is edited, and reports what is wrong with it', async () => {
     const { page, client, failures } = await enter({ path: undefined, colorScheme: 'light' });
     const { path, address } = await sampleSource(client);
     await post(address, { type: 'order.paid', amount: 5 });
@@ -265,7 +265,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('keeps what is typed and a new secret while a source is read again', async () => {
+  it('keeps typed values and a new secret while a source is reloaded', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const { path } = await sampleSource(client);
     const sourceId = path.split('/').at(-1)!;
@@ -306,7 +306,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('overwrites nobody’s connection, and shows a secret with its own', async () => {
+  it('does not overwrite another person’s connection, and shows each secret with its connection', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const { path } = await sampleSource(client);
     const sourceId = path.split('/').at(-1)!;
@@ -354,7 +354,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(failures).toEqual([]);
   });
 
-  it('leaves a list of events alone while its updates are paused', async () => {
+  it('does not change a list of events while its updates are paused', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const { path } = await sampleSource(client);
     await page.goto(server.url + path);

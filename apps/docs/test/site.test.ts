@@ -17,7 +17,7 @@ describe('the documentation', () => {
     pages = [...files].filter(([path]) => path.endsWith('.html')) as [string, string][];
   });
 
-  it('has a page for every file, which the contents name', () => {
+  it('has a page for every file, listed in the contents', () => {
     const sources = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(name =>
       name.endsWith('.md'),
     );
@@ -29,7 +29,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('links to pages and headings that are there', () => {
+  it('links to existing pages and headings', () => {
     const anchors = new Map(
       pages.map(([path, html]) => [path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(one => one[1]))]),
     );
@@ -45,20 +45,20 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('leads to the reference and the console from every page, also where its header has no room', () => {
+  it('links to the reference and the console from every page, also on narrow screens', () => {
     for (const [path, html] of pages)
       for (const href of ['/docs/api', '/console/'])
         expect(html.split(`<a href="${href}">`).length - 1, path).toBeGreaterThanOrEqual(2);
   });
 
-  it('keeps to what its content security policy allows', () => {
+  it('complies with its content security policy', () => {
     for (const [path, html] of pages) {
       expect(html, path).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?! src="\/docs\/)/);
       expect(html, path).not.toMatch(/<(?:img|link|script)[^>]+(?:src|href)="https?:/);
     }
   });
 
-  it('is searched without a server', () => {
+  it('can be searched without a server', () => {
     const index = MiniSearch.loadJSON(String(files.get('search.json')), searchOptions);
     const [first] = index.search('retry delivery webhook');
     expect(first).toMatchObject({ page: 'Webhooks' });
@@ -73,13 +73,13 @@ describe('a page', () => {
   const render = (markdown: string) =>
     renderPage(page(markdown), linksOf(page(markdown), new Map([[known.source, known]]), repository));
 
-  it('shows raw HTML instead of running it', () => {
+  it('shows raw HTML instead of rendering it', () => {
     const { html } = render('# A\n\n<script>alert(1)</script>\n\nText with <img src=x onerror=alert(1)>.');
     expect(html).not.toContain('<script>');
     expect(html).not.toContain('<img');
   });
 
-  it('leads to other pages, and to the repository for everything else', () => {
+  it('links to other pages, and to the repository for everything else', () => {
     const { html } = render(
       '[e](../reference/errors.md#a) [c](../../services/x/README.md) [o](https://o.example/)',
     );
@@ -88,7 +88,7 @@ describe('a page', () => {
     expect(html).toContain('href="https://o.example/"');
   });
 
-  it('gives headings names of their own', () => {
+  it('gives headings unique ids', () => {
     expect(render('# A\n\n## Same\n\n## Same').headings.map(one => one.id)).toEqual(['a', 'same', 'same-1']);
   });
 });

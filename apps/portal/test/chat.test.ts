@@ -7,7 +7,7 @@ const { browser, server } = await openBrowserAndPortal();
 const log = (page: Page) => page.getByRole('log', { name: 'Messages' });
 
 describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', { timeout: 90_000 }, () => {
-  it('takes what a user thinks of an answer, which the host reads', async () => {
+  it('collects feedback on an answer, which the host can read', async () => {
     const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
     const conversation_id = 'first';
     const body = { content: 'hello', user_id: 'ann' };
@@ -40,7 +40,7 @@ describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', {
     expect(failures).toEqual([]);
   });
 
-  it('asks before the agent acts, goes on when somebody agrees, and keeps why they did not', async () => {
+  it('asks before the agent acts, continues after approval, and stores the reason for a rejection', async () => {
     const tenant_id = await server.newTenant({ enabled_skills: ['create_task'] });
     await server.host.tenants.createInvitation({ tenant_id, body: { email: 'lea@example.com', mail: true } });
     const mail = await server.mailTo('lea@example.com', 'Join Bookshop');

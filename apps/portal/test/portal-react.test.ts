@@ -52,7 +52,7 @@ describe.skipIf(!browser)(
   browser ? '@stak/portal-react' : '@stak/portal-react (needs a browser)',
   { timeout: 90_000 },
   () => {
-    it('shows tasks and a chat in a page of somebody else, as the guide says', async () => {
+    it('shows tasks and a chat in a host’s page, as the guide describes', async () => {
       const tenant_id = await server.newTenant({ portal_sign_in: 'host', portal_color: '#e03131' });
       await buildGuide(tenant_id);
       const mint = async () => {

@@ -26,7 +26,7 @@ function openChild(findOther: () => Child | undefined = () => undefined) {
   return { child, sent, handOver, accept, die };
 }
 
-test('a connection that a killed worker did not take goes to another one, and is closed here when that has it', () => {
+test('a connection that a killed worker did not accept goes to another one, and is closed here once that has it', () => {
   const other = openChild();
   const victim = openChild(() => other.child);
   const [taken, lost] = [victim.handOver(1), victim.handOver(2)];
@@ -38,7 +38,7 @@ test('a connection that a killed worker did not take goes to another one, and is
   expect([taken.closed, lost.closed]).toEqual([0, 1]); // Node closes the first itself
 });
 
-test('it is handed on again when that one dies as well, and closed when nobody is left', () => {
+test('it is passed on again if that worker dies too, and closed if no worker is left', () => {
   const last = openChild();
   const second = openChild(() => (last.child.connected ? last.child : undefined));
   const first = openChild(() => second.child);

@@ -6,7 +6,7 @@ async function* inPieces(bytes: Uint8Array, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test('lines end with \\n alone, wherever a text is cut', async () => {
+test('only \\n ends a line, wherever the text is split', async () => {
   const line = fc.string({
     unit: fc.constantFrom('a', 'ü', '😀', '\r', '\u2028', '\u2029', '\u0085'),
     minLength: 1,

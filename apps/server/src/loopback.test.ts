@@ -8,7 +8,7 @@ const ask = (
   localPort = 8787,
 ) => isFromThisMachine({ headers: { host, ...headers }, socket: { remoteAddress, localPort } });
 
-it('knows a request that was made on this machine', () => {
+it('recognises a request from this machine', () => {
   for (const host of ['127.0.0.1:8787', 'localhost:8787', 'LOCALHOST:8787', '[::1]:8787', '127.9.9.9:8787'])
     expect(ask(host), host).toBe(true);
   for (const peer of ['::1', '::ffff:127.0.0.1', '127.1.2.3'])
@@ -16,7 +16,7 @@ it('knows a request that was made on this machine', () => {
   expect(ask('localhost', {}, '127.0.0.1', 80)).toBe(true);
 });
 
-it('takes no other name, port or peer, and nothing that came through a proxy', () => {
+it('refuses any other name, port or peer, and requests through a proxy', () => {
   for (const host of [
     undefined,
     '',

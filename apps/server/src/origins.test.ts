@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readOrigins } from './origins.ts';
 
-it('reads one origin, several, or none', () => {
+it('parses one origin, several, or none', () => {
   expect(readOrigins(undefined)).toEqual([]);
   expect(readOrigins('')).toEqual([]);
   expect(readOrigins('http://localhost:5173, https://a.example')).toEqual([

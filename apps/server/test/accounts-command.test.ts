@@ -42,7 +42,7 @@ const logIn = (password: string) =>
 const codeOf = (error: unknown) => (error instanceof StakError ? error.code : error);
 const planNow = async () => (await as(session).accounts.getUsage()).data.plan;
 
-it('lists accounts, gives them plans, and verifies them', async () => {
+it('lists accounts, sets their plans, and verifies them', async () => {
   expect(await run('list')).toMatch(/usr_\w+ +ann@example\.com +\w+ +unverified/);
   await run('plan', ann.email, '--plan', 'team');
   expect(await planNow()).toBe('team');
@@ -60,7 +60,7 @@ it('lists accounts, gives them plans, and verifies them', async () => {
   expect(actions).toEqual(['email.verified', 'plan.changed', 'plan.changed']);
 });
 
-it('says what is wrong with what it was given', async () => {
+it('reports invalid arguments', async () => {
   const fail = async (...args: string[]) => (await runHere('accounts', ...args, '--path', path)).stderr;
   expect(await fail('show')).toContain('which account?');
   expect(await fail('show', 'nobody@example.com')).toContain('User not found');
@@ -68,7 +68,7 @@ it('says what is wrong with what it was given', async () => {
   expect(await fail('remove', ann.email)).toContain('stak accounts knows list, show');
 });
 
-it('gives an owner their account back without mail', async () => {
+it('restores an owner’s access without mail', async () => {
   const link = (await run('reset-password', ann.email)).trim();
   const token = link.split('#token=')[1]!;
   await as().accounts.finishPasswordReset({ body: { token, newPassword: 'eleven blue lampposts' } });
@@ -81,7 +81,7 @@ it('gives an owner their account back without mail', async () => {
   session = (await logIn('eleven blue lampposts')).data.access_token;
 });
 
-it('lets nobody in who is disabled, and lets them in again with what they had', async () => {
+it('blocks a disabled account, and restores its access when it is enabled', async () => {
   await run('disable', ann.email);
   const isRefused = (token: string) =>
     expect.poll(() => as(token).accounts.getMe().catch(codeOf)).toBe('http.unauthenticated');

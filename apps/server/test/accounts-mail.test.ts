@@ -35,7 +35,7 @@ const person = { email: 'ann@example.com', password: 'seven green umbrellas', na
 const codeOf = (error: unknown) => (error instanceof StakError ? error.code : error);
 
 it.each(['STAK_ANTHROPIC_API_KEY', 'STAK_OPENAI_API_KEY', 'STAK_GEMINI_API_KEY'])(
-  'lets nobody use a model by %s who has not shown that the address is theirs',
+  'lets only people with a verified address use a model by %s',
   async key => {
     const { url } = await open({ STAK_REQUIRE_VERIFIED_EMAIL: 'true', [key]: 'a key' });
     const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
@@ -44,7 +44,7 @@ it.each(['STAK_ANTHROPIC_API_KEY', 'STAK_OPENAI_API_KEY', 'STAK_GEMINI_API_KEY']
   },
 );
 
-it('lets nobody reach out who has not shown that the address is theirs', async () => {
+it('lets only people with a verified address send requests and mail to others', async () => {
   const { url, mail } = await open({
     STAK_REQUIRE_VERIFIED_EMAIL: 'true',
     STAK_OPENAI_URL: 'http://127.0.0.1:9/v1',
@@ -82,7 +82,7 @@ it('lets nobody reach out who has not shown that the address is theirs', async (
   await expect(say().catch(codeOf)).resolves.not.toBe('accounts.email_unverified');
 });
 
-it('resets a forgotten password, with the name and the colour of the operator', async () => {
+it('resets a forgotten password, with the operator’s name and colour', async () => {
   const { url, mail } = await open({ STAK_BRAND_NAME: 'Ferry', STAK_BRAND_COLOR: '#aa3300' });
   const { accounts } = createClient({ baseUrl: url });
   await accounts.signUp({ body: person });
@@ -96,7 +96,7 @@ it('resets a forgotten password, with the name and the colour of the operator', 
   expect(answer.status).toBe(200);
 });
 
-it('keeps a key to the tenants it is limited to', async () => {
+it('limits a key to its tenants', async () => {
   const { url } = await open({});
   const { data } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
   const session = createClient({ baseUrl: url, token: data.access_token });

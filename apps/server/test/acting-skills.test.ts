@@ -93,7 +93,7 @@ async function openChat(sub: string | undefined, scope = 'agents:chat tasks:read
   return { client, conversation, ask, decide };
 }
 
-test('tasks are created and completed as the user, when the user agrees', async () => {
+test('tasks are created and completed as the user, after the user approves', async () => {
   const { client, ask, decide } = await openChat('bob');
   const created = await ask('create task: buy milk');
   expect(created.approvals).toMatchObject([{ name: 'create_task', input: { title: 'buy milk' } }]);
@@ -115,7 +115,7 @@ test('tasks are created and completed as the user, when the user agrees', async 
   expect((await client.tasks.get({ task_id: task!.task_id })).data.status).toBe('completed');
 }, 30_000);
 
-test('nobody gets more by asking an agent than they have', async () => {
+test('an agent gives users no more rights than they have', async () => {
   const narrow = await openChat('bob', 'agents:chat');
   const refused = await narrow.ask('create task: sneak in');
   await narrow.decide(refused.approvals[0]!.approval_id);
@@ -137,7 +137,7 @@ test('nobody gets more by asking an agent than they have', async () => {
   ).rejects.toMatchObject({ code: 'agents.approval_not_found' });
 }, 30_000);
 
-test('what needs an admin is asked of the admins, and of the account', async () => {
+test('actions that need an admin are approved by an admin or the account', async () => {
   const settings = (skill_approvals: object | null) =>
     host.tenants.updateSettings({ tenant_id, body: { skill_approvals } }, { ifMatch: '*' });
   await settings({ create_task: 'admin' });
@@ -167,7 +167,7 @@ test('what needs an admin is asked of the admins, and of the account', async () 
 
 type Webhooks = ReturnType<typeof createWebhooks>;
 
-test('the host looks at a delivery and replays it, once', async () => {
+test('the host inspects a delivery and replays it, once', async () => {
   const { data: source } = await host.webhooks.createSource({ body: { name: 'Shop', provider: 'custom' } });
   const { sourceId } = source;
   const destinationUrl = `http://127.0.0.1:${(destination.address() as AddressInfo).port}/`;
@@ -200,7 +200,7 @@ test('the host looks at a delivery and replays it, once', async () => {
 
 const inboxScope = 'agents:chat inbox:read inbox:write';
 
-test('a message of an agent is in the inbox of the user who asked, once, and in nobody else’s', async () => {
+test('a message from an agent reaches only the user who asked, once', async () => {
   const [bob, eve] = [await openChat('bob', inboxScope), await openChat('eve', inboxScope)];
   const inbox = { tenant_id, inbox_key: 'agent', uid: 'me' };
   const titles = async ({ client }: typeof bob) =>
@@ -223,7 +223,7 @@ test('a message of an agent is in the inbox of the user who asked, once, and in 
   expect(await titles(eve)).toEqual(['News']);
 }, 30_000);
 
-test('an agent reads in the lake what the user who asked may read, and writes nothing', async () => {
+test('an agent reads only what its user may read in the lake, and writes nothing', async () => {
   const scope = 'agents:chat tasks:write tasks:read lake:read';
   const [bob, eve] = [await openChat('bob', scope), await openChat('eve', scope)];
   await bob.client.tasks.create({ body: { title: 'of Bob' } });

@@ -52,7 +52,7 @@ async function keysInArchive(from: string): Promise<Set<string>> {
   return keys;
 }
 
-test('an account moves to a server that runs, with everything and nothing else', {
+test('an account moves to a running server, with all its data and nothing else', {
   timeout: 120_000,
 }, async () => {
   const path = join(folder, 'data');
@@ -121,7 +121,7 @@ test('an account moves to a server that runs, with everything and nothing else',
   expect([...exported].filter(key => after.has(key))).toEqual(['tenants TENANT#walked META']);
 });
 
-test('work is put into a shard that every store has', () => {
+test('queued work is imported into a shard that every store has', () => {
   const tableOf = (name: string) => accountTables.find(table => table.name === name)!;
   const events = tableOf('ferryhook-events');
   const delivery = { PK: 'EVT#evt_1', SK: 'DLV#con_1#0000', state: 'pending' };
@@ -209,7 +209,7 @@ async function exportAnn() {
   await close();
 }
 
-test('what is there already is named, and nothing is written', async () => {
+test('reports existing data, and writes nothing', async () => {
   await exportAnn();
   const { engine, store, close } = await openStore('globex');
   const options = { client: engine.client, folder, sealer, clock: systemClock };
@@ -220,7 +220,7 @@ test('what is there already is named, and nothing is written', async () => {
   await close();
 });
 
-test('an import that was cut short goes on; until it is done nobody gets in', async () => {
+test('an interrupted import resumes; nobody can sign in until it is done', async () => {
   await exportAnn();
   const { engine, store, close } = await openStore();
   const { client } = engine;
@@ -243,7 +243,7 @@ test('an import that was cut short goes on; until it is done nobody gets in', as
   await close();
 });
 
-test('an import goes on later than it began', async () => {
+test('an import can resume long after it began', async () => {
   await exportAnn();
   const { engine, store, close } = await openStore();
   const { client } = engine;
@@ -276,7 +276,7 @@ async function unpack(tar: Uint8Array, to: string): Promise<void> {
   }
 }
 
-test('an owner downloads everything, with secrets under a passphrase, and another server takes it', {
+test('an owner exports everything, with secrets encrypted by a passphrase, and another server imports it', {
   timeout: 60_000,
 }, async () => {
   const you = { email: 'you@example.com', password: 'a long enough password', name: 'You' };

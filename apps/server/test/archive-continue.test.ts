@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('what was cut short goes on, on both sides', async () => {
+test('an interrupted export and import resume', async () => {
   const from = await openEngine(400);
   const paged = new Proxy(from.client, {
     get: (target, name: keyof DynamoClient) =>
@@ -59,7 +59,7 @@ test('what was cut short goes on, on both sides', async () => {
   await target.close();
 });
 
-test('only the import that was cut short goes on', async () => {
+test('only the interrupted import resumes', async () => {
   const target = await openEngine(1);
   await createTables(target, targetTables);
   const before = await target.client.scan({ TableName: todoAppData.name });
@@ -86,7 +86,7 @@ test('only the import that was cut short goes on', async () => {
   await empty.close();
 });
 
-test('a store that is imported in part is not used', { timeout: 60_000 }, async () => {
+test('a partially imported store is not used', { timeout: 60_000 }, async () => {
   const store: Store = { path: join(folder, 'data'), env: { STAK_SECRET_KEYS: newKeys() } };
   vi.stubEnv('STAK_SECRET_KEYS', store.env.STAK_SECRET_KEYS!);
   await withServer(store, async client => {
@@ -109,7 +109,7 @@ test('a store that is imported in part is not used', { timeout: 60_000 }, async 
   await expect(importFrom({ path, from, continue: true })).rejects.toThrow(/has finished/);
 });
 
-test('an export goes on with the same store as it was, and with no other', { timeout: 60_000 }, async () => {
+test('an export resumes only with the same, unchanged store', { timeout: 60_000 }, async () => {
   const store: Store = { path: join(folder, 'data'), env: { STAK_SECRET_KEYS: newKeys() } };
   vi.stubEnv('STAK_SECRET_KEYS', store.env.STAK_SECRET_KEYS!);
   const addTask = async (client: Client) => {
@@ -140,7 +140,7 @@ test('an export goes on with the same store as it was, and with no other', { tim
   await expect(exportTo({ path: other.path, to: mixed, live: true })).rejects.toThrow(/another store/);
 });
 
-test('an export during which somebody writes is not finished', async () => {
+test('an export fails if the store is written meanwhile', async () => {
   const from = await openEngine(50);
   const begunAt = from.streamSequence();
   const { partition, sort } = todoAppData.keys;

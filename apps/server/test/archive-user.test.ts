@@ -87,7 +87,7 @@ async function addRest(path: string): Promise<void> {
   await close();
 }
 
-test('the export of a user has everything that their erasure removes', { timeout: 120_000 }, async () => {
+test('a user’s export contains everything that their erasure removes', { timeout: 120_000 }, async () => {
   const path = await mkdtemp(join(tmpdir(), 'stak-user-'));
   const keys = `k1:${randomBytes(32).toString('base64')}`;
   const fixture = await openFixture(undefined, { STAK_LAKE: 'off', STAK_SECRET_KEYS: keys }, path);

@@ -68,7 +68,7 @@ async function look(client: Client, sourceId: string) {
   return { sent, tasks: tasks.data, stats, events: events.data, users: users.data, count: source.eventCount };
 }
 
-test('a workspace moves to another disk, to DynamoDB and back, and goes on there', {
+test('a workspace moves to another disk, to DynamoDB and back, and works there', {
   timeout: 120_000,
 }, async () => {
   const destination = await openDestination();
@@ -149,7 +149,7 @@ test('a workspace moves to another disk, to DynamoDB and back, and goes on there
   }
 });
 
-test('a server that runs, or a wrong passphrase, stops it', { timeout: 60_000 }, async () => {
+test('a running server or a wrong passphrase stops it', { timeout: 60_000 }, async () => {
   const store: Store = { path: join(folder, 'data'), env: { STAK_SECRET_KEYS: newKeys() } };
   vi.stubEnv('STAK_SECRET_KEYS', store.env.STAK_SECRET_KEYS!);
   const to = join(folder, 'archive');
@@ -166,7 +166,7 @@ test('a server that runs, or a wrong passphrase, stops it', { timeout: 60_000 },
   await expect(importFrom({ path: join(folder, 'new'), from: to })).rejects.toThrow(/at least 12/);
 });
 
-test('an export makes nothing where there is no store, and no key', async () => {
+test('an export without a store or a key creates nothing', async () => {
   vi.stubEnv('STAK_SECRET_KEYS', '');
   const path = join(folder, 'mistyped');
   const to = join(folder, 'archive');
@@ -181,7 +181,7 @@ test('an export makes nothing where there is no store, and no key', async () => 
   expect(existsSync(join(path, 'secret-key'))).toBe(false);
 });
 
-test('an export with secrets that do not open ends with an error', { timeout: 60_000 }, async () => {
+test('an export fails if its secrets cannot be opened', { timeout: 60_000 }, async () => {
   const store: Store = { path: join(folder, 'data'), env: { STAK_SECRET_KEYS: newKeys() } };
   await withServer(store, async client => {
     const { data: source } = await client.webhooks.createSource({ body: { name: 'Shop' } });
@@ -194,7 +194,7 @@ test('an export with secrets that do not open ends with an error', { timeout: 60
   expect(ended.code).toBe(1);
 });
 
-test('a file that is missing or damaged is named, and nothing is written', async () => {
+test('reports a missing or damaged file, and writes nothing', async () => {
   const from = await openEngine(50);
   await exportArchive({ client: from.client, tables, folder, sealer, now });
   const [file] = (await readdir(folder)).filter(name => name.endsWith('.gz'));
@@ -212,7 +212,7 @@ test('a file that is missing or damaged is named, and nothing is written', async
   await target.close();
 });
 
-test('an item with line separators of Unicode stays in one line', async () => {
+test('an item with Unicode line separators stays on one line', async () => {
   const from = await createEngine({ path: ':memory:' });
   await createTables(from, tables);
   const { partition, sort } = todoAppData.keys;
@@ -230,7 +230,7 @@ test('an item with line separators of Unicode stays in one line', async () => {
   await target.close();
 });
 
-test('an item comes back as it was, whatever is in it', async () => {
+test('an item round-trips, whatever it contains', async () => {
   const value = fc.letrec(tie => ({
     value: fc.oneof(
       { depthSize: 'small' },

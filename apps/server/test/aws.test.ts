@@ -50,7 +50,7 @@ const at = (server: number, token?: string) => createClient({ baseUrl: servers[s
 const codeOf = (result: PromiseSettledResult<unknown>) =>
   result.status === 'rejected' ? (result.reason as { code: string }).code : 'done';
 
-test('what one server did, the other knows', async () => {
+test('each server sees the other’s writes', async () => {
   const body = { email: 'you@example.com', password: 'a long enough password', name: 'You', cookie: false };
   const { data: person } = await at(0).accounts.signUp({ body });
   const { data: made } = await at(1, person.access_token).accounts.createKey({
@@ -65,7 +65,7 @@ test('what one server did, the other knows', async () => {
   expect(user).toMatchObject({ tenant_id, user_id: 'ann', display_name: 'Ann' });
 });
 
-test('what changes at one server is heard at the other, without waiting for its next look', async () => {
+test('a change at one server reaches the other without waiting for its next poll', async () => {
   const body = { email: 'ears@example.com', password: 'a long enough password', name: 'Ears', cookie: false };
   const { data: person } = await at(0).accounts.signUp({ body });
   const over = new AbortController();
@@ -93,7 +93,7 @@ test('what changes at one server is heard at the other, without waiting for its 
   expect(sorted[3]).toBeLessThan(2_000); // a look by itself comes every ten seconds
 }, 60_000);
 
-test('of two who want the same, one gets it', async () => {
+test('of two concurrent claims, one succeeds', async () => {
   const body = { email: 'both@example.com', password: 'a long enough password', name: 'Both', cookie: false };
   const signUps = await Promise.allSettled([0, 1].map(server => at(server).accounts.signUp({ body })));
   expect(signUps.map(codeOf).sort()).toEqual(['accounts.email_taken', 'done']);

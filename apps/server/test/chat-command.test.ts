@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => me.close());
 
-test('a message by argument begins a conversation, one by a pipe goes on with it', async () => {
+test('a message as an argument starts a conversation, one from a pipe continues it', async () => {
   const first = await me.pipe('', ...ann, 'Hello', 'there');
   expect(first.stdout).toMatch(/^Hello\. I can help with:\n- sprint_status: .*\n$/);
   expect(first.stderr).toContain('rule greeting · no model · 0 tokens in, 0 out · $0\n');
@@ -36,7 +36,7 @@ test('a message by argument begins a conversation, one by a pipe goes on with it
   ).toBe(`stak: ${conversation_id} is a conversation of ann`);
 }, 120_000);
 
-test('what goes wrong is told in one line', async () => {
+test('reports errors in one line', async () => {
   const [silent, nobody, elsewhere] = await Promise.all([
     me.fail(...ann),
     me.fail('chat', '--tenant', 'acme', 'Hi'),
@@ -47,7 +47,7 @@ test('what goes wrong is told in one line', async () => {
   expect(elsewhere).toMatch(/^stak: .*\(tenants\.not_found\); see stak tenants list$/);
 }, 60_000);
 
-test('at a terminal, line by line, and a failure does not end it', async () => {
+test('reads line by line at a terminal, and continues after a failure', async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const said: string[] = [];
   const say = async (content: string) => {
@@ -61,7 +61,7 @@ test('at a terminal, line by line, and a failure does not end it', async () => {
   expect(output.read().toString()).toContain('stak: no luck\n');
 });
 
-test('Ctrl-C ends it, in the middle of an answer too', async () => {
+test('Ctrl-C ends it, even during an answer', async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const say = (_: string, signal: AbortSignal) =>
     new Promise<void>((_resolve, reject) => {
@@ -74,7 +74,7 @@ test('Ctrl-C ends it, in the middle of an answer too', async () => {
   expect(output.read().toString()).not.toContain('stak:');
 });
 
-test('the figures of an answer by a model', () => {
+test('shows the usage of a model’s answer', () => {
   const usage = { input_tokens: 120, output_tokens: 30 };
   const answer = {
     routing: 'model',

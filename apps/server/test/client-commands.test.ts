@@ -57,7 +57,7 @@ async function openMailing(variables: Record<string, string> = {}) {
   return { url: mailing.url, linkOf };
 }
 
-test('signing up goes through a mail where the server wants it', async () => {
+test('signs up by mail if the server requires it', async () => {
   const { url, linkOf } = await openMailing({ STAK_SIGN_UP_BY_MAIL: 'true' });
   const login = startWith(
     { input: 'seven green umbrellas\n', isInputOpen: true, env: { XDG_CONFIG_HOME: home } },
@@ -68,7 +68,7 @@ test('signing up goes through a mail where the server wants it', async () => {
   expect(login.stdout).toContain(`Signed in to ${url} as bea@example.com`);
 }, 60_000);
 
-test('a person looks after their own account, to its end', async () => {
+test('a person manages and deletes their own account', async () => {
   const { url, linkOf } = await openMailing();
   const own = await mkdtemp(join(tmpdir(), 'stak-home-'));
   onTestFinished(() => rm(own, { recursive: true }));
@@ -141,7 +141,7 @@ test('a person looks after their own account, to its end', async () => {
   });
 }, 120_000);
 
-test('a person adds and removes a second factor, which a key for everything asks for', async () => {
+test('a person adds and removes a second factor, which an admin key requires', async () => {
   let aheadMs = 0;
   const clock = { ...systemClock, now: () => Date.now() + aheadMs };
   const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
@@ -231,7 +231,7 @@ test('a person adds and removes a second factor, which a key for everything asks
   });
 }, 120_000);
 
-test('from signing up to the token of an end user, and out again', async () => {
+test('from signing up to an end user’s token, and signing out', async () => {
   const early = await run(undefined, 'keys', 'list', '--url', server.url);
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('use stak login') });
 
@@ -299,7 +299,7 @@ async function age(file: string): Promise<void> {
   await writeFile(file, JSON.stringify(saved));
 }
 
-test('mistakes are told in one line', async () => {
+test('reports mistakes in one line', async () => {
   expect(await run(undefined, 'keys', 'make')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('knows list, create, delete'),

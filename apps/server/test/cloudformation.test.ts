@@ -16,20 +16,20 @@ const prefix = 'dev-';
 const stack = template({ designs, prefix }) as unknown as Template;
 
 describe('the template for AWS', () => {
-  it('is small enough to be sent with a request', () => {
+  it('fits in a request', () => {
     const text = templateText(template({ designs, prefix }));
     expect(JSON.parse(text)).toEqual(stack);
     expect(Buffer.byteLength(text)).toBeLessThan(51_200);
   });
 
-  it('makes every table as it is designed', async () => {
+  it('creates every table as designed', async () => {
     const engine = await openTables(stack);
     onTestFinished(() => engine.close());
     const reports = await createTables(controlWithPrefix(engine, prefix), designs);
     expect(reports).toEqual(designs.map(({ name }) => ({ table: name, done: [] })));
   });
 
-  it('keeps every table: protected, recoverable, encrypted with the key of the stack', () => {
+  it('protects every table: from deletion, with recovery, encrypted with the stack’s key', () => {
     const tables = resourcesOf(stack, 'AWS::DynamoDB::Table');
     expect(tables).toHaveLength(designs.length);
     for (const table of tables)
@@ -54,7 +54,7 @@ describe('the template for AWS', () => {
     });
   });
 
-  it('has alarms of servers, tables and functions that reach somebody, and a dashboard of them', () => {
+  it('has alarms for servers, tables and functions, with a recipient, and a dashboard', () => {
     const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Template;
     const alarms = resourcesOf(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties as Alarm);
     for (const alarm of alarms)
@@ -95,7 +95,7 @@ describe('the template for AWS', () => {
       expect(shown).toContain(`"${name}"`);
   });
 
-  it('has functions whose mappings repeat and set aside, with secrets only where they are needed', () => {
+  it('has functions with retries and a dead letter queue, and secrets only where needed', () => {
     const stack = template({ designs, prefix, streams: 'lambda' }) as unknown as Template;
     expect(environmentOf(stack).STAK_LAMBDA_CONSUMERS).toBe(lambdaConsumers.join(','));
     for (const one of lambdaFunctions) {
@@ -114,7 +114,7 @@ describe('the template for AWS', () => {
     }
   });
 
-  it('allows a server what it does, and no more', async () => {
+  it('grants a server what it needs, and no more', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -15,7 +15,7 @@ async function loadedAtOnce(file: string, seen = new Map<string, string>()): Pro
   return seen;
 }
 
-test('help is told before anything else is loaded', async () => {
+test('help is printed without loading anything else', async () => {
   const texts = [...(await loadedAtOnce(bin)).values()];
   const kilobytes = texts.reduce((sum, text) => sum + text.length, 0) / 1024;
   expect(kilobytes).toBeLessThan(150); // 80 when this was written; zod alone is 740
@@ -46,7 +46,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(await complete('stak tables list --j')).toEqual(['--json']);
   });
 
-  test.each(['zsh', 'fish'])('knows every command in %s', async shell => {
+  test.each(['zsh', 'fish'])('includes every command in %s', async shell => {
     const { stdout, code } = await runHere('completion', shell);
     expect(code).toBe(0);
     for (const word of ['start', 'completion', 'secrets', 'reseal']) expect(stdout).toContain(word);
@@ -55,7 +55,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(quotes, 'every quote is closed on its line').toEqual([]);
   });
 
-  test('of another shell is refused', async () => {
+  test('refuses another shell', async () => {
     expect(await runHere('completion', 'tcsh')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('knows bash, zsh, fish'),
@@ -63,12 +63,12 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
 });
 
-test('what is listed is JSON if asked for', async () => {
+test('lists are printed as JSON on request', async () => {
   const { stdout } = await runHere('tables', 'list', '--json');
   expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ name: 'tenants' }));
 });
 
-test('every command prints JSON if asked for, but for those that have nothing to list', async () => {
+test('every command prints JSON on request, except those with nothing to list', async () => {
   const { stdout } = await runHere('completion', 'fish');
   const commands = [...stdout.matchAll(/__fish_use_subcommand -f -a (\S+)/g)].map(([, name]) => name!);
   expect(commands).toContain('tables');

@@ -11,7 +11,7 @@ import { parseSecretKey, readSecretKeys } from '../src/secrets.ts';
 const goodKey = `k1:${Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')}`;
 
 describe('the configuration of the server', () => {
-  it('takes another S3 for the lake', () => {
+  it('accepts another S3 service for the lake', () => {
     const env = { STAK_LAKE: 's3://bucket/lake', STAK_AWS_REGION: 'eu-central-1' };
     const lake = { kind: 's3', bucket: 'bucket', prefix: 'lake', region: 'eu-central-1' };
     expect(readServerConfig({}, env).lake).toEqual(lake);
@@ -19,7 +19,7 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}, { ...env, STAK_S3_ENDPOINT: endpoint }).lake).toEqual({ ...lake, endpoint });
   });
 
-  it('has the lake beside an embedded store unless it is off, and asks where it is otherwise', () => {
+  it('stores the lake beside an embedded store by default, and requires a location otherwise', () => {
     const lakeWith = (env: Record<string, string>) => readServerConfig({}, env).lake;
     const beside = { kind: 'folder', path: './data/lake' };
     expect(lakeWith({})).toEqual(beside);
@@ -30,7 +30,7 @@ describe('the configuration of the server', () => {
     expect(() => lakeWith({ ...aws, STAK_LAKE: 'on' })).toThrow('say where the lake');
   });
 
-  it('takes more shards of what is due, and not fewer than every store has', () => {
+  it('accepts more queue shards, but not fewer than every store has', () => {
     const shardsWith = (env: Record<string, string>) => readServerConfig({}, env).dueShards;
     expect(shardsWith({})).toEqual({ webhooks: 8, agents: 4 });
     const most = { STAK_WEBHOOKS_DUE_SHARDS: '256', STAK_AGENTS_DUE_SHARDS: '16' };
@@ -40,7 +40,7 @@ describe('the configuration of the server', () => {
     expect(() => shardsWith({ STAK_AGENTS_DUE_SHARDS: '3' })).toThrow('STAK_AGENTS_DUE_SHARDS');
   });
 
-  it('needs nothing on a developer’s machine', () => {
+  it('needs no settings on a developer’s machine', () => {
     expect(readServerConfig({}, {})).toMatchObject({
       isProduction: false,
       host: '127.0.0.1',
@@ -51,7 +51,7 @@ describe('the configuration of the server', () => {
     });
   });
 
-  it('prefers flags to variables, and takes an empty variable for none', () => {
+  it('prefers flags to variables, and ignores empty variables', () => {
     const env = { STAK_PORT: '9000', STAK_HOST: '', STAK_DATA: '/srv/stak' };
     expect(readServerConfig({ port: 9001 }, env)).toMatchObject({ port: 9001, host: '127.0.0.1' });
     expect(readServerConfig({ path: 'here' }, env).store).toEqual({ kind: 'embedded', path: 'here' });
@@ -62,7 +62,7 @@ describe('the configuration of the server', () => {
     expect(() => readServerConfig({}, { STAK_TABLE_PREFIX: 'a/b' })).toThrow('STAK_TABLE_PREFIX: must have');
   });
 
-  it('serves with a process for each core, at most eight, and what is in memory with one', () => {
+  it('starts one process per core, at most eight, and one for a store in memory', () => {
     const workers = (flags: object, env = {}) => readServerConfig(flags, env).workers;
     expect(workers({})).toBe(Math.min(8, availableParallelism()));
     expect(workers({}, { STAK_WORKERS: '12' })).toBe(12);
@@ -79,7 +79,7 @@ describe('the configuration of the server', () => {
     expect(seconds({ STAK_DRAIN_SECONDS: '20' })).toBe(20);
   });
 
-  it('reads what models cost', () => {
+  it('parses model prices', () => {
     const read = (STAK_MODEL_PRICES: string) => readServerConfig({}, { STAK_MODEL_PRICES }).models.prices;
     expect(read('anthropic/claude-sonnet-4-5=3/15, llama3:8b=0/0.25')).toEqual({
       'anthropic/claude-sonnet-4-5': { input: 3, output: 15 },
@@ -90,7 +90,7 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}, {}).models.prices).toBeUndefined();
   });
 
-  it('reads which models there are and what they may cost', () => {
+  it('parses the allowed models and their prices', () => {
     const read = (env: Record<string, string>) => readServerConfig({}, env);
     const keys = { STAK_OPENAI_API_KEY: 'a-key-of-ours', STAK_GEMINI_API_KEY: 'another-key' };
     expect(read({ ...keys, STAK_MODEL: 'google/gemini-2.5-flash' }).models).toMatchObject({
@@ -119,7 +119,7 @@ describe('the configuration of the server', () => {
     expect(() => read({ STAK_MODEL_SPEND_PER_DAY: 'pro=none' })).toThrow('STAK_MODEL_SPEND_PER_DAY');
   });
 
-  it('fills a folder with mail on a developer’s machine, and sends it where somebody says so', () => {
+  it('writes mail to a folder in development, and sends it if configured', () => {
     const read = (env: object, flags = {}) => readServerConfig(flags, { ...env });
     expect(read({ STAK_DATA: '/srv/stak' }).mail).toEqual({
       url: 'file:///srv/stak/mail',
@@ -156,7 +156,7 @@ describe('the configuration of the server', () => {
     expect(() => read({ STAK_BRAND_COLOR: 'red' })).toThrow('STAK_BRAND_COLOR');
   });
 
-  it('makes a demo workspace where nobody else can reach it, unless it is asked to', () => {
+  it('creates a demo workspace only where nobody else can reach it, unless requested', () => {
     const demoAt = (host: string, env = {}) => readServerConfig({ host }, env).demo;
     expect(['127.0.0.1', 'localhost', '::1'].map(host => demoAt(host))).toEqual([true, true, true]);
     expect(['0.0.0.0', '::', '192.0.2.1', '127.example.com'].map(host => demoAt(host))).toEqual(
@@ -170,7 +170,7 @@ describe('the configuration of the server', () => {
     });
   });
 
-  it('takes origins with or without a slash', () => {
+  it('accepts origins with or without a trailing slash', () => {
     const env = {
       STAK_CORS_ORIGINS: 'https://a.example/,https://b.example',
       STAK_PUBLIC_URL: 'https://c.example/',
@@ -200,20 +200,20 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({ host: '0.0.0.0' }, env)).toMatchObject(strict);
   });
 
-  it('takes NODE_ENV’s word for it, unless it has one of its own', () => {
+  it('follows NODE_ENV, unless set explicitly', () => {
     const env = { NODE_ENV: 'production' };
     expect(() => readServerConfig({}, env)).toThrow('STAK_SECRET_KEYS must be set');
     expect(readServerConfig({}, { ...env, STAK_ENV: 'development' }).isProduction).toBe(false);
     expect(readServerConfig({}, { NODE_ENV: 'test' }).isProduction).toBe(false);
   });
 
-  it('lets webhooks reach this machine only where nobody else reaches the server', () => {
+  it('lets webhooks reach this machine only if nobody else can reach the server', () => {
     expect(readServerConfig({ host: '0.0.0.0' }, {}).outboundAllow).toEqual([]);
     const behindProxy = { STAK_TRUSTED_PROXY_HOPS: '1' };
     expect(readServerConfig({}, behindProxy).outboundAllow).toEqual([]);
   });
 
-  it('knows a slip of the pen from what is somebody else’s', () => {
+  it('distinguishes a misspelled variable from an unrelated one', () => {
     const slip = { STAK_SECRET_KEY: goodKey };
     expect(() => readServerConfig({}, slip)).toThrow('did you mean STAK_SECRET_KEYS?');
     const others = { STAK_URL: 'http://x', STAK_TOKEN: 'x', STAK_SERVICE_HOST: '10.0.0.1' };
@@ -234,7 +234,7 @@ describe('the configuration of the server', () => {
     expect(() => readServerConfig({}, env)).toThrow(why);
   });
 
-  it('is explained in .env.example, variable by variable', () => {
+  it('documents every variable in .env.example', () => {
     const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
     const named = [...text.matchAll(/^([A-Z0-9_]+)=/gm)].map(found => found[1]);
     expect(named).toEqual(Object.keys(serverVariables));
@@ -249,12 +249,12 @@ describe('the secret keys', () => {
   const folders: string[] = [];
   afterEach(() => Promise.all(folders.splice(0).map(folder => rm(folder, { recursive: true }))));
 
-  it('keeps their order, the newest first', async () => {
+  it('keep their order, newest first', async () => {
     const env = { STAK_SECRET_KEYS: `${goodKey.replace('k1', 'k2')},${goodKey}` };
     expect((await readSecretKeys(readServerConfig({}, env))).map(key => key.id)).toEqual(['k2', 'k1']);
   });
 
-  it('has no id twice', async () => {
+  it('have unique ids', async () => {
     const config = readServerConfig({}, { STAK_SECRET_KEYS: `${goodKey},${goodKey}` });
     await expect(readSecretKeys(config)).rejects.toThrow('two keys with the id "k1"');
   });
@@ -267,7 +267,7 @@ describe('the secret keys', () => {
     expect(() => parseSecretKey(text)).toThrow(why);
   });
 
-  it('is made once for a folder of data, and readable by its owner only', async () => {
+  it('are generated once per data folder, readable by its owner only', async () => {
     const path = await mkdtemp(join(tmpdir(), 'stak-secrets-'));
     folders.push(path);
     const config = readServerConfig({ path }, {});

@@ -75,7 +75,7 @@ async function look({ client }: Visit) {
   };
 }
 
-test('the first start fills every service, once, also if it was cut short', async () => {
+test('the first start fills every service, once, even if it was interrupted', async () => {
   const me = await visit();
   const { server, folder, demo } = me;
   const file = join(folder, 'demo.json');
@@ -122,7 +122,7 @@ const redeem = (url: string, token: unknown, headers: Record<string, string> = {
     body: JSON.stringify({ token }),
   });
 
-test('only the link that was printed signs in to the demo, once, and nobody learns its password', async () => {
+test('only the printed link signs in to the demo, once, and its password stays secret', async () => {
   const { server, folder, demo } = await visit();
   const proxy = await openProxy(server.url);
   onTestFinished(() => proxy.close());
@@ -150,7 +150,7 @@ test('only the link that was printed signs in to the demo, once, and nobody lear
   expect((await accounts.getMe()).data).toMatchObject({ email: demo.email, userId: demo.accountId });
 }, 60_000);
 
-test('stak demo breaks a destination and heals it, goes on live, and makes room for the next story', async () => {
+test('stak demo breaks and repairs a destination, continues live, and makes room for the next story', async () => {
   const me = await visit();
   const { client } = me;
   const url = ['--url', me.server.url, '--path', me.folder];
@@ -188,7 +188,7 @@ test('stak demo breaks a destination and heals it, goes on live, and makes room 
   expect(again.sends).toEqual(sends);
 }, 120_000);
 
-test('what cannot be done is told with what to do', async () => {
+test('errors say what to do', async () => {
   const [nobody, pace, length] = await Promise.all([
     stak('demo', '--url', 'http://127.0.0.1:1'),
     stak('demo', '--pace', '100000'),

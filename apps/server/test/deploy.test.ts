@@ -26,7 +26,7 @@ describe('metrics', () => {
   afterAll(() => server.stop());
   const ours = () => [...given].filter(name => name.startsWith('stak_')).sort();
 
-  test('are all explained in the guide, and no others', async () => {
+  test('are all described in the guide, and no others', async () => {
     const guide = await read('docs/guides/operate.md');
     const explained = [...guide.matchAll(/^\| `(stak_\w+)`/gm)].map(([, name]) => name!).sort();
     expect(explained).toEqual(ours());
@@ -42,13 +42,13 @@ describe('metrics', () => {
     expect(strange).toEqual([]);
   });
 
-  test('that have a name are all in the dashboard', async () => {
+  test('with a name are all in the dashboard', async () => {
     const dashboard = await read('deploy/grafana/stak.json');
     expect(JSON.parse(dashboard).title).toBe('Stak');
     expect(ours().filter(name => !dashboard.includes(name))).toEqual([]);
   });
 
-  test('have alerts that the guide says what to do about', async () => {
+  test('have alerts that the guide explains', async () => {
     const rules = await read('deploy/prometheus/alerts.yml');
     const guide = await read('docs/guides/operate.md');
     const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
@@ -58,19 +58,19 @@ describe('metrics', () => {
   });
 });
 
-describe('metrics on an address of their own', () => {
+describe('metrics on a separate address', () => {
   const metrics = { contentType: 'text/plain', read: async () => 'stak_processes 1\n' };
   const ask = async (port: number, path = '/metrics', headers = {}) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
 
-  test('are answered there, and nothing else is', async () => {
+  test('are served there, and nothing else is', async () => {
     const served = await serveMetrics({ host: '127.0.0.1', port: 0 }, metrics);
     onTestFinished(() => served.close());
     expect(await (await fetch(`http://127.0.0.1:${served.port}/metrics`)).text()).toBe('stak_processes 1\n');
     expect(await ask(served.port, '/v1/me')).toBe(404);
   });
 
-  test('ask for the token if there is one', async () => {
+  test('require the token if one is set', async () => {
     const served = await serveMetrics({ host: '127.0.0.1', port: 0 }, { ...metrics, token: 'scrape' });
     onTestFinished(() => served.close());
     expect(await ask(served.port)).toBe(401);
@@ -78,7 +78,7 @@ describe('metrics on an address of their own', () => {
     expect(await ask(served.port, '/metrics', { authorization: 'Bearer scrape' })).toBe(200);
   });
 
-  test('are not answered beside the API, with a token either', async () => {
+  test('are not served with the API, even with a token', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const { port } = probe.address() as AddressInfo;
@@ -99,13 +99,13 @@ describe('metrics on an address of their own', () => {
     },
   );
 
-  test('take IPv6', () => {
+  test('can listen on IPv6', () => {
     const { metricsAddress } = readServerConfig({}, { STAK_METRICS_ADDRESS: '[::1]:9100' });
     expect(metricsAddress).toEqual({ host: '::1', port: 9100 });
   });
 });
 
-test('workflows run every check that there is, at each change or every night', async () => {
+test('workflows run every check, on each change or nightly', async () => {
   const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
   const [atOnce, change, night] = await Promise.all(
     ['.ci/run', '.github/workflows/ci.yml', '.github/workflows/nightly.yml'].map(read),
@@ -136,7 +136,7 @@ test.each([
   'docs/guides/operate.md',
   'docs/guides/backup-and-restore.md',
   'docs/guides/deploy-on-one-machine.md',
-])('%s names variables that there are', async file => {
+])('%s names existing variables', async file => {
   const named = new Set([...(await read(file)).matchAll(/\bSTAK_[A-Z_]+\b/g)].map(([name]) => name));
   const ofProxies = ['STAK_SITE', 'STAK_UPSTREAM'];
   const known = [...Object.keys(serverVariables), ...ofProxies];

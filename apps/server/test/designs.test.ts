@@ -14,12 +14,12 @@ async function stak(...args: string[]): Promise<string> {
 }
 
 describe('docs/designs', () => {
-  it('says what the designs say', async () => {
+  it('matches the designs', async () => {
     await stak('tables', 'doc', '--to', folder, '--check');
     await stak('tables', 'doc', '--to', folder, '--check', '--from', example);
   });
 
-  it('has no page of a table that is gone', async () => {
+  it('has no page for a removed table', async () => {
     const lists = [await stak('tables', 'list'), await stak('tables', 'list', '--from', example)];
     const tables = lists.flatMap(list => list.trim().split('\n').slice(1)).map(line => line.split(' ')[0]);
     const pages = (await readdir(folder)).map(file => file.replace(/\.md$/, ''));

@@ -41,7 +41,7 @@ it('is a valid OpenAPI 3.1 document', async () => {
 });
 
 // OpenAPI 3.1 leaves schemas to JSON Schema, and so does its validator.
-it('holds valid schemas of JSON Schema 2020-12, whose defaults fit', () => {
+it('has valid schemas of JSON Schema 2020-12, with valid defaults', () => {
   const seen: object[] = [];
   const collect = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -58,7 +58,7 @@ it('holds valid schemas of JSON Schema 2020-12, whose defaults fit', () => {
       expect(ajv.validate(schema, schema.default), `${operationId} ${name}`).toBe(true);
 });
 
-it('says how long a cursor may be', () => {
+it('states the maximum length of a cursor', () => {
   const cursors = parameters.filter(({ name }) => name === 'cursor');
   expect(cursors.length).toBeGreaterThan(10);
   for (const { operationId, schema } of cursors) expect(schema.maxLength, operationId).toBe(4096);
@@ -93,7 +93,7 @@ function unbounded(given: Schema, path: string, above: readonly Schema[] = []): 
 // Headers are bounded together, by Node. So are rules, templates and conversations, by the size of a body.
 const boundedTogether = /^(webhooks\.((create|edit|test)Connection|tryRules)|agents\.importConversation)\b/;
 
-it('says how long every text may be that a caller sends', () => {
+it('states the maximum length of every text in a request', () => {
   const named = parameters
     .filter(one => one.in !== 'header')
     .flatMap(({ operationId, name, schema }) => unbounded(schema as Schema, `${operationId} ${name}`));
@@ -104,7 +104,7 @@ it('says how long every text may be that a caller sends', () => {
   expect([...named, ...sent]).toEqual([]);
 });
 
-it('asks end users for scopes that can be minted, and for each of them somewhere', () => {
+it('requires only scopes that can be minted, and each of them somewhere', () => {
   const asked = operations.flatMap(({ security }) => security.flatMap(({ endUser = [] }) => endUser));
   expect([...new Set(asked)].sort()).toEqual([...endUserScopes].sort());
 });
@@ -140,7 +140,7 @@ function unexplained(schema: (Schema & Described) | undefined, path: string): st
   ];
 }
 
-it('explains every operation, parameter and field', () => {
+it('describes every operation, parameter and field', () => {
   const missing = referenceOperations.flatMap(
     ({ operationId, description, parameters: all = [], ...rest }) => [
       ...(description ? [] : [operationId]),
@@ -156,19 +156,19 @@ it('explains every operation, parameter and field', () => {
   ]).toEqual([]);
 });
 
-it('introduces every group of operations', () => {
+it('describes every group of operations', () => {
   const used = new Set(referenceOperations.flatMap(({ tags = [] }) => tags));
   expect(reference.tags.map(({ name }) => name).sort()).toEqual([...used].sort());
 });
 
-it('says of every error what it means, and explains no other', () => {
+it('describes every error, and no others', () => {
   const catalogues = [httpErrors, tableErrors, streamErrors, ...serviceErrors()];
   const codes = catalogues.flatMap(({ statuses }) => Object.keys(statuses));
   expect(codes.filter(code => !errorTexts[code])).toEqual([]);
   expect(Object.keys(errorTexts).filter(code => !codes.includes(code))).toEqual([]);
 });
 
-it('has an example for everything that is sent or answered, which fits its schema', () => {
+it('has a valid example for every request and response', () => {
   const check = new Ajv2020({ strict: false, validateFormats: false });
   for (const [name, schema] of Object.entries(reference.components.schemas))
     check.addSchema(schema, `#/components/schemas/${name}`);

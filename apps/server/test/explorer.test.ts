@@ -101,7 +101,7 @@ describe.each([
     }
   });
 
-  it('opens a catalog of all rows of the lake to the operator, and to nobody else', async () => {
+  it('opens a catalog of all lake rows to the operator only', async () => {
     // A store on AWS has no lake unless somebody says where it lies.
     const hasLake = server.routes.some(({ operationId }) => operationId === 'lake.operatorIcebergTable');
     expect(hasLake).toBe(_name === 'the embedded engine');
@@ -130,7 +130,7 @@ describe.each([
     });
   });
 
-  it('tells every table of the designs, and its design', async () => {
+  it('lists every table with its design', async () => {
     const { data: tables } = await operator.client.tables.list();
     expect(tables.data.map(({ name }) => name)).toContain('stak-inbox');
     expect(tables.data.find(({ name }) => name === 'ferryhook-main')).toMatchObject({
@@ -156,7 +156,7 @@ describe.each([
     expect(tasks.patterns.some(({ example }) => example !== null && example.read_units > 0)).toBe(true);
   });
 
-  it('reads a partition in the order it is stored, with what would let somebody in masked', async () => {
+  it('reads a partition in stored order, with secrets masked', async () => {
     const partition = { table: 'ferryhook-main', partition: `USER#${operator.id}` };
     const { data: page } = await operator.client.tables.items(partition);
     const sorts = page.data.map(item => keyText(item, 'SK')!);
@@ -198,7 +198,7 @@ describe.each([
     expect(byEmail.data.data.map(({ entity }) => entity)).toEqual(['user']);
   });
 
-  it('scans page by page, and picks the items of one entity', async () => {
+  it('scans page by page, and filters by entity', async () => {
     for (let n = 0; n < 5; n++) await other.client.tasks.create({ body: { title: `Task ${n}` } });
     const readAll = async (query: { entity?: string; limit: number }) => {
       const found: string[] = [];
@@ -222,7 +222,7 @@ describe.each([
     expect(all).toEqual(expect.arrayContaining(tasks));
   });
 
-  it('refuses what cannot be asked', async () => {
+  it('refuses invalid requests', async () => {
     const refusals = [
       ['todo-app-data', { index: 'nowhere' }, 400],
       ['todo-app-data', { sort: 'TASK#' }, 400],
@@ -236,7 +236,7 @@ describe.each([
     expect((await changes).status).toBe(404);
   });
 
-  it('tells changes as they happen, and goes on where a connection broke', async () => {
+  it('streams changes live, and resumes after a lost connection', async () => {
     const leaving = new AbortController();
     const { signal } = leaving;
     const stream = operator.client.tables.changes({ table: 'todo-app-data' }, { signal });
@@ -274,7 +274,7 @@ describe.each([
   });
 });
 
-describe('a server that nobody told', () => {
+describe('a server', () => {
   it.each([
     [{ demo: false }, {}],
     [{ demo: true }, { STAK_TABLES_EXPLORER: 'off' }],
@@ -290,7 +290,7 @@ describe('a server that nobody told', () => {
     }
   });
 
-  it('has one for the accounts that are named, from anywhere', async () => {
+  it('has an explorer for the configured accounts, from anywhere', async () => {
     const config = readServerConfig(
       {},
       { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey, STAK_TABLES_EXPLORER: 'usr_1, usr_2' },

@@ -19,7 +19,7 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port;
 const listening = (server: Server) =>
   new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()));
 
-test('events arrive on this machine byte for byte, and none is missed when the line breaks', async () => {
+test('events arrive locally byte for byte, and none is missed after a lost connection', async () => {
   const app = await openApp();
   const line = await openLine(Number(new URL(me.url).port));
   const made = JSON.parse(await me.run('hooks', 'sources', '--create', 'shop'));

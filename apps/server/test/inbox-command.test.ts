@@ -12,7 +12,7 @@ afterAll(() => me.close());
 const flags = ['--tenant', 'acme', '--inbox', 'news'];
 const ann = [...flags, '--user', 'ann'];
 
-test('a message from the sender to its reader, who sees it come and go', async () => {
+test('a message travels from its sender to its reader, who sees it arrive and go', async () => {
   const tail = me.start({}, 'inbox', 'tail', ...ann);
   await untilPrinted(tail, 'counts   0 in all');
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => me.close());
 
-test('SQL as a table, in which a value is a cell and nothing else', async () => {
+test('prints SQL results as a table, with one cell per value', async () => {
   const sql = `select 'pending' as status, chr(27) || '[31mred' || chr(10) || 'x' as title, [chr(7)] as labels`;
   const file = join(await mkdtemp(join(tmpdir(), 'stak-lake-')), 'x.csv');
   const [lines, refused, status, written] = await Promise.all([

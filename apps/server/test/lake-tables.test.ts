@@ -12,7 +12,7 @@ await import('../src/compose.ts');
 const entities = followed.flatMap(({ entities = [] }) => entities);
 
 describe('the lake', () => {
-  it('follows every table, but for those in which Stak keeps its own place', () => {
+  it('follows every table, except those with Stak’s own checkpoints', () => {
     const own = [httpTable, streamsTable, storageTable].map(({ name }) => name);
     const tables = designs.map(({ name }) => name).filter(name => !own.includes(name));
     expect(followed.map(({ table }) => table.name).sort()).toEqual(tables.sort());
@@ -22,13 +22,13 @@ describe('the lake', () => {
     expect(known).toEqual(followed.map(({ table }) => table.entities.map(({ name }) => name)));
   });
 
-  it('knows whose every row is', () => {
+  it('has an owner for every row', () => {
     expect(entities.filter(one => !(one.ownerOf || one.text) || !one.view)).toEqual([]);
     const views = entities.map(({ view }) => view);
     expect(new Set(views).size).toBe(views.length);
   });
 
-  it('shows a body as text or base64, and of a large one the first part, up to a whole character', () => {
+  it('shows a body as text or base64, and the first part of a large one, up to a whole character', () => {
     const { of } = entities.find(({ view }) => view === 'event_bodies')!.text!;
     const part = { eventId: 'e', sourceId: 's', receivedAt: 1, part: 0, parts: 1, headers: '[["auth","x"]]' };
     const shown = { eventId: 'e', sourceId: 's', receivedAt: 1, isWhole: true };

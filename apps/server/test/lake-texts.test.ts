@@ -52,7 +52,7 @@ const lakeOf = ({ services }: Awaited<ReturnType<typeof startServer>>) =>
 const bodies = 'select body, encoding, isWhole from event_bodies order by receivedAt';
 const turns = 'select tenant_id, messages from conversation_turns';
 
-test('texts are in the lake of an account that wants them, and nowhere else', async () => {
+test('texts are stored only in the lakes of accounts that enabled it', async () => {
   const { server, as, signUp, isInFiles } = await open();
   const [ann, bob] = [await signUp('ann'), await signUp('bob')];
   const tenant_id = 'acme';

@@ -50,7 +50,7 @@ const neverAsked = (engine: Engine) => ({
 // A thread that is another program than ours.
 const programOf = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 
-test('a server on a disk has its lake in a thread, which captures, answers for itself, and stops', async () => {
+test('a server on disk runs its lake in a thread, which captures, serves queries and stops', async () => {
   const path = join(await temporaryFolder(), 'data');
   const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {
     log,
@@ -117,7 +117,7 @@ test('a server on a disk has its lake in a thread, which captures, answers for i
   expect(status.streams.map(({ consumer }) => consumer)).toContain('lake-todo-app-data');
 }, 120_000);
 
-test('a thread that runs out of memory is started again, and the store does not notice', async () => {
+test('a thread that runs out of memory is restarted without affecting the store', async () => {
   const folder = await temporaryFolder();
   const engine = await openStore(join(folder, 'data'));
   const host = createLakeHost({
@@ -133,7 +133,7 @@ test('a thread that runs out of memory is started again, and the store does not 
   await supervisor.stop();
 }, 120_000);
 
-test('writes of the thread are made by its host, and answered as DynamoDB answers', async () => {
+test('the thread’s writes are made by its host, with DynamoDB’s responses', async () => {
   const folder = await temporaryFolder();
   const engine = await openStore(join(folder, 'data'));
   const asks = `
@@ -174,7 +174,7 @@ const rests = `
   parentPort.postMessage({ kind: 'rest', since: Number(workerData.scratch), wakes: 0 });`;
 
 test.each(['a change', 'a notice', 'a request of another process', 'time'] as const)(
-  'a thread that rests is started again by %s',
+  'an idle thread is started again by %s',
   async what => {
     const folder = await temporaryFolder();
     const engine = await openStore(join(folder, 'data'));
@@ -211,7 +211,7 @@ test.each(['a change', 'a notice', 'a request of another process', 'time'] as co
   60_000,
 );
 
-test('a thread ends when there is nothing to do, and is there again for the next change', async () => {
+test('an idle thread ends, and starts again for the next change', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'data');
   const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {

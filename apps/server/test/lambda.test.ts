@@ -203,7 +203,7 @@ const alertOf = (sourceId: string, connectionId: string) => ({
   expiresAt: farAway,
 });
 
-it('has every consumer that can run in Lambda in the function of its table', () => {
+it('runs every consumer that can run in Lambda in the function of its table', () => {
   const { all } = fixture.server.services;
   const followed = new Set(all.flatMap(one => one.followers ?? []).map(one => one.subscription.name));
   const able = all
@@ -214,7 +214,7 @@ it('has every consumer that can run in Lambda in the function of its table', () 
     expect(lambdaFunctions.find(({ consumers }) => consumers.includes(name))?.table.name).toBe(table.name);
 });
 
-it('does what a server would do, and once: a repeated event changes nothing', async () => {
+it('does what a server would do, once: a repeated event changes nothing', async () => {
   const { client, tables, alerts, accountId } = fixture;
   await makeTenant();
   const user = { tenant_id, inbox_key: 'news', uid: 'ann' };
@@ -270,7 +270,7 @@ it('does what a server would do, and once: a repeated event changes nothing', as
   expect(new Set(alerts.received).size).toBe(1); // a POST may be repeated, with the same id
 }, 120_000);
 
-it('sets a poisoned record aside, handles the others, and a server handles it when it is redriven', async () => {
+it('sets a poison record aside, handles the others, and a server handles it when it is redriven', async () => {
   const { client, tables, alerts, store } = fixture;
   const consumer = 'webhooks-alerts';
   const { data: shop } = await client.webhooks.createSource({ body: { name: 'Shop', alertUrl: alerts.url } });
@@ -301,7 +301,7 @@ it('sets a poisoned record aside, handles the others, and a server handles it wh
   expect(alerts.received.slice(posted)).toHaveLength(2);
 }, 120_000);
 
-it('names the first record that it had no time for, and continues with it', async () => {
+it('returns the first record that it had no time for, and continues with it', async () => {
   const { client } = fixture;
   const user = { tenant_id, inbox_key: 'news', uid: 'cleo' };
   const ids: string[] = [];

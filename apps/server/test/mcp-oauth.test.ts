@@ -96,7 +96,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   return { isError: result.isError === true, data: JSON.parse(text) };
 };
 
-test('finds out by itself where to ask, is let in, and works with the tools', async () => {
+test('discovers the authorization server, is approved, and uses the tools', async () => {
   const app = createApp();
   const client = await connect(app);
   expect(app.asked[0]!.searchParams.get('resource')).toBe(`${server.url}/mcp`);
@@ -117,7 +117,7 @@ test('finds out by itself where to ask, is let in, and works with the tools', as
   await expect(direct.accounts.listKeys()).rejects.toMatchObject({ status: 401 });
 }, 60_000);
 
-test('reads only, if that is what the person chose, and loses everything when disconnected', async () => {
+test('only reads if the person chose so, and loses access when it is disconnected', async () => {
   const app = createApp();
   const client = await connect(app, 'read');
   expect((await call(client, 'tasks_list')).isError).toBe(false);
@@ -132,7 +132,7 @@ test('reads only, if that is what the person chose, and loses everything when di
   await client.close();
 }, 60_000);
 
-test('a request without a token, or with a wrong one, learns where to get one', async () => {
+test('a request without a valid token learns where to get one', async () => {
   const ask = async (headers: Record<string, string>) => {
     const answer = await fetch(`${server.url}/mcp`, { method: 'POST', body: '{}', headers });
     return [answer.status, answer.headers.get('www-authenticate')];

@@ -46,7 +46,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   };
 };
 
-test('a page of somebody else is refused, whatever name led it here', async () => {
+test('refuses requests from other sites, under any host name', async () => {
   const from = async (origin: string) => {
     const headers = {
       Authorization: `Bearer ${key}`,
@@ -63,7 +63,7 @@ test('a page of somebody else is refused, whatever name led it here', async () =
     expect([origin, await from(origin)]).toEqual([origin, 200]);
 });
 
-test('an assistant finds tools for every service, and the designs of the tables', async () => {
+test('an assistant finds tools for every service, and the table designs', async () => {
   const client = await open();
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
@@ -87,7 +87,7 @@ test('an assistant finds tools for every service, and the designs of the tables'
   await client.close();
 }, 60_000);
 
-test('it works with them as the owner of the key, and no further', async () => {
+test('it uses them with the rights of the key’s owner', async () => {
   const client = await open();
   const args = { body: { title: 'Buy tea' }, idempotency_key: 'once' };
   const [first, again] = [await call(client, 'tasks_create', args), await call(client, 'tasks_create', args)];
@@ -112,7 +112,7 @@ test('it works with them as the owner of the key, and no further', async () => {
   await client.close();
 }, 60_000);
 
-test('a key for reading reads, and nobody without one gets in', async () => {
+test('a read-only key only reads, and a key is required', async () => {
   const client = await open(await createKey('read'));
   expect((await call(client, 'tasks_list')).isError).toBe(false);
   const refused = await call(client, 'tasks_create', { body: { title: 'No' } });
@@ -121,7 +121,7 @@ test('a key for reading reads, and nobody without one gets in', async () => {
   await expect(open('nonsense')).rejects.toThrow('Send an API key or a token');
 }, 60_000);
 
-test('a batch is as many requests as it has messages, and has few', async () => {
+test('a batch counts as one request per message, and is limited', async () => {
   const headers = { Authorization: `Bearer ${key}` };
   const post = (body: string) =>
     fetch(`${me.url}/mcp`, {
@@ -144,7 +144,7 @@ test('a batch is as many requests as it has messages, and has few', async () => 
   for (const body of [batch(21), '[', '']) expect((await post(body)).status, body.slice(0, 9)).toBe(400);
 }, 60_000);
 
-test('over standard input and output', async () => {
+test('works over standard input and output', async () => {
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -133,7 +133,7 @@ const untilMore = async (load: ReturnType<typeof startLoad>, more: number): Prom
   await expect.poll(() => load.answered(), { timeout: 60_000 }).toBeGreaterThan(before + more);
 };
 
-test('a store moves under load, through kills and lost answers, and nothing that was answered is lost', {
+test('a store moves under load, through kills and lost responses, without losing acknowledged writes', {
   timeout: 600_000,
 }, async () => {
   const target = await openTarget();
@@ -231,7 +231,7 @@ test('a store moves under load, through kills and lost answers, and nothing that
   }
 });
 
-test('a migration overwrites nothing, can be given up, and lets nobody serve what it has not finished', {
+test('a migration overwrites nothing, can be abandoned, and is not served before it has finished', {
   timeout: 60_000,
 }, async () => {
   const target = await openTarget();

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { type PausableStore, watchMove } from '../src/archive/move.ts';
 
-test('a store that cannot be read has not moved, and is looked at again', () => {
+test('a store that cannot be read has not moved, and is checked again', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let read = (): { until: null } | undefined => {
     throw new Error('MDB_PANIC');

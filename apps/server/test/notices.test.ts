@@ -67,7 +67,7 @@ async function serve(variables: Record<string, string>, memory = false) {
   return { baseUrl: server.localUrl, client, mail, received, accountId: data.account_id };
 }
 
-it('tells by mail what webhooks come to: failing deliveries, and events that are nearly used up', async () => {
+it('mails about webhooks: failing deliveries, and a nearly used-up plan', async () => {
   const { baseUrl, client, engine, mail, accountId } = await open();
   const dead = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
   await once(dead, 'listening');
@@ -106,7 +106,7 @@ it('tells by mail what webhooks come to: failing deliveries, and events that are
   expect(line).toMatch(/^Shop, Dead: delivery failed at \d\d:\d\d UTC\. /);
 }, 60_000);
 
-it('tells by mail that the storage is nearly full', async () => {
+it('mails that the storage is nearly full', async () => {
   const { baseUrl, client, mail } = await serve({ STAK_STORAGE_LIMITS: 'free=1MB' }, true);
   const { sourceId } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
   for (let count = 0; count < 5; count++) {
@@ -120,7 +120,7 @@ it('tells by mail that the storage is nearly full', async () => {
   expect(nearly).toContain('/v1/mail/unsubscribe?token=');
 }, 60_000);
 
-it('tells by mail that the tenants of the plan are used, once', async () => {
+it('mails once that the plan’s tenants are used up', async () => {
   const { client, mail, received } = await serve({ STAK_DEFAULT_PLAN: 'free' }, true);
   const create = (n: number) =>
     client.tenants.create({ body: { tenant_id: `shop-${n}`, name: 'Shop', status: 'active' } });
@@ -140,7 +140,7 @@ it('tells by mail that the tenants of the plan are used, once', async () => {
   expect(subjects).toHaveLength(1);
 }, 60_000);
 
-it('tells by mail that the account has nearly spent what it may on models, and that it has, once a day', async () => {
+it('mails that the account nearly, and then fully, spent its model budget, once a day', async () => {
   const model = await startModel(() => ({ text: 'Yes.' }));
   onTestFinished(() => model.close());
   // An answer of 8 tokens costs 8 cents.

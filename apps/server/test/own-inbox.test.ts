@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 
 const as = (token?: string) => createClient({ baseUrl: server.url, token });
 
-test('the token for one’s own inbox may no more than who asked for it, and ends as soon as theirs', async () => {
+test('the token for one’s own inbox has no more rights than the session that requested it, and ends with it', async () => {
   const person = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann', cookie: false };
   const { data: session } = await as().accounts.signUp({ body: person });
   const scopes = ['read', 'write', 'admin'] as const;

@@ -38,7 +38,7 @@ async function open() {
   return { engine, lines, url: server.localUrl };
 }
 
-it('gives an account whose plan is not known any more what everybody has, and tells the log once', async () => {
+it('treats an unknown plan as the default, and logs it once', async () => {
   const { engine, lines, url } = await open();
   const { data: signedUp } = await createClient({ baseUrl: url }).accounts.signUp({ body: person });
   const client = createClient({ baseUrl: url, token: signedUp.access_token });

@@ -86,7 +86,7 @@ describe('the provider of a tenant', () => {
       (error: { code: string }) => error.code,
     );
 
-  it('brings people in by issuer and subject, as members without an address', async () => {
+  it('creates people by issuer and subject, as members without an address', async () => {
     await configure({ creates_users: true });
     const pat = meet('pat@books.example');
     const first = await enter(pat);
@@ -99,7 +99,7 @@ describe('the provider of a tenant', () => {
     expect(entries[0]!.target).toContain(first.user_id);
   });
 
-  it('finds nobody by an address, unless the account says so', async () => {
+  it('matches nobody by address, unless the account allows it', async () => {
     await configure({ creates_users: true });
     const made = { user_id: 'vera', display_name: 'Vera', email: 'vera@books.example' };
     await host.tenants.createUser({ tenant_id, body: { ...made, role: 'admin' } });
@@ -122,7 +122,7 @@ describe('the provider of a tenant', () => {
     await configure();
   });
 
-  it('lets in the domains that were named, with an address that it verified', async () => {
+  it('accepts only configured domains, with a verified address', async () => {
     await configure({ creates_users: true, matches_addresses: true });
     for (const person of [
       meet('eve@evil.example'),
@@ -134,7 +134,7 @@ describe('the provider of a tenant', () => {
       expect(await enter(person)).toEqual(refused);
   });
 
-  it('is set by admins of the tenant, who never become others by it', async () => {
+  it('is configured by admins of the tenant, who cannot become other users with it', async () => {
     await configure({ matches_addresses: true });
     await host.tenants.createUser({
       tenant_id,
@@ -168,7 +168,7 @@ describe('the provider of a tenant', () => {
     expect(await failing(asMember.tenants.getPortalProvider({ tenant_id }))).toBe('http.scope_missing');
   });
 
-  it('answers once, to the browser that asked, and for its own tenant', async () => {
+  it('signs in once, only the browser that started, and only to its tenant', async () => {
     await configure({ creates_users: true });
     await host.tenants.create({ body: { tenant_id: 'other', name: 'Other', status: 'active' } });
     await configure({ creates_users: true }, host, 'other');
@@ -185,7 +185,7 @@ describe('the provider of a tenant', () => {
     expect(hashOf(await again.open(used))).toBe(expired);
   });
 
-  it('goes with the wish of the tenant, and its people with an erasure', async () => {
+  it('is removed at the tenant’s request, and its people by an erasure', async () => {
     await configure({ creates_users: true });
     const gone = meet('gone@books.example');
     const { user_id } = await enter(gone);

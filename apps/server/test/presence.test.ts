@@ -46,7 +46,7 @@ async function openPresence() {
   return { clock, lines, create, start, pass };
 }
 
-test('servers with different public addresses say so, once, for as long as they run', async () => {
+test('servers with different public addresses log it once, while they run', async () => {
   const { start, pass, lines } = await openPresence();
   const [one, same] = [await start(), await start()];
   await pass(6_000);
@@ -62,7 +62,7 @@ test('servers with different public addresses say so, once, for as long as they 
   expect(lines).toHaveLength(3);
 });
 
-test('a server that was killed is known to be gone when its time is over, and not before', async () => {
+test('a killed server counts as gone when its lease ends, and not before', async () => {
   const { clock, create, start, pass } = await openPresence();
   const one = await start();
   const killed = create();
@@ -81,7 +81,7 @@ test('a server that was killed is known to be gone when its time is over, and no
   expect(await one.owners.isGone(owner)).toBe(false);
 });
 
-test('a server that has just come is nobody to take from, and one that has gone in order is gone at once', async () => {
+test('a new server does not count as gone, and one that stopped in order is gone at once', async () => {
   const { start, pass } = await openPresence();
   const one = await start();
   await pass(3_500);

@@ -80,7 +80,7 @@ async function signUp(name: string) {
 
 const hitsOf = (taskId: string) => hits.filter(hit => hit.body.data.task.task_id === taskId);
 
-test('a reminder is in the inbox and at the destination, once, however often it is fired', async () => {
+test('a reminder reaches the inbox and the destination once, however often it fires', async () => {
   const ann = await signUp('ann');
   const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: inASecond() } });
   const itemKey = {
@@ -114,7 +114,7 @@ test('a reminder is in the inbox and at the destination, once, however often it 
   await expect.poll(ann.titles).toEqual(['Cake', 'Tea']);
 }, 40_000);
 
-test("a reminder of a tenant's user goes to the account that has the tenant, and to no other", async () => {
+test("a reminder of a tenant's user goes only to the tenant's account", async () => {
   const [host, stranger] = [await signUp('host'), await signUp('stranger')];
   const tenant_id = 'acme';
   await host.client.tenants.create({ body: { tenant_id, name: 'Acme', status: 'active' } });
@@ -131,7 +131,7 @@ test("a reminder of a tenant's user goes to the account that has the tenant, and
   expect(await stranger.events()).toEqual([]);
 }, 40_000);
 
-test('the audit trail comes as events, once for each entry, to sources that ask for it', async () => {
+test('the audit trail is sent as events, once per entry, to sources that subscribe to it', async () => {
   const [ann, stranger] = [await signUp('audited'), await signUp('unaudited')];
   const { data: source } = await ann.client.webhooks.createSource({
     body: { name: 'Trail', provider: 'stak', auditTrail: true },

@@ -28,7 +28,7 @@ async function leave(parent: string, change: (owner: Owner) => Partial<Owner>): 
   return path;
 }
 
-it('removes at once what dead processes left, one with our own pid too, and nothing that is in use', async () => {
+it('removes files of dead processes at once, also with our own pid, and none that are in use', async () => {
   const parent = await makeFolder();
   const { pid: dead } = spawnSync(process.execPath, ['-e', '']);
   const own = await openScratch(parent);
@@ -43,7 +43,7 @@ it('removes at once what dead processes left, one with our own pid too, and noth
   expect(await readdir(parent)).toEqual(['others']);
 });
 
-it('leaves what it cannot see the owner of for a day', async () => {
+it('keeps files of unknown owners for a day', async () => {
   const parent = await makeFolder();
   const { pid: dead } = spawnSync(process.execPath, ['-e', '']);
   const container = await leave(parent, () => ({ space: 'another container' }));
@@ -61,7 +61,7 @@ it('leaves what it cannot see the owner of for a day', async () => {
   expect(left).not.toContain(container);
 });
 
-it('a server that was killed leaves nothing outside its data folder, and the next start clears that', async () => {
+it('a killed server leaves nothing outside its data folder, and the next start cleans up there', async () => {
   const folder = await makeFolder();
   const [temporary, data] = [join(folder, 'tmp'), join(folder, 'data')];
   await mkdir(temporary);

@@ -85,7 +85,7 @@ async function sealOneOfEach() {
   return { signedIn, sourceId, connectionId: connection.connectionId };
 }
 
-test('everything that is sealed moves to a new key, so that the old one can go', async () => {
+test('everything encrypted moves to a new key, so that the old one can be removed', async () => {
   const { signedIn, sourceId, connectionId } = await sealOneOfEach();
   expect(await secrets('status', oldKey)).toMatch(/^key +values\nold +7$/);
   expect(await secrets('reseal', `${newKey},${oldKey}`)).toBe('7 values were sealed again');
@@ -111,7 +111,7 @@ test('everything that is sealed moves to a new key, so that the old one can go',
   await server.stop();
 });
 
-test('what was moved to another item does not open, and is left alone', async () => {
+test('a value that was moved to another item does not open, and is left alone', async () => {
   const engine = await createEngine({ path, sweepIntervalMs: 0 });
   const { Items = [] } = await engine.client.scan({ TableName: 'conversations' });
   const found = Items.find(item => item.sealed !== undefined)!;
@@ -138,7 +138,7 @@ test('the next key signs on demand, and the last one can be revoked', async () =
   expect(await kids()).not.toContain(second);
 });
 
-test('keys that are not those of the server change nothing, and none is made', async () => {
+test('another server’s keys change nothing, and no key is created', async () => {
   await expect(secrets('rotate', keyNamed('wrong'))).rejects.toThrow(
     'STAK_SECRET_KEYS has to keep every key',
   );
@@ -151,7 +151,7 @@ test('keys that are not those of the server change nothing, and none is made', a
   expect(existsSync(join(path, 'secret-key'))).toBe(false);
 });
 
-test('a backup opens by itself, with the key that the folder made', async () => {
+test('a backup opens with the key that its folder generated', async () => {
   const [original, copy] = [join(path, 'original'), join(path, 'copy')];
   const kidIn = async (folder: string) => {
     const config = readServerConfig({ path: folder, port: 0, demo: false }, { STAK_LAKE: 'off' });
@@ -176,7 +176,7 @@ test('a backup opens by itself, with the key that the folder made', async () => 
   await expect(dynamodb.backup({ path: original, to: foreign })).rejects.toThrow('secret-key of its own');
 });
 
-test('a backup has the demo that its tables have', async () => {
+test('a backup has the demo of its tables', async () => {
   const [original, copy] = [join(path, 'with-demo'), join(path, 'demo-copy')];
   const open = async (folder: string) => {
     const config = readServerConfig({ path: folder, port: 0 }, {});
@@ -197,6 +197,6 @@ test('a backup has the demo that its tables have', async () => {
   expect(data.access_token).toBeTypeOf('string');
 }, 60_000);
 
-test('a folder that is none is not made one', async () => {
+test('a folder without a store stays without one', async () => {
   await expect(actions.status({ path: join(path, 'nowhere') })).rejects.toThrow('there is no folder');
 });

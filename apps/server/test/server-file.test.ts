@@ -33,7 +33,7 @@ const login = (cwd: string, ...more: string[]) =>
     ...['login', '--signup', '--email', 'ann@example.com', ...more],
   );
 
-test('nobody else can read what a server writes, in a folder that was there before', async () => {
+test('a server’s files are private, even in an existing folder', async () => {
   const data = join(folder, 'open/data');
   await mkdir(data, { recursive: true, mode: 0o755 });
   const server = await startIn('open', { STAK_LAKE: '' });
@@ -74,7 +74,7 @@ describe('commands in the folder of a server', () => {
     await expect(stat(file)).rejects.toThrow('ENOENT');
   });
 
-  test('take no word from a server that was killed', async () => {
+  test('ignore the file of a killed server', async () => {
     const server = await startIn('killed');
     server.child.kill('SIGKILL');
     await server.code;
@@ -86,14 +86,14 @@ describe('commands in the folder of a server', () => {
   });
 });
 
-describe('the word of a folder', () => {
+describe('the server file of a folder', () => {
   const write = async (record: unknown) => {
     const path = await mkdtemp(join(folder, 'word-'));
     await writeFile(join(path, 'server.json'), typeof record === 'string' ? record : JSON.stringify(record));
     return path;
   };
 
-  test('is believed if it names this machine and a process that runs', async () => {
+  test('is trusted if it names this machine and a running process', async () => {
     const path = await mkdtemp(join(folder, 'word-'));
     await writeFile(join(path, 'server.json'), 'old');
     await chmod(join(path, 'server.json'), 0o644);
@@ -104,7 +104,7 @@ describe('the word of a folder', () => {
     expect(findServer(path)).toBeUndefined();
   });
 
-  test('sends nobody to another machine, to another process of that number, or anywhere for nonsense', async () => {
+  test('is ignored if it names another machine, another process with the same pid, or nonsense', async () => {
     const { pid } = process;
     const ours = await mkdtemp(join(folder, 'word-'));
     recordServer(ours, 'http://127.0.0.1:8787');
@@ -126,7 +126,7 @@ describe('the word of a folder', () => {
     expect(findServer(join(folder, 'missing'))).toBeUndefined();
   });
 
-  test('counts while the server that wrote it last runs', async () => {
+  test('counts while the server that last wrote it runs', async () => {
     const path = await mkdtemp(join(folder, 'word-'));
     const forget = recordServer(path, 'http://127.0.0.1:1111');
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
@@ -145,7 +145,7 @@ describe('the word of a folder', () => {
 const beganOf = async (pid: number) =>
   (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined))?.replace(/^.*\) /s, '').split(' ')[19];
 
-test('stak demo writes into the server of its folder, and into no other', async () => {
+test('stak demo writes only to the server of its folder', async () => {
   const server = await startIn('somebody-else');
   const empty = join(folder, 'no-server');
   await mkdir(join(empty, 'data'), { recursive: true });

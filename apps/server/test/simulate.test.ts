@@ -59,7 +59,7 @@ const slackOf = (before: KeyHeat | undefined, { key, kind }: KeyHeat): number =>
 };
 
 // On a machine that is kept busy, more of that falls into one operation than another time.
-test('what was measured is what customers do now', { timeout: 120_000, retry: 2 }, async () => {
+test('the measured operations are what customers do now', { timeout: 120_000, retry: 2 }, async () => {
   const simulated = await simulate(operations, { quietMs: 100 });
   expect(simulated.map(({ name }) => name)).toEqual(stored.map(({ name }) => name));
   for (const [i, { name, rate, ways }] of simulated.entries())
@@ -106,7 +106,7 @@ const acceptedMisses: Record<string, { least: number; why: string }> = {
   },
 };
 
-test('what was measured takes a thousand operations a second in one place, with few exceptions', () => {
+test('the measured operations reach a thousand a second on one partition, with few exceptions', () => {
   const below = stored.flatMap(({ name, ways }) =>
     ways
       .filter(({ heat }) => heat.hottest.most < goalPerSecond)
@@ -125,18 +125,18 @@ describe('the guide to several servers', async () => {
     'utf8',
   );
 
-  test('has the table of what was measured', () => {
+  test('has the table of measurements', () => {
     const [heading, ...rows] = tableOf(stored).map(row => `| ${row.join(' | ')} |`);
     expect(guide).toContain([heading, '|---|---|--:|--:|--:|--:|---|', ...rows].join('\n'));
   });
 
-  test('shows what the command prints', () => {
+  test('shows the command’s output', () => {
     const load = readLoad({ users: '1e9', publishes: '5e4/s', turns: 1000 });
     expect(guide).toContain(planText(planLoad(stored, load), load));
   });
 });
 
-test('a load is spread over the partitions that its keys make', () => {
+test('a load is spread over the partitions of its keys', () => {
   const heat = (keys: KeyHeat[]): Heat => ({
     reads: 0,
     writes: 4,
@@ -166,7 +166,7 @@ test('a load is spread over the partitions that its keys make', () => {
   ]);
 });
 
-describe('more shards of what is due', () => {
+describe('more queue shards', () => {
   const events = { users: 1e6, tenants: 1000, rates: new Map([['events', 10_000]]) };
   const isDue = ({ where, kind }: { where: string; kind: string }) =>
     where === 'ferryhook-events/GSI2' && kind === 'write';
@@ -175,7 +175,7 @@ describe('more shards of what is due', () => {
   const hottestWith = (webhooks: number) =>
     withDueShards(stored, { webhooks, agents: 4 })[0]!.ways[0]!.heat.hottest;
 
-  test('change nothing that is not due, and nothing if there are as many as usual', () => {
+  test('change nothing else, and nothing at the default number', () => {
     expect(withDueShards(stored, readDueShards({}))).toEqual(stored);
     const others = withDueShards(stored, { webhooks: 64, agents: 64 }).slice(1);
     const hottest = (simulated: readonly Simulated[]) =>
@@ -183,7 +183,7 @@ describe('more shards of what is due', () => {
     expect(hottest(others)).toEqual(hottest(stored.slice(1)));
   });
 
-  test('take a load that the usual ones cannot', () => {
+  test('sustain a load that the default number cannot', () => {
     expect(shareWith(8)).toBeGreaterThan(2);
     expect(shareWith(64)).toBeCloseTo(shareWith(8) / 8);
     const readsWith = (webhooks: number) =>
@@ -193,14 +193,14 @@ describe('more shards of what is due', () => {
     expect(readsWith(64)).toMatchObject({ partitions: 64, unitsEach: readsWith(8).unitsEach });
   });
 
-  test('raise what a source can take, until something else is the hottest', () => {
+  test('raise the capacity of a source until another partition is the hottest', () => {
     expect(isDue(hottestWith(8))).toBe(true);
     expect(hottestWith(10).most).toBeCloseTo((hottestWith(8).most * 10) / 8, -1);
     expect(isDue(hottestWith(256))).toBe(false);
     expect(hottestWith(256).most).toBeGreaterThan(hottestWith(8).most);
   });
 
-  test('are as many as servers take', () => {
+  test('have the bounds of the setting', () => {
     const flags = { webhooksDueShards: 64, agentsDueShards: 16 };
     expect(readDueShards(flags)).toEqual({ webhooks: 64, agents: 16 });
     expect(() => readDueShards({ webhooksDueShards: 7 })).toThrow('from 8 to 256');

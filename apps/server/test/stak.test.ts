@@ -100,7 +100,7 @@ test('--help and --version', async () => {
   expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+\.\d+\.\d+/) });
 });
 
-describe('mistakes are told in one line', () => {
+describe('reports mistakes in one line', () => {
   let busy: ReturnType<typeof createServer>;
   let port: string;
   let file: string;
@@ -161,7 +161,7 @@ describe('mistakes are told in one line', () => {
   });
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it well', async signal => {
+test.each(['SIGINT', 'SIGTERM'] as const)('%s stops it cleanly', async signal => {
   const run = await serve('--memory');
   expect(run.stdout).toContain(`--endpoint-url ${run.url}`);
   expect(await call(run.url, 'ListTables', {})).toEqual({ TableNames: [] });
@@ -170,7 +170,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it well', async signal => {
   expect(run.stderr).toBe('');
 });
 
-test('what was written is there again, in the folder and in its backup', async () => {
+test('written data is there after a restart, in the folder and in its backup', async () => {
   const path = join(folder, 'data');
   const copy = join(folder, 'copy');
   const first = await serve('--path', path);

@@ -24,7 +24,7 @@ const startAt = (path: string, env: Record<string, string> = {}) =>
 
 const password = 'a long enough password';
 
-test('keeps its folder to itself, and tells of a key that it lacks before anybody signs in', async () => {
+test('keeps its folder private, and reports a missing key before anyone signs in', async () => {
   const path = join(folder, 'own');
   const ann = { email: 'ann@example.com', password, cookie: false };
   const first = await startAt(path);
@@ -42,7 +42,7 @@ test('keeps its folder to itself, and tells of a key that it lacks before anybod
   await second.stop();
 });
 
-test('tells browsers to come by https only, on its pages as on its API', async () => {
+test('tells browsers to use https only, on its pages and its API', async () => {
   const config = (env: Record<string, string>) => readServerConfig({ memory: true, port: 0 }, env);
   const extend: ServerOptions['extend'] = app =>
     mountConsole(app, { isHttps: true, folder: import.meta.dirname });
@@ -70,7 +70,7 @@ test('tells browsers to come by https only, on its pages as on its API', async (
   }
 });
 
-test('listens on IPv6 as .env says, and goes on without a demo whose address somebody else has', async () => {
+test('listens on IPv6 as configured, and runs without a demo whose address is taken', async () => {
   const path = join(folder, 'data');
   const before = await startAt(path);
   const eve = { email: 'demo@example.com', password, name: 'Eve', cookie: false };

@@ -46,7 +46,7 @@ const letter = (bytes: number, to: number) => ({
   message: { title: 'Hello', body: 'x'.repeat(bytes) },
 });
 
-test('a message that would fill the plan with its copies is refused before any is written', async () => {
+test('refuses a message whose copies would exceed the plan, before any is written', async () => {
   const before = await readStorage();
   await expect(host.inbox.publish({ ...inbox, body: letter(150_000, 3_000) })).rejects.toMatchObject({
     status: 413,
@@ -63,7 +63,7 @@ test('a message that would fill the plan with its copies is refused before any i
   expect(after.usedBytes - before.usedBytes).toBeLessThan(10_000);
 });
 
-test('when the plan is full nothing new is stored; what there is can be read, marked and deleted', async () => {
+test('a full plan stores nothing new; existing data can be read, marked and deleted', async () => {
   const { data: source } = await host.webhooks.createSource({ body: { name: 'shop', provider: 'custom' } });
   const { data: user } = await host.tenants.mintToken({
     tenant_id,
@@ -122,7 +122,7 @@ test('when the plan is full nothing new is stored; what there is can be read, ma
   await host.inbox.publish({ ...inbox, body: letter(100_000, 1) });
 }, 120_000);
 
-test('an account hears of it in its own inbox', async () => {
+test('notifies an account in its own inbox', async () => {
   const { data: own } = await host.accounts.mintInboxToken();
   const alerts = { tenant_id: own.tenant_id, inbox_key: 'alerts', uid: own.sub };
   await expect
@@ -130,12 +130,12 @@ test('an account hears of it in its own inbox', async () => {
     .toContain('80 % of your storage is used');
 });
 
-test('what goes on in a full account are operations that there are', () => {
+test('the operations allowed in a full account exist', () => {
   const known = new Set(server.routes.map(({ operationId }) => operationId));
   expect([...unlimited].filter(name => !known.has(name))).toEqual([]);
 });
 
-test('plans tell what they keep here', async () => {
+test('plans show this installation’s storage limits', async () => {
   const { data } = await as().accounts.listPlans();
   expect(data.data.map(({ plan, storageBytes }) => [plan, storageBytes])).toEqual([
     ['free', 1_000_000],

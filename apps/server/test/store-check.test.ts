@@ -31,7 +31,7 @@ const canMountFile = canMount && (await succeeds('losetup', '--find')) && (await
 const log = createLogger({ level: 'silent' });
 const failure = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
 
-test('probes share one read a second, of one key', async () => {
+test('probes share one read of one key per second', async () => {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   await createTables(engine, [streamsTable]);
@@ -52,7 +52,7 @@ test('probes share one read a second, of one key', async () => {
   expect(reads).toHaveLength(2);
 });
 
-test('a store in a folder has to commit', async () => {
+test('a store in a folder must be able to commit', async () => {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   await createTables(engine, [streamsTable]);
@@ -84,7 +84,7 @@ async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
 }
 
 test.skipIf(!canMount)(
-  'a disk that is full is not ready (needs the right to mount)',
+  'a full disk is not ready (needs the right to mount)',
   async () => {
     const { disk, status } = await startOnDisk(disk =>
       run('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]),
@@ -99,7 +99,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMountFile)(
-  'a disk that has become read-only is not ready (needs the right to mount a file, and mkfs.ext4)',
+  'a disk that became read-only is not ready (needs the right to mount a file, and mkfs.ext4)',
   async () => {
     const image = join(await mkdtemp(join(tmpdir(), 'stak-image-')), 'disk');
     onTestFinished(() => rm(dirname(image), { recursive: true }));
@@ -115,7 +115,7 @@ test.skipIf(!canMountFile)(
   30_000,
 );
 
-test('a store that is throttled now and then is ready, one that always is is not', async () => {
+test('a store that is sometimes throttled is ready, one that always is is not', async () => {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   await createTables(engine, [streamsTable]);
@@ -134,7 +134,7 @@ test('a store that is throttled now and then is ready, one that always is is not
   await expect(at(1)()).rejects.toMatchObject({ name: 'ThrottlingException' });
 });
 
-test('what a start does is repeated while the store is away, and for no other reason', async () => {
+test('a start is retried only while the store is unavailable', async () => {
   let now = 0;
   const clock = {
     now: () => now,
@@ -221,7 +221,7 @@ const throttles: Fault = { status: 400, type: 'ProvisionedThroughputExceededExce
 test.each<[string, Fault]>([
   ['throttled', throttles],
   ['away', 'resets'],
-])('a server that starts while its store is %s is ready when the store is', async (_, fault) => {
+])('a server that starts while its store is %s becomes ready with the store', async (_, fault) => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const lines: string[] = [];
@@ -241,7 +241,7 @@ test.each<[string, Fault]>([
 test.each<[string, Fault]>([
   ['throttled', throttles],
   ['away', 'resets'],
-])('a server whose store stays %s does not start, and says why', async (_, fault) => {
+])('a server whose store stays %s does not start, and reports why', async (_, fault) => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
   const store = await openFaultyStore(fault, Number.POSITIVE_INFINITY);
@@ -259,7 +259,7 @@ test.each<[string, Fault]>([
   ['resets', 'resets'],
   ['fails', { status: 500, type: 'InternalServerError' }],
   ['throttles', { status: 400, type: 'ThrottlingException' }],
-])('a store that %s is a 503 that says when to come back', async (_, fault) => {
+])('a store that %s causes a 503 with a Retry-After', async (_, fault) => {
   const server = createServer((incoming, outgoing) => failWith(fault, incoming, outgoing));
   const client = awsClient({
     region: 'us-east-1',

@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('a look into a folder without a store begins none', async () => {
+test('does not create a store in a folder without one', async () => {
   const other = await mkdtemp(join(tmpdir(), 'stak-streams-'));
   await expect(streams('status', undefined, { path: other })).rejects.toThrow(/there is no store in/);
   expect(await readdir(other)).toEqual([]);
@@ -88,7 +88,7 @@ test('status, letters and redrive', async () => {
   expect(await streams('redrive', 'watch')).toBe('watch has no dead letters.');
 });
 
-test("the same through the engine's HTTP server", async () => {
+test("works through the engine's HTTP server", async () => {
   const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
   const server = createHttpServer(engine, { port: 0 });
   const { url: endpoint } = await server.listen();
@@ -100,7 +100,7 @@ test("the same through the engine's HTTP server", async () => {
   await engine.close();
 });
 
-test('mistakes are told', async () => {
+test('reports mistakes', async () => {
   await expect(streams('redrive')).rejects.toThrow(/which consumer/);
   await expect(streams('redrive', 'nobody')).rejects.toThrow(/no consumer nobody has ever run/);
   await expect(streams('status', undefined, { path: join(folder, 'none') })).rejects.toThrow(
@@ -109,7 +109,7 @@ test('mistakes are told', async () => {
   await expect(streams('status', undefined, { region: 'x' })).rejects.toThrow(/choose either/);
 });
 
-test('the command is there', async () => {
+test('is registered as a command', async () => {
   const run = promisify(execFile)(process.execPath, [bin, 'streams', 'dance', '--path', folder]);
   await expect(run).rejects.toMatchObject({
     stderr: expect.stringMatching(/^stak: .*knows status, letters/),

@@ -13,7 +13,7 @@ import { sumCapacity, systemEndpoints } from '../src/system.ts';
 
 const log = createLogger({ level: 'silent' });
 
-test('tells everybody who signed in how far it is, and operators what it takes', async () => {
+test('shows the lag to everyone signed in, and resource use to operators', async () => {
   // With a prefix, which nobody gets to see.
   const config = readServerConfig({ port: 0, memory: true, demo: true }, { STAK_TABLE_PREFIX: 'dev-' });
   const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
@@ -43,7 +43,7 @@ test('tells everybody who signed in how far it is, and operators what it takes',
   await expect(byKey).rejects.toMatchObject({ status: 403 });
 });
 
-test('metrics are for this machine, or for those who have the token', async () => {
+test('metrics are for this machine, or for callers with the token', async () => {
   const open = async (env: Record<string, string>) => {
     const config = readServerConfig({ port: 0, memory: true }, { STAK_LAKE: 'off', ...env });
     const server = await startServer(config, { log });
@@ -59,7 +59,7 @@ test('metrics are for this machine, or for those who have the token', async () =
   expect(await askWithToken({ Authorization: 'Bearer scrape', 'X-Forwarded-For': '203.0.113.7' })).toBe(200);
 });
 
-test('metrics of several processes are their sum, the worst delay, and whether a worker runs in all of them', async () => {
+test('metrics of several processes are summed, except for the longest delay and the running workers', async () => {
   const answers: (() => unknown)[] = [];
   const supervised = {
     answer: (_: string, read: () => unknown) => void answers.push(read),
@@ -105,7 +105,7 @@ const note = entity(notes, {
   key: { partition: 'note#{id}' },
 });
 
-test('a change that is not handled yet has an age', async () => {
+test('an unhandled change has an age', async () => {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   await createTables(engine, [notes, streamsTable]);
@@ -164,7 +164,7 @@ test('a change that is not handled yet has an age', async () => {
   await running;
 });
 
-test('units are added up by table', () => {
+test('units are summed by table', () => {
   const entry = (table: string, pattern: string, readUnits: number, writeUnits: number) => ({
     table,
     pattern,

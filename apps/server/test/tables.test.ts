@@ -55,7 +55,7 @@ const stakAsProcess = (...args: string[]): Promise<Finished> =>
     );
   });
 
-test('creates tables in a folder once, and refuses one that is not as designed', async () => {
+test('creates tables in a folder once, and refuses one that differs from its design', async () => {
   const flags = ['--path', join(folder, 'data')];
   const first = await stakAsProcess('create', '--from', design, ...flags);
   expect(first.stdout).toBe('notes: create the table\nnotes: enable expiry by ttl\n');
@@ -67,7 +67,7 @@ test('creates tables in a folder once, and refuses one that is not as designed',
   });
 });
 
-test('tables of several installations lie side by side, and a missing prefix is reported', async () => {
+test('tables of several installations coexist, and a missing prefix is reported', async () => {
   const path = join(folder, 'prefixed');
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   onTestFinished(() => print.mockRestore());
@@ -85,7 +85,7 @@ test('tables of several installations lie side by side, and a missing prefix is 
   await expect(actions.create({ path, prefix: 'a/b' })).rejects.toThrow("is no prefix of a table's name");
 });
 
-test('creates tables behind an endpoint', async () => {
+test('creates tables at an endpoint', async () => {
   const engine = await createEngine({ path: ':memory:' });
   const server = createHttpServer(engine, { port: 0 });
   const { url } = await server.listen();
@@ -102,7 +102,7 @@ test('creates tables behind an endpoint', async () => {
   }
 });
 
-test('lists designs, and says what they cost', async () => {
+test('lists designs with their cost', async () => {
   expect((await stak('list', '--from', design)).stdout).toMatch(/^notes +1 +0 +1 +ttl +–$/m);
   const { stdout } = await stak('cost', '--from', design);
   expect(stdout).toMatch(/^notes: put note +– +3\.0$/m);
@@ -118,7 +118,7 @@ test.each(designs.map(table => [table.name, table] as const))(
   },
 );
 
-test('writes pages, and notices when they are out of date', async () => {
+test('writes pages, and reports outdated ones', async () => {
   const args = ['doc', '--from', design, '--to', folder];
   expect((await stak(...args, '--check')).stderr).toContain('out of date');
   await stak(...args);
@@ -126,7 +126,7 @@ test('writes pages, and notices when they are out of date', async () => {
   expect(await stak(...args, '--check')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('tells mistakes in one line', async () => {
+test('reports mistakes in one line', async () => {
   expect((await stak('drop')).stderr).toBe(
     'stak: stak tables knows list, create, doc, cost, not "drop"; see stak tables --help\n',
   );

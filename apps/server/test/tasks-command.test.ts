@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => me.close());
 
-test('a task from its title to the list of what is done', async () => {
+test('a task goes from its title to the list of completed ones', async () => {
   const id = await me.run('tasks', 'add', 'Call Ann', '--due', '2027-01-31', '--label', 'phone,home');
   expect(id).toMatch(/^tsk_/);
   const [lines, found, unknown] = await Promise.all([

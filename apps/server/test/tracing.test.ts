@@ -116,7 +116,7 @@ const open = async (settings: Record<string, string> = {}) => {
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
-test('one trace leads from a webhook to its destination, over a restart', { timeout: 60_000 }, async () => {
+test('one trace leads from a webhook to its destination, across a restart', { timeout: 60_000 }, async () => {
   let status = 500;
   const arrived: string[] = [];
   const destination = await listen(request => {
@@ -177,7 +177,7 @@ test('one trace leads from a webhook to its destination, over a restart', { time
   expect(units.some(({ value }) => Number(value.intValue ?? value.doubleValue) > 0)).toBe(true);
 });
 
-test('the message about a failed delivery is in the trace, and the collector has the metrics', async () => {
+test('the message about a failed delivery is in the trace, and the collector receives the metrics', async () => {
   const destination = await listen(() => 500);
   const server = await open();
   try {
@@ -263,7 +263,7 @@ async function askAgent(modelUrl: string): Promise<{ reply: string; found: Span[
 const attributesOf = ({ attributes }: Span) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-test('requests to models and calls of skills are in the trace of their turn, without what was said', async () => {
+test('model requests and skill calls are in the trace of their turn, without their content', async () => {
   const model = await startModel(messages =>
     messages.at(-1)!.role === 'tool'
       ? { text: 'a SECRET reply' }
@@ -306,7 +306,7 @@ test('requests to models and calls of skills are in the trace of their turn, wit
   expect(JSON.stringify(spans)).not.toContain('SECRET');
 }, 30_000);
 
-test('a request to a model that fails says so in its span, without what the provider quotes', async () => {
+test('a failed model request is an error in its span, without the provider’s text', async () => {
   const model = createServer(async (request, response) => {
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: await readBody(request) } }));
@@ -320,7 +320,7 @@ test('a request to a model that fails says so in its span, without what the prov
   expect(JSON.stringify(spans)).not.toContain('SECRET');
 }, 30_000);
 
-test('a collector that is away keeps nobody waiting', async () => {
+test('an unavailable collector delays nothing', async () => {
   collector.close();
   const server = await open();
   const answer = await fetch(`${server.url}/v1/plans`);

@@ -51,7 +51,7 @@ async function ask(n: number, method: string, path: string, body?: object, heade
 const refilled = (limit: number, sinceMs: number): number => ((performance.now() - sinceMs) / 60_000) * limit;
 const late = 20;
 
-test("an account's events a minute are those of its plan, by whichever process they come", async () => {
+test("an account's events per minute are limited by its plan, across processes", async () => {
   const { json } = await ask(0, 'POST', '/v1/sources', { name: 'shop' });
   const send = (n: number) => ask(n % 2, 'POST', `/in/${json.sourceId}`, { n });
   const statuses: number[] = [];
@@ -67,7 +67,7 @@ test("an account's events a minute are those of its plan, by whichever process t
   expect(accepted).toBeLessThanOrEqual(100 + refilled(100, beganMs) + late); // each for itself, they would take all
 }, 30_000);
 
-test('what one process has changed holds in the other', async () => {
+test('a change by one process applies in the other', async () => {
   const { json: source } = await ask(0, 'POST', '/v1/sources', { name: 'changing' });
   expect((await ask(1, 'GET', `/v1/sources/${source.sourceId}`)).json.name).toBe('changing');
   expect((await ask(1, 'POST', `/in/${source.sourceId}`, {})).status).not.toBe(404); // and is remembered
@@ -75,7 +75,7 @@ test('what one process has changed holds in the other', async () => {
   await expect.poll(async () => (await ask(1, 'POST', `/in/${source.sourceId}`, {})).status).toBe(404);
 });
 
-test('a key that one process has answered is answered the same by the other', async () => {
+test('an idempotency key gets the same response from both processes', async () => {
   const key = { 'Idempotency-Key': 'once' };
   const first = await ask(0, 'POST', '/v1/tasks', { title: 'Tea' }, key);
   const again = await ask(1, 'POST', '/v1/tasks', { title: 'Tea' }, key);
@@ -89,7 +89,7 @@ test('a key that one process has answered is answered the same by the other', as
 });
 
 // The last one: it uses up the limit.
-test('requests a minute are counted by both', async () => {
+test('requests per minute are counted across processes', async () => {
   let allowed = 0;
   let refused = 0;
   const beganMs = performance.now();

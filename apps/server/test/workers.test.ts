@@ -56,7 +56,7 @@ async function serving(at = url): Promise<number> {
   return Number(/^stak_processes (\d+)$/m.exec(text)?.[1]);
 }
 
-test('says once where it is, serves with every process, and sums their metrics', async () => {
+test('prints its address once, serves with every process, and sums their metrics', async () => {
   expect(run.stdout.match(/Stak is at/g)).toHaveLength(1);
   await expect.poll(() => serving(), { timeout: 60_000, interval: 20 }).toBe(2); // the address is said when the first serves
   expect(workerPids()).toHaveLength(2);
@@ -84,7 +84,7 @@ const signedIn = () => {
   return session;
 };
 
-test('an event stream hears what any process wrote, long before it would look by itself', async () => {
+test('an event stream receives what any process wrote, long before its next poll', async () => {
   const headers = await signedIn();
   const heard = new Map<string, number[]>();
   const over = new AbortController();
@@ -114,7 +114,7 @@ test('an event stream hears what any process wrote, long before it would look by
   expect(sorted[3]).toBeLessThan(eventPollMs / 4);
 }, 60_000);
 
-test('what killed processes were delivering is delivered by those that take their place, at once', async () => {
+test('deliveries of killed processes are taken over at once', async () => {
   const headers = await signedIn();
   const hits: string[] = [];
   const destination = createServer((request, response) => {
@@ -143,7 +143,7 @@ test('what killed processes were delivering is delivered by those that take thei
   destination.closeAllConnections();
 }, 120_000);
 
-test('starts a process again that was killed, and goes on meanwhile', async () => {
+test('restarts a killed process, and serves meanwhile', async () => {
   const [victim, other] = workerPids();
   process.kill(victim!, 'SIGKILL');
   await expect.poll(workerPids).not.toContain(victim);
@@ -159,7 +159,7 @@ test('starts a process again that was killed, and goes on meanwhile', async () =
   expect(run.stdout).toContain('"signal":"SIGKILL"');
 }, 90_000);
 
-test('says what is wrong when it cannot start, once, and ends', async () => {
+test('reports once why it cannot start, and exits', async () => {
   const second = startIn(join(folder, 'second'), '--port', new URL(url).port, '--no-demo');
   expect(await second.code).toBe(1);
   expect(second.stderr).toBe(
@@ -168,7 +168,7 @@ test('says what is wrong when it cannot start, once, and ends', async () => {
 }, 60_000);
 
 // The last one: it ends the server.
-test('stops without failing a request of somebody who looks at its readiness', async () => {
+test('stops without failing a readiness request', async () => {
   const answers: number[] = [];
   let isReady = true;
   const probe = async () => {
@@ -189,7 +189,7 @@ test('stops without failing a request of somebody who looks at its readiness', a
   expect(await run.code).toBe(0);
 }, 60_000);
 
-test('ends when its data folder is gone, instead of beginning with nothing', async () => {
+test('exits when its data folder is removed, instead of starting empty', async () => {
   const other = await mkdtemp(join(tmpdir(), 'stak-gone-'));
   try {
     const gone = startIn(other, '--port', '0', '--no-demo');
@@ -205,7 +205,7 @@ test('ends when its data folder is gone, instead of beginning with nothing', asy
   }
 }, 60_000);
 
-test('processes end that lost their supervisor; one signal that comes twice is one', async () => {
+test('processes end without their supervisor; a repeated signal counts once', async () => {
   const other = await mkdtemp(join(tmpdir(), 'stak-orphans-'));
   const isAlive = (pid: number): boolean => {
     try {

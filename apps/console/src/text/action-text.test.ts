@@ -14,7 +14,7 @@ it.each([
   ['inbox.writeInbox', 'changed an inbox'],
   ['something.nobody_knows', 'something nobody knows'],
   ['', ''],
-])('says %s in words', (action, words) => expect(actionText(action)).toBe(words));
+])('describes %s in words', (action, words) => expect(actionText(action)).toBe(words));
 
 it.each([
   ['/v1/tenants/acme', 'tenant acme'],
@@ -26,15 +26,15 @@ it.each([
   ['ses_1', '–'],
   ['key_1', 'key_1'],
   ['', ''],
-])('says what %s is', (target, words) => expect(targetText(target)).toBe(words));
+])('names %s', (target, words) => expect(targetText(target)).toBe(words));
 
 it.each([
   ['session', 'Session'],
   ['api_key', 'API key'],
   ['github', 'GitHub'],
-])('says %s in words', (via, words) => expect(viaText(via)).toBe(words));
+])('describes %s in words', (via, words) => expect(viaText(via)).toBe(words));
 
-it('names what has a name, and shows the id of what is deleted', () => {
+it('shows names, and the ids of deleted things', () => {
   const names = new Map([['src_1', 'Shop']]);
   expect(targetText('/v1/sources/src_1', names)).toBe('source Shop');
   expect(targetText('/v1/sources/src_1/connections/con_2', names)).toBe('source Shop, connection con_2');

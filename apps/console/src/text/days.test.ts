@@ -6,7 +6,7 @@ const day = fc
   .date({ min: new Date('1970-01-01'), max: new Date('2199-12-31'), noInvalidDate: true })
   .map(date => date.toISOString().slice(0, 10));
 
-test('a month is whole weeks that begin where the user lives, each day once', () => {
+test('a month has whole weeks that begin on the local first day, each day once', () => {
   fc.assert(
     fc.property(day, fc.integer({ min: 0, max: 6 }), (day, firstWeekday) => {
       const weeks = weeksOf(monthOf(day), firstWeekday);
@@ -19,7 +19,7 @@ test('a month is whole weeks that begin where the user lives, each day once', ()
   );
 });
 
-test('a month further is the next month, on its last day if it is shorter', () => {
+test('adding a month keeps the day, or uses the last day of a shorter month', () => {
   expect(addMonths('2026-01-31', 1)).toBe('2026-02-28');
   expect(addMonths('2026-03-31', -1)).toBe('2026-02-28');
   expect(addMonths('2026-12-15', 1)).toBe('2027-01-15');
@@ -32,7 +32,7 @@ test('a month further is the next month, on its last day if it is shorter', () =
   );
 });
 
-test('which day it is depends on where somebody is', () => {
+test('the current day depends on the time zone', () => {
   const now = new Date('2026-03-01T01:30:00Z');
   expect(todayIn('UTC', now)).toBe('2026-03-01');
   expect(todayIn('America/New_York', now)).toBe('2026-02-28');
@@ -40,7 +40,7 @@ test('which day it is depends on where somebody is', () => {
   expect(todayIn('Asia/Tokyo', new Date('2026-12-31T15:00:00Z'))).toBe('2027-01-01');
 });
 
-test('a week begins on a Sunday to Saturday', () => {
+test('the first day of a week is between Sunday and Saturday', () => {
   expect(firstWeekdayIn('de-DE')).toBe(1);
   expect([0, 1]).toContain(firstWeekdayIn('en-US'));
 });

@@ -6,7 +6,7 @@ const marks = { same: ' ', removed: '-', added: '+' };
 const show = (before: string, after: string) =>
   diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
 
-it('names the lines that went and came', () => {
+it('lists removed and added lines', () => {
   expect(show('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d']);
   expect(show('a', 'a')).toEqual([' a']);
 });
@@ -15,7 +15,7 @@ const text = fc
   .array(fc.constantFrom('a', 'b', 'c', '{', '}'), { maxLength: 12 })
   .map(lines => lines.join('\n'));
 
-it('gives both texts back', () => {
+it('reproduces both texts', () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       const lines = diffLines(before, after);

@@ -3,12 +3,12 @@ import { hexOf, prettyOf } from './payload-text.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-it('lays JSON out and leaves everything else as it came', () => {
+it('formats JSON and leaves everything else unchanged', () => {
   expect(prettyOf(bytes('{"a":[1]}'))).toBe('{\n  "a": [\n    1\n  ]\n}');
   expect(prettyOf(bytes('a=1&b=2'))).toBe('a=1&b=2');
 });
 
-it('changes nothing but the spaces', () => {
+it('changes only white space', () => {
   for (const value of [
     {},
     [],
@@ -25,13 +25,13 @@ it('changes nothing but the spaces', () => {
   expect(prettyOf(bytes(deep))).toBe(deep);
 });
 
-it('shows sixteen bytes a line, and a dot for what cannot be printed', () => {
+it('shows sixteen bytes per line, and a dot for bytes that cannot be printed', () => {
   expect(hexOf(bytes('0123456789abcdefé'))).toBe(
     '000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  0123456789abcdef\n' +
       `000010  c3 a9${' '.repeat(42)}  ..`,
   );
 });
 
-it('stops where a browser would', () => {
+it('truncates large payloads', () => {
   expect(hexOf(new Uint8Array(20_000)).split('\n').at(-1)).toBe('… and 3616 bytes more');
 });

@@ -25,13 +25,13 @@ test('a download ends once, with its last part', async () => {
   expect(ended()).toBe(1);
 });
 
-test('somebody who is gone before the first part keeps nobody else from a download', async () => {
+test('a client that disconnects before the first part does not block other downloads', async () => {
   const { reader, ended } = open();
   await reader.cancel();
   expect(ended()).toBe(1);
 });
 
-test('nor does somebody who stays and reads no more', async () => {
+test('a client that stops reading does not block other downloads', async () => {
   const { clock, reader, ended } = open();
   await reader.read();
   await clock.advance(10 * 60_000);

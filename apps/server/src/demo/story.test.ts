@@ -10,13 +10,13 @@ const tell = (seed: number, beats: number): Beat[] => {
 };
 const seeds = fc.integer({ min: 1, max: 1_000_000 });
 
-describe('the story of the shop', () => {
-  it('is the same for the same seed, and another one for another', () => {
+describe('the demo story', () => {
+  it('is the same for the same seed, and differs for another', () => {
     expect(tell(7, 300)).toEqual(tell(7, 300));
     expect(tell(7, 300)).not.toEqual(tell(8, 300));
   });
 
-  it('makes a task before it is begun, and begins it before it is done', () => {
+  it('creates a task before it is started, and starts it before it is done', () => {
     fc.assert(
       fc.property(seeds, seed => {
         const states = new Map<string, string>();
@@ -34,7 +34,7 @@ describe('the story of the shop', () => {
     );
   });
 
-  it('repairs what breaks, with orders in between that fail', () => {
+  it('repairs what breaks, with failing orders in between', () => {
     fc.assert(
       fc.property(seeds, seed => {
         const beats = tell(seed, 400);
@@ -48,7 +48,7 @@ describe('the story of the shop', () => {
     );
   });
 
-  it('has something for everybody and every service', () => {
+  it('uses every service and includes everybody', () => {
     const beats = tell(1, 200);
     expect(new Set(beats.map(({ kind }) => kind)).size).toBe(10);
     const addressed = new Set(beats.flatMap(beat => (beat.kind === 'message' ? beat.to : [])));

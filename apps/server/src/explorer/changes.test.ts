@@ -68,7 +68,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 const kinds = (viewer: { sent: readonly ServerEvent[] }) => viewer.sent.map(({ event }) => event);
 
-it('reads the stream once for everybody, and masks what it tells', async () => {
+it('reads the stream once for all listeners, and masks secrets', async () => {
   const [ann, bob] = [look(), look()];
   await until(() => ann.sent.length === 1 && bob.sent.length === 1);
   expect(opened).toBe(1);
@@ -79,7 +79,7 @@ it('reads the stream once for everybody, and masks what it tells', async () => {
   expect(JSON.stringify(ann.sent)).not.toContain('0123456789abcdef');
 });
 
-it('goes on where somebody was who comes back soon, and says when it cannot', async () => {
+it('resumes after a short disconnection, and reports when it cannot', async () => {
   const ann = look();
   await until(() => ann.sent.length === 1);
   await write('first');
@@ -101,7 +101,7 @@ it('goes on where somebody was who comes back soon, and says when it cannot', as
   expect(opened).toBe(2);
 });
 
-it('tells of a gap where somebody reads too slowly', async () => {
+it('reports a gap to a slow reader', async () => {
   const slow = look();
   const quick = look();
   await until(() => slow.sent.length === 1 && quick.sent.length === 1);

@@ -7,7 +7,7 @@ import { viewItem } from './item-view.ts';
 
 const hash = 'b'.repeat(64);
 
-describe('what would let somebody in', () => {
+describe('secrets in the explorer', () => {
   it.each([
     'passwordHash',
     'keyHash',
@@ -16,12 +16,12 @@ describe('what would let somebody in', () => {
     'stateHash',
     'refreshToken',
     'client_secret',
-  ])('is masked in %s', name => {
+  ])('are masked in %s', name => {
     expect(conceal(name, 'let me in')).toEqual({ value: mask, note: 'masked' });
     expect(conceal(name, { S: 'let me in' }).value).toBe(mask);
   });
 
-  it('is masked wherever it is nested, and the rest is left as it was', () => {
+  it('are masked wherever they are nested, without changing the rest', () => {
     const stored = { a: [{ password: 'x', b: 1 }], input_tokens: 5, tokens_revoked_at: 7 };
     const shown = { a: [{ password: mask, b: 1 }], input_tokens: 5, tokens_revoked_at: 7 };
     expect(conceal('data', stored)).toEqual({ value: shown, note: 'masked' });
@@ -34,7 +34,7 @@ describe('what would let somebody in', () => {
     expect(conceal('text', '{ no JSON').value).toBe('{ no JSON');
   });
 
-  it('is shown as it is stored if it is sealed', () => {
+  it('are shown as stored if they are encrypted', () => {
     const sealed = createSealer({ keys: [{ id: 'k1', secret: 'a secret, long enough' }] }).seal(
       'whsec_1',
       'x',
@@ -43,7 +43,7 @@ describe('what would let somebody in', () => {
     expect(conceal('signingSecret', 'whsec_1')).toEqual({ value: mask, note: 'masked' });
   });
 
-  it('is masked in the parts of keys, and in keys that nobody knows', () => {
+  it('are masked in parts of keys, and in unknown keys', () => {
     const table = designs.find(({ name }) => name === 'ferryhook-main')!;
     const view = (stored: object) => viewItem(table, stored, { nowMs: 0 });
     const known = view({ PK: `KEYHASH#${hash}`, SK: 'KEY', keyHash: hash, keyId: 'key_1' });
@@ -77,7 +77,7 @@ const harmless = new Set([
   'stak-http: body',
 ]);
 
-it('every attribute of every design that sounds like a secret is masked, or known to be none', () => {
+it('every attribute that sounds like a secret is masked, or known not to be one', () => {
   const sounds = /hash|secret|token|password|seal|sha-|private|credential(?!Id)|cookie|api.?key/i;
   const left = designs.flatMap(table =>
     table.entities.flatMap((entity: AnyEntity) =>

@@ -30,7 +30,7 @@ const isLetIn = (principal: Principal, request: Received | undefined = here): bo
   return isOperator;
 };
 
-it('knows named accounts from anywhere, and the demo from this machine', () => {
+it('accepts named accounts from anywhere, and the demo from this machine', () => {
   expect(isLetIn(session('usr_named'))).toBe(true);
   expect(isLetIn(session('usr_named'), elsewhere)).toBe(true);
   expect(isLetIn(session('usr_demo'))).toBe(true);
@@ -38,7 +38,7 @@ it('knows named accounts from anywhere, and the demo from this machine', () => {
   expect(operators.isOperator({ principal: session('usr_demo'), request: undefined })).toBe(false);
 });
 
-it('knows nobody else, however they come', () => {
+it('accepts nobody else', () => {
   expect(isLetIn(session('usr_other'))).toBe(false);
   expect(isLetIn({ ...session('usr_named'), via: 'api_key' } as Principal)).toBe(false);
   expect(isLetIn({ kind: 'endUser', tenantId: 'x', userId: 'usr_named', scope: 'admin' })).toBe(false);

@@ -29,7 +29,7 @@ async function addressOf(run: Run): Promise<string> {
 }
 
 describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
-  it('are a way back from a machine that was lost', async () => {
+  it('recover from the loss of a machine', async () => {
     const location = join(root, 'target');
     const env = {
       STAK_BACKUP: location,
@@ -79,7 +79,7 @@ describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
     expect((await client.accounts.logIn({ body: ann })).data.access_token).toBeTypeOf('string');
   }, 120_000);
 
-  it('refuse what cannot work, in one line', async () => {
+  it('refuse invalid arguments, in one line', async () => {
     const run = (env: Record<string, string>, ...args: string[]) =>
       stakWith({ env, cwd: root }, ...args).then(({ stderr }) => stderr);
     expect(await run({}, 'backup', 'status')).toContain('--from or STAK_BACKUP');
@@ -95,7 +95,7 @@ describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
 describe('the settings', () => {
   const read = (env: Record<string, string>, flags = {}) => readServerConfig(flags, env).backup;
 
-  it('are off by default, and say where, how often, how long and under which key', () => {
+  it('are off by default, and set the target, interval, retention and key', () => {
     expect(read({})).toBeUndefined();
     expect(read({ STAK_BACKUP: '/mnt/backup', STAK_BACKUP_KEYS: backupKeys })).toMatchObject({
       location: { kind: 'folder', path: '/mnt/backup' },
@@ -109,7 +109,7 @@ describe('the settings', () => {
     });
   });
 
-  it('refuse a place that is lost with the data, a store that has none, and a key that is none', () => {
+  it('refuse a target inside the data folder, a store that cannot be backed up, and an invalid key', () => {
     expect(() => read({ STAK_BACKUP: './data/backup' })).toThrow(/inside .\/data/);
     expect(() => read({ STAK_BACKUP: './data' })).toThrow(/inside .\/data/);
     expect(read({ STAK_BACKUP: './data-backup' })).toBeDefined();
@@ -122,8 +122,8 @@ describe('the settings', () => {
   });
 });
 
-describe('a target that cannot be written', () => {
-  it('does not stop the server, is reported, and catches up when it is back', async () => {
+describe('a target that is not writable', () => {
+  it('does not stop the server, is reported, and catches up when it is writable again', async () => {
     const folder = await mkdtemp(join(root, 'away-'));
     const location = join(folder, 'target');
     await writeFile(location, 'a file where a folder should be');
@@ -167,7 +167,7 @@ describe('a target that cannot be written', () => {
     expect(host.state()).toMatchObject({ gaps: 0 });
   }, 60_000);
 
-  it('leaves no journal behind when a server is started without a backup', async () => {
+  it('leaves no journal behind when a server starts without a backup', async () => {
     const folder = await mkdtemp(join(root, 'off-'));
     const path = join(folder, 'data');
     const engine = await createEngine({ path, sweepIntervalMs: 0 });

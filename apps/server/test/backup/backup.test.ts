@@ -55,7 +55,7 @@ const logFiles = async (): Promise<string[]> => {
 };
 
 describe('a backup', () => {
-  it('can be gone back to 20 moments of one history, and each is as the model says', async () => {
+  it('restores 20 moments of one history, each as the model predicts', async () => {
     const seed = Date.now() % 1_000_000;
     const model = await begin({ keys: [newKey('b1')] });
     const random = seededRandom(seed);
@@ -80,7 +80,7 @@ describe('a backup', () => {
     }
   }, 60_000);
 
-  it('goes on where it was after a restart, and after answers that were lost', async () => {
+  it('resumes after a restart, and after lost responses', async () => {
     let failing: 'before' | 'after' | undefined;
     const lossy = (objects: TargetObjects): TargetObjects => ({
       ...objects,
@@ -110,7 +110,7 @@ describe('a backup', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  it('is the same in a bucket, encrypted or not', async () => {
+  it('works the same in a bucket, encrypted or not', async () => {
     const bucket = await startBucket();
     const objects = s3Objects({
       bucket: 'backups',
@@ -129,7 +129,7 @@ describe('a backup', () => {
     bucket.close();
   });
 
-  it('begins anew with a snapshot when the journal has grown to its limit', async () => {
+  it('starts a new history with a snapshot when the journal reaches its limit', async () => {
     const model = await begin({ limitBytes: 1024 });
     await work(model, 3);
     const [first] = await listHistories(fixture.target.objects);
@@ -155,7 +155,7 @@ describe('a backup', () => {
     expect(fixture.lines.join()).toContain('starting a new one');
   });
 
-  it('begins anew when commits are missing in the journal, as after a power failure', async () => {
+  it('starts a new history when commits are missing in the journal, as after a power failure', async () => {
     const model = await begin();
     await work(model, 3);
     await step(fixture.engine, model, below, 50);
@@ -168,7 +168,7 @@ describe('a backup', () => {
     await expectModel(model);
   });
 
-  it('does not mix the commits of a copied store with those of the first one', async () => {
+  it('keeps the commits of a copied store apart from those of the original', async () => {
     const model = await begin();
     await work(model, 4);
     await fixture.engine.close();
@@ -191,7 +191,7 @@ describe('a backup', () => {
     await expectModel(model);
   });
 
-  it('keeps what its retention asks for, and drops the rest', async () => {
+  it('keeps what its retention requires, and removes the rest', async () => {
     const model = await begin({ settings: { keepMs: 10 * hourMs } });
     const moments: { at: number; model: Model }[] = [];
     for (let n = 0; n < 6; n++) {
@@ -210,7 +210,7 @@ describe('a backup', () => {
     for (const moment of moments.slice(-2)) await expectModel(moment.model, moment.at);
   });
 
-  it('puts many small segments together, and they are checked like before', async () => {
+  it('merges many small segments, which are verified as before', async () => {
     const model = await begin();
     const { objects } = fixture.target;
     for (let n = 0; n < 30; n++) {
@@ -249,7 +249,7 @@ describe('a restore', () => {
     return error?.message;
   };
 
-  it('names a segment that is damaged, missing, replaced or in the wrong place, and stops', async () => {
+  it('reports a segment that is damaged, missing, replaced or out of order, and stops', async () => {
     const model = await begin();
     await work(model, 30);
     await fixture.shipper.finish();
@@ -272,7 +272,7 @@ describe('a restore', () => {
     await expectModel(model);
   });
 
-  it('names a segment of another history, and parts of a snapshot that are not right', async () => {
+  it('reports a segment of another history, and invalid parts of a snapshot', async () => {
     const model = await begin();
     await work(model, 8);
     const files = await logFiles();
@@ -325,7 +325,7 @@ describe('a restore', () => {
       expect(Buffer.from((await objects.get(name))!).includes(text)).toBe(false);
   });
 
-  it('never writes where something is, except beside the key of the folder', async () => {
+  it('writes only to an empty folder, apart from its key', async () => {
     const model = await begin();
     await work(model, 2);
     const plan = await planRestore(fixture.target);
@@ -339,7 +339,7 @@ describe('a restore', () => {
     expect((await readdir(path)).sort()).toEqual(['secret-key', 'stak.mdb']);
   });
 
-  it('says which moments there are when it is asked for another one', async () => {
+  it('lists the available moments if the requested one is not among them', async () => {
     fixture = await createFixture();
     await expect(planRestore(fixture.target)).rejects.toThrow(/no complete snapshot/);
     await fixture.close();
@@ -352,7 +352,7 @@ describe('a restore', () => {
     await expect(planRestore(fixture.target, Date.now() - hourMs)).rejects.toThrow(/the backup begins at/);
   });
 
-  it('can be backed up again to the same place, and both histories can be gone back to', async () => {
+  it('can be backed up to the same target again, and both histories can be restored', async () => {
     const model = await begin();
     await work(model, 3);
     const old = { at: fixture.clock.now(), model: copyModel(model) };

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { runRounds } from './crash-rounds.ts';
 
 // The short version of `npm run test:crash -- backup`.
-it('has everything that was promised after the machine is lost, whole transactions, right indexes', {
+it('restores every acknowledged commit after the machine is lost, with whole transactions and correct indexes', {
   timeout: 120_000,
 }, async () => {
   const root = await mkdtemp(join(tmpdir(), 'stak-backup-crash-'));

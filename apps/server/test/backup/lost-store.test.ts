@@ -43,7 +43,7 @@ async function expectModel(model: Model, untilMs?: number): Promise<void> {
 }
 
 describe('a backup of a store that was lost', () => {
-  it('is kept when a store begins with nothing in its place, which is logged', async () => {
+  it('is kept when an empty store starts in its place, which is logged', async () => {
     const { model, lastAt, shipper } = await loseStore();
     expect(fixture.lines.join()).toContain('backups from before this store was made');
     // Objects have the time of the disk, so theirs is long past as well.
@@ -55,7 +55,7 @@ describe('a backup of a store that was lost', () => {
     await expectModel(model, lastAt);
   });
 
-  it('is not mixed up with the backup of the next store', async () => {
+  it('is kept apart from the backup of the next store', async () => {
     const { model, engine, newer, shipper } = await loseStore();
     await putOrder(engine, newer, 'new');
     await shipper.finish();

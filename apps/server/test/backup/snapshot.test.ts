@@ -35,7 +35,7 @@ async function expectModel(then: Model, untilMs?: number): Promise<void> {
 }
 
 describe('a snapshot', () => {
-  it('is taken while the store is written to, and moments before, within and after it can be gone back to', async () => {
+  it('is taken while the store is written, and moments before, during and after it can be restored', async () => {
     await begin({ keys: [newKey('b1')] });
     for (let n = 0; n < 300; n++) await putOrder(`large ${'x'.repeat(900)} ${n}`);
     const moments: { at: number; model: Model }[] = [];
@@ -68,7 +68,7 @@ describe('a snapshot', () => {
     await expectModel(moments.at(-1)!.model, moments.at(-1)!.at);
   });
 
-  it('is not kept if the journal was broken off in the middle', async () => {
+  it('is discarded if the journal was interrupted', async () => {
     await begin();
     fixture.clock.pass(7 * hourMs);
     fixture.clock.sleep = async () => {

@@ -65,7 +65,7 @@ describe.each([
   ['a token that is none', () => 'fh_live_nobody-has-this-key'],
   ['an expired token', () => expired],
 ])('%s', (_name, tokenOf) => {
-  it('is 401 wherever somebody has to call', async () => {
+  it('is 401 without a token on every route that needs one', async () => {
     for (const operation of fixture.operations.filter(isGuarded)) {
       const token = tokenOf();
       const answer = await ask({ ...plainRequest(operation), ...(token && { token }) });
@@ -83,7 +83,7 @@ it('is 403 with too small a scope, or as the wrong kind of caller', async () => 
   }
 });
 
-it('is 400 for a field that no route knows', async () => {
+it('is 400 for an unknown field', async () => {
   for (const operation of jsonOperations()) {
     const { path, body } = sampleOf(operation);
     const answer = await asOwner(operation, { path, body: { ...(body as object), surprise: 1 } });

@@ -73,7 +73,7 @@ it.each([
   ['viewer', 'read'],
   ['member', 'write'],
   ['admin', 'admin'],
-])('refuses a %s everything above their role', async (role, scope) => {
+])('refuses a %s all operations above their role', async (role, scope) => {
   const above = fixture.operations.filter(
     one => isScoped(one) && !one.isOwn && (ranks.indexOf(one.scope!) > ranks.indexOf(scope) || one.role),
   );
@@ -107,7 +107,7 @@ it('lets a viewer read, and reads change nothing', async () => {
 
 const readsByPost = ['accounts.mintInboxToken', 'lake.export', 'lake.query'];
 
-it('shows nobody what is another organisation’s, whatever they are in theirs', async () => {
+it('shows nobody another organisation’s data, whatever their role in their own', async () => {
   const baseUrl = fixture.server.url;
   const body = { email: 'admin@example.com', password: 'seven green umbrellas', cookie: false };
   const { data } = await createClient({ baseUrl }).accounts.logIn({ body });

@@ -44,13 +44,13 @@ describe('a walk through every operation', () => {
   }, 60_000);
   afterAll(() => fixture?.server.stop());
 
-  it('visits all of them', () => {
+  it('calls every operation', () => {
     const walked = new Set(steps.map(step => step.operation));
     const missed = fixture.operations.filter(({ id, path }) => !walked.has(id) && !systemPaths.has(path));
     expect(missed.map(({ id }) => id)).toEqual([]);
   });
 
-  it('opens to admins of tenants nothing that a key with the scope write cannot do', () => {
+  it('gives admins of tenants nothing that a write key cannot do', () => {
     const managed = fixture.operations.filter(({ endUserScope }) => endUserScope === manageScope);
     expect(managed.length).toBeGreaterThan(15);
     for (const { id, scope, path } of managed) {
@@ -60,7 +60,7 @@ describe('a walk through every operation', () => {
   });
 
   // The steps build on each other, as a customer's do: one test, in order.
-  it('gives the owner what is theirs, and the stranger nothing', async () => {
+  it('gives the owner their own data, and a stranger nothing', async () => {
     for (const step of steps) {
       if (step.operation === 'tenants.delete') await checkStorage(fixture);
       const request = requestOf(fixture, step);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { chartOf } from './result-chart.ts';
 
-it('draws numbers along the first column that is not one', () => {
+it('plots numbers against the first column that is not numeric', () => {
   const columns = [
     { name: 'tasks', type: 'BIGINT' },
     { name: 'category', type: 'VARCHAR' },
@@ -23,7 +23,7 @@ it('draws numbers along the first column that is not one', () => {
   });
 });
 
-it('draws days as a line, the oldest first', () => {
+it('draws days as a line, oldest first', () => {
   const columns = [
     { name: 'week', type: 'DATE' },
     { name: 'tasks', type: 'BIGINT' },
@@ -35,7 +35,7 @@ it('draws days as a line, the oldest first', () => {
   expect(chart).toMatchObject({ kind: 'line', rows: [{ week: '2026-11-02' }, { week: '2026-11-09' }] });
 });
 
-it('draws nothing without numbers, names or a second row', () => {
+it('draws nothing without numbers, labels or a second row', () => {
   const [name, count] = [
     { name: 'a', type: 'VARCHAR' },
     { name: 'b', type: 'INTEGER' },

@@ -4,7 +4,7 @@ import { lagsOf } from './lags.ts';
 const done = { lag_ms: 0, caught_up: true };
 const late = (lag_ms: number) => ({ lag_ms, caught_up: false });
 
-test('a table is as far behind as the slowest that follows it; the lake speaks for itself', () => {
+test('the lag of a table is that of its slowest follower; the lake reports its own', () => {
   const streams = [
     { consumer: 'inbox-reads', table: 'inbox', ...done },
     { consumer: 'inbox-realtime', table: 'inbox', ...late(7_000) },

@@ -13,11 +13,11 @@ test.each([
   [change('labels', ['a', 'b'], []), ['Labels removed: a, b']],
   [change('description', 'x', 'y'), ['Description changed']],
   [change('version', 1, 2), []],
-])('tells a change in words, and nothing that nobody chose', (entry, texts) => {
+])('describes a change in words, without fields that the user did not choose', (entry, texts) => {
   expect(tellEntry(entry, false)).toEqual(texts);
 });
 
-test('tells a task that was made from one that came back', () => {
+test('distinguishes a created task from a restored one', () => {
   const insert = { at: '2026-11-16T09:30:00.000Z', kind: 'insert' as const, changes: [] };
   expect([tellEntry(insert, true), tellEntry(insert, false)]).toEqual([
     ['Created'],

@@ -17,7 +17,7 @@ const board = fc
 const columnOf = (tasks: readonly Task[], status: TaskStatus) =>
   tasks.filter(one => one.status === status).map(one => one.task_id);
 
-test('a card stands where it was let go, and no other card moves', () => {
+test('a card stays where it was dropped, and no other card moves', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
@@ -35,7 +35,7 @@ test('a card stands where it was let go, and no other card moves', () => {
   );
 });
 
-test('a card that is taken back stands where it stood', () => {
+test('a card that is dragged back returns to its old position', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
@@ -48,7 +48,7 @@ test('a card that is taken back stands where it stood', () => {
   );
 });
 
-test('each column by itself becomes what it is on the whole board', () => {
+test('the drops of each column add up to the order of the whole board', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
@@ -69,7 +69,7 @@ test('each column by itself becomes what it is on the whole board', () => {
   );
 });
 
-test('where nothing changes, nothing is sent', () => {
+test('sends nothing if nothing changed', () => {
   const tasks = [task('a', 'pending'), task('x', 'completed'), task('b', 'pending')];
   const [a, , b] = tasks as [Task, Task, Task];
   expect(dropAt(tasks, a, 'b', true)).toBeUndefined();
@@ -78,7 +78,7 @@ test('where nothing changes, nothing is sent', () => {
   expect(dropAt(tasks, a, 'cancelled', true)).toEqual({ task: a, status: 'cancelled' });
 });
 
-test('in an order that is not the user’s own, a card changes its column and nothing else', () => {
+test('in another sort order, a drop changes only the column', () => {
   const tasks = [task('a', 'pending'), task('b', 'pending'), task('x', 'completed')];
   const [a] = tasks as [Task];
   expect(dropAt(tasks, a, 'pending', false)).toBeUndefined();

@@ -5,12 +5,12 @@ import { describeRule, parseQuickTask, readRule } from './quick-task.ts';
 const sunday = new Date(2026, 10, 15, 10, 30);
 const parse = (text: string) => parseQuickTask(text, sunday, readDate);
 
-describe('a task in one line', () => {
-  it('is its title where nothing else is said', () => {
+describe('a task typed in one line', () => {
+  it('is only a title without any markers', () => {
     expect(parse('  Call   Ann ')).toEqual({ title: 'Call Ann' });
   });
 
-  it('has a priority, a category, labels, a day and a rhythm', () => {
+  it('has a priority, a category, labels, a day and a recurrence', () => {
     expect(parse('Call Ann tomorrow !High #sales @phone @vip every week')).toEqual({
       title: 'Call Ann',
       priority: 'high',
@@ -79,7 +79,7 @@ describe('a task in one line', () => {
     ['FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR', 'every 2 weeks on Monday and Friday'],
     ['FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', 'every weekday'],
     ['FREQ=YEARLY', 'every year'],
-  ])('%s is %s, which is read back', (rule, words) => {
+  ])('%s is %s, which parses to the same rule', (rule, words) => {
     expect(describeRule(rule)).toBe(words);
     expect(readRule(words)).toBe(rule);
   });
@@ -97,7 +97,7 @@ describe('a task in one line', () => {
     expect(readRule(rule)).toBe(rule);
   });
 
-  it.each(['now and then', 'every monday maybe', ''])('“%s” is no rhythm', text => {
+  it.each(['now and then', 'every monday maybe', ''])('“%s” is not a recurrence', text => {
     expect(readRule(text)).toBeUndefined();
   });
 });

@@ -16,12 +16,12 @@ const task: WholeTask = {
 };
 const changed = (part: Partial<ReturnType<typeof draftOf>>) => patchOf(task, { ...draftOf(task), ...part });
 
-describe('a task in its form', () => {
-  it('is not changed by being opened', () => {
+describe('the draft of a task', () => {
+  it('is unchanged by opening it', () => {
     expect(changed({})).toEqual({});
   });
 
-  it('removes what is emptied', () => {
+  it('removes emptied fields', () => {
     const reminder = { ...draftOf(task).reminder, kind: '' };
     expect(changed({ due: '', labels: [], repeats: '', reminder })).toEqual({
       due_date: null,
@@ -31,7 +31,7 @@ describe('a task in its form', () => {
     });
   });
 
-  it('reads words into rules, and days before into reminders', () => {
+  it('parses recurrence and reminder texts', () => {
     const reminder = { kind: '2', time: '09:30', at: '' };
     expect(changed({ repeats: 'every 2 weeks', reminder })).toEqual({
       recurrence: 'FREQ=WEEKLY;INTERVAL=2',
@@ -39,7 +39,7 @@ describe('a task in its form', () => {
     });
   });
 
-  it('knows what it cannot read, and keeps a rule that it only describes', () => {
+  it('reports text it cannot parse, and keeps a rule that it can only describe', () => {
     const draft = draftOf(task);
     expect(draft.repeats).toBe('every month on the last Friday');
     expect(isUnreadable(task, draft)).toBe(false);

@@ -8,7 +8,7 @@ const key = (change: Partial<ListKey> = {}): ListKey => ({ q: '', filter: '', so
 const ids = (tasks: readonly Task[]) => tasks.map(one => one.task_id);
 const toDo = [task('a'), task('b'), task('c')];
 
-test('a new task comes last, where the last page is loaded', () => {
+test('appends a new task if the last page is loaded', () => {
   const edit = { kind: 'add', task: task('d') } as const;
   const pending = key({ status: 'pending' });
   expect(editList(toDo, pending, edit, true)).toMatchObject({ isExact: true, tasks: [...toDo, task('d')] });
@@ -18,7 +18,7 @@ test('a new task comes last, where the last page is loaded', () => {
   expect(editList(toDo, pending, subtask, true)).toEqual({ isExact: true, tasks: toDo });
 });
 
-test('a moved task leaves its column and stands in the other one, and both are certain', () => {
+test('moves a task exactly between columns', () => {
   const drop = { task: toDo[1]!, status: 'completed' as const, position: { before: 'x' } };
   const edit = { kind: 'move', drop } as const;
   const left = editList(toDo, key({ status: 'pending' }), edit, false);
@@ -28,7 +28,7 @@ test('a moved task leaves its column and stands in the other one, and both are c
   expect([ids(entered.tasks), entered.isExact]).toEqual([['w', 'b', 'x'], true]);
 });
 
-test('a task that changes its status leaves a column for certain, and enters one at a place nobody knows', () => {
+test('a task that changes its status leaves its column at once; its position in the new one is unknown', () => {
   const edit = { kind: 'update', task_id: 'b', set: { status: 'completed' } } as const;
   const left = editList(toDo, key({ status: 'pending' }), edit, true);
   expect([ids(left.tasks), left.isExact]).toEqual([['a', 'c'], true]);
@@ -37,7 +37,7 @@ test('a task that changes its status leaves a column for certain, and enters one
 });
 
 test.each([{ q: 'a' }, { filter: 'is:overdue' }, { sort: 'due_date' as const }])(
-  'nothing is certain in a list with %o',
+  'edits are not exact in a list with %o',
   change => {
     const edits = [
       { kind: 'add', task: task('d') },
@@ -49,7 +49,7 @@ test.each([{ q: 'a' }, { filter: 'is:overdue' }, { sort: 'due_date' as const }])
   },
 );
 
-test('a task that comes again with a later page stands where it was first', () => {
+test('a task that a later page repeats keeps its first position', () => {
   const pages = [{ data: [task('b'), task('a')] }, { data: [task('b'), task('c')] }];
   expect(ids(joinPages(pages))).toEqual(['b', 'a', 'c']);
 });

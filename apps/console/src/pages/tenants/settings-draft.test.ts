@@ -15,8 +15,8 @@ const settings: Settings = {
   spend_per_day_usd: 5,
 };
 
-describe('a draft of settings', () => {
-  it('brings back what it was made of', () => {
+describe('the draft of settings', () => {
+  it('round-trips the settings it was created from', () => {
     const { enabled_channels: _, enabled_skills: __, custom_skills: ___, ...same } = settings;
     expect(patchOf(draftOf(settings))).toEqual({
       ...same,
@@ -26,7 +26,7 @@ describe('a draft of settings', () => {
     });
   });
 
-  it('takes back what was emptied', () => {
+  it('clears emptied fields', () => {
     const draft = { ...draftOf(settings), fallbackModel: '', spendUsd: '' as const };
     expect(patchOf(draft)).toMatchObject({ ai_fallback: null, spend_per_day_usd: null });
   });

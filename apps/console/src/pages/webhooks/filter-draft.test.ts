@@ -23,7 +23,7 @@ it.each([
   ['4 apples', '4 apples'],
   ['', ''],
   ['"', '"'],
-])('%s is read as %j', (text, value) => {
+])('%s is parsed as %j', (text, value) => {
   expect(readValue(text)).toBe(value);
 });
 
@@ -46,7 +46,7 @@ const rule = fc.oneof(
   }),
 );
 
-it('gives back the filters that it was made from', () => {
+it('round-trips the filters it was created from', () => {
   fc.assert(
     fc.property(fc.array(rule, { minLength: 1, maxLength: 5 }), fc.boolean(), (rules, isAny) => {
       const filters = isAny ? [{ or: rules }] : rules;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
 
-it('reads what it writes', () => {
+it('parses what it formats', () => {
   expect(delaysText(usualDelaysS)).toBe('30s, 2m, 15m, 1h, 4h, 12h, 24h');
   expect(readDelays(' 30s,5m  1h ')).toEqual([30, 300, 3_600]);
   fc.assert(
@@ -12,6 +12,6 @@ it('reads what it writes', () => {
   );
 });
 
-it('names the part that is not a duration', () => {
+it('reports the part that is not a duration', () => {
   expect(() => readDelays('30s, later')).toThrow('“later” is not a duration');
 });

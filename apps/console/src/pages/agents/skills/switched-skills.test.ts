@@ -6,8 +6,8 @@ const skills = { enabled_skills: ['usage'], custom_skills: ['hours', described] 
 const builtIn = (name: string) => ({ name, is_custom: false });
 const own = (name: string) => ({ name, is_custom: true });
 
-describe('a switch of a skill', () => {
-  it('knows whose skill it is, and names it once', () => {
+describe('switching a skill', () => {
+  it('identifies a skill by its source and names it once', () => {
     expect(switchSkill(skills, builtIn('remember'), true)).toEqual({ enabled_skills: ['usage', 'remember'] });
     expect(switchSkill(skills, builtIn('usage'), true)).toEqual({ enabled_skills: ['usage'] });
     expect(switchSkill(skills, own('weather'), true)).toEqual({
@@ -15,7 +15,7 @@ describe('a switch of a skill', () => {
     });
   });
 
-  it('turns off what is named or described, wherever it stands', () => {
+  it('turns off a skill wherever it is named or described', () => {
     expect(switchSkill(skills, own('stock'), false)).toMatchObject({ custom_skills: ['hours'] });
     expect(switchSkill(skills, own('hours'), false)).toMatchObject({ custom_skills: [described] });
     expect(switchSkill(skills, own('usage'), false)).toMatchObject({ enabled_skills: [] });
