@@ -32,7 +32,7 @@ describe('a call', () => {
     expect((await client.books.burn({ id: 'b1' })).data).toBeUndefined();
   });
 
-  it('is not compiled with arguments its route does not take', async () => {
+  it('does not compile with arguments its route does not take', async () => {
     const { client } = await openClient();
     const wrong = () => [
       // @ts-expect-error a path needs its parameter
@@ -114,7 +114,7 @@ describe('a call', () => {
 });
 
 describe('a key', () => {
-  it('is sent with what creates, a new one for each call', async () => {
+  it('is sent with requests that create, a new one for each call', async () => {
     const { api, client } = await openClient();
     await client.books.add({ body: { title: 'A' } });
     await client.books.add({ body: { title: 'A' } });
@@ -128,14 +128,14 @@ describe('a key', () => {
   });
 });
 
-it('a key that would be ignored is refused', async () => {
+it('is refused if it would be ignored', async () => {
   const { client } = await openClient();
   const call = client.failures.make({ how: 'closed' }, { idempotencyKey: 'mine' });
   expect(await failure(call)).toMatchObject({ code: 'client.argument_refused' });
 });
 
 describe('a list', () => {
-  it('is walked to its end, and no further than it is needed', async () => {
+  it('is read to its end, and no further than needed', async () => {
     const requests: string[] = [];
     const { client } = await openClient({
       fetch: (url, init) => {
@@ -181,7 +181,7 @@ describe('a token', () => {
     expect(renewals).toBe(1);
   });
 
-  it('that stays bad is an error, after one attempt more', async () => {
+  it('that stays invalid is an error, after one more attempt', async () => {
     let renewals = 0;
     const { client } = await openClient({ token: 'bad', onUnauthorized: () => ++renewals > 0 });
     expect(await failure(client.me.read())).toMatchObject({ status: 401 });

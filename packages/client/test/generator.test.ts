@@ -17,7 +17,7 @@ const format = (text: string) =>
 
 describe('the generator', () => {
   // After a change: `vitest run packages/client --update`.
-  it('makes the module that the other tests use', async () => {
+  it('creates the module that the other tests use', async () => {
     const text = format(generateClient(openApi().api.document()));
     await expect(text).toMatchFileSnapshot(fixture);
   });
@@ -36,7 +36,7 @@ describe('the generator', () => {
     expect(text).toContain('data: Array<BooksListDataItem>');
   });
 
-  it('leaves out what has no name and refuses what has two arguments of one', () => {
+  it('skips operations without a name and refuses two arguments with the same name', () => {
     const operation = {
       responses: {},
       parameters: [

@@ -9,7 +9,7 @@ describe('the answer of an agent', () => {
     expect(told({ event: 'accepted', data: {} }, delta('Thr'), delta('ee.')).text).toBe('Three.');
   });
 
-  it('begins anew when another model does', () => {
+  it('starts again when another model does', () => {
     const skill = { event: 'skill', data: { name: 'usage' } };
     const restarted = told(skill, delta('Fo'), { event: 'restart', data: {} }, delta('Three.'));
     expect(restarted).toEqual({ ...emptyReply, text: 'Three.' });

@@ -49,7 +49,7 @@ describe('another attempt', () => {
     expect(waits).toEqual([2000 + 125, 1000 + 250]);
   });
 
-  it('has the same key, so that nothing is made twice', async () => {
+  it('has the same key, so that nothing is created twice', async () => {
     const { client, sent } = script([reset(), problem(409, 'http.request_in_flight', '1'), fine()]);
     await client.books.add({ body: { title: 'A' } });
     expect(sent).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('another attempt', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is the last at some point, and the waits grow until then', async () => {
+  it('is limited in number, with growing delays', async () => {
     const { client, sent, waits } = script(Array.from({ length: 9 }, reset), { retries: 7 });
     await expect(client.books.read({ id: 'b1' })).rejects.toMatchObject({
       code: 'client.unreachable',
@@ -92,7 +92,7 @@ describe('another attempt', () => {
     expect(waits).toEqual([125, 250, 500, 1000, 2000, 4000, 4000]);
   });
 
-  it('is not waited for once the caller has given up', async () => {
+  it('is not awaited once the caller has given up', async () => {
     const control = new AbortController();
     const { client, sent } = script([reset(), fine()], {
       sleep: async (_, signal) => {
@@ -104,7 +104,7 @@ describe('another attempt', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('finds the first one’s answer on a real server', async () => {
+  it('finds the first one’s response on a real server', async () => {
     const api = openApi();
     let isLost = false;
     const { client } = await openClient(

@@ -27,7 +27,7 @@ describe('the parser', () => {
     });
   });
 
-  it('reads it the same wherever it is cut', () => {
+  it('parses it alike wherever it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length)), cuts => {
         const offsets = [0, ...cuts.sort((a, b) => a - b), text.length];
@@ -37,7 +37,7 @@ describe('the parser', () => {
     );
   });
 
-  it('takes no event without an end', () => {
+  it('refuses an endless event', () => {
     const line = `data: ${'x'.repeat(64 * 1024)}\n`;
     expect(() => parseAll(Array(100).fill(line))).toThrow('no end');
     expect(() => parseAll(Array(100).fill('x'.repeat(64 * 1024)))).toThrow('no end');
@@ -114,7 +114,7 @@ describe('a subscription', () => {
     await events.return();
   });
 
-  it('ends with what cannot be cured, and with the caller’s wish', async () => {
+  it('ends with a permanent error, and when the caller stops it', async () => {
     const { client } = await openClient({ ...settings, token: 'nobody' });
     await expect(client.feeds.follow({ name: 'a' }).next()).rejects.toMatchObject({ status: 401 });
     const { api, client: good } = await openClient(settings);

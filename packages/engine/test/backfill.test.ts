@@ -113,7 +113,7 @@ test('a dropped index is removed in steps, and its removal survives an interrupt
   expect(engine.check()).toMatchObject({ items: 2000, indexEntries: 0, problems: [] });
 });
 
-test('an index may be dropped while it is being filled, and made again', async () => {
+test('an index may be dropped while it is being filled, and created again', async () => {
   await load(1000);
   await update(newIndex('byColor', 'color'));
   await expect(update(newIndex('byPlace', 'place'))).rejects.toMatchObject({

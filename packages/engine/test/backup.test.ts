@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('taken while 32 writers work holds everything acknowledged before, and is whole', async () => {
+  it('taken while 32 writers work contains everything acknowledged before, and is consistent', async () => {
     const acknowledged: { pk: string; sk: string }[] = [];
     let over = false;
     let enough = () => {};
@@ -61,20 +61,20 @@ describe('a backup', () => {
     await copy.close();
   });
 
-  it('never writes over a store', async () => {
+  it('never overwrites a store', async () => {
     await engine.backup(join(folder, 'copy'));
     await expect(engine.backup(join(folder, 'copy'))).rejects.toThrow(/already holds a store/);
     await expect(engine.backup(join(folder, 'store'))).rejects.toThrow(/already holds a store/);
   });
 
-  it('ignores one that was interrupted', async () => {
+  it('ignores an interrupted one', async () => {
     await mkdir(join(folder, 'copy'));
     await writeFile(join(folder, 'copy', 'stak.mdb-draft'), 'half a store');
     await engine.backup(join(folder, 'copy'));
     expect(await readdir(join(folder, 'copy'))).toEqual(['stak.mdb']);
   });
 
-  it('to a place that cannot be written is refused, and leaves nothing behind', async () => {
+  it('to a target that is not writable is refused, and leaves nothing behind', async () => {
     await writeFile(join(folder, 'file'), 'text');
     await expect(engine.backup(join(folder, 'file', 'copy'))).rejects.toThrow(StoreError);
     await expect(engine.backup('/proc/stak')).rejects.toThrow(StoreError);

@@ -64,7 +64,7 @@ describe('when the disk is full', () => {
     await expectWhole(folder, outcome.acknowledged);
   });
 
-  it.skipIf(!hasLimits)('a store that cannot begin says so (needs ulimit)', async () => {
+  it.skipIf(!hasLimits)('a store that cannot start reports it (needs ulimit)', async () => {
     const outcome = await runStore(folder, 'open', { fileKiB: 16 });
     expect(outcome).toMatchObject({
       opened: false,
@@ -89,25 +89,28 @@ describe('when the disk is full', () => {
     }
   });
 
-  it.skipIf(!canMount)('a new store on a full file system says so (needs the right to mount)', async () => {
-    mountMemory(folder, '1m');
-    try {
-      const path = join(folder, 'store');
-      await mkdir(path);
-      await writeFile(join(folder, 'ballast'), Buffer.alloc(1024 * 1024)).catch(() => undefined);
-      const { opened, errors } = await runStore(path, 'open');
-      expect({ opened, errors }).toEqual({
-        opened: false,
-        errors: [expect.stringMatching(/^StoreError.*ENOSPC/)],
-      });
-      expect(await readdir(path)).toEqual([]);
-      await rm(join(folder, 'ballast'));
-      await createStore(path);
-      await expectWhole(path, ['first']);
-    } finally {
-      unmount(folder);
-    }
-  });
+  it.skipIf(!canMount)(
+    'a new store on a full file system reports it (needs the right to mount)',
+    async () => {
+      mountMemory(folder, '1m');
+      try {
+        const path = join(folder, 'store');
+        await mkdir(path);
+        await writeFile(join(folder, 'ballast'), Buffer.alloc(1024 * 1024)).catch(() => undefined);
+        const { opened, errors } = await runStore(path, 'open');
+        expect({ opened, errors }).toEqual({
+          opened: false,
+          errors: [expect.stringMatching(/^StoreError.*ENOSPC/)],
+        });
+        expect(await readdir(path)).toEqual([]);
+        await rm(join(folder, 'ballast'));
+        await createStore(path);
+        await expectWhole(path, ['first']);
+      } finally {
+        unmount(folder);
+      }
+    },
+  );
 });
 
 describe('where it may not write', () => {
@@ -119,7 +122,7 @@ describe('where it may not write', () => {
     expect(await readFile(join(folder, 'file'), 'utf8')).toBe('text');
   });
 
-  it('nobody else can read a store, also in a folder that is open to everybody, or one that others could', async () => {
+  it('a store is private, even in a folder that others can read', async () => {
     const modes = async () =>
       Promise.all(
         ['stak.mdb', 'stak.mdb-lock'].map(async name => (await stat(join(folder, name))).mode & 0o777),
@@ -202,7 +205,7 @@ describe('a file that is not a store of ours', () => {
     });
   }
 
-  it('but an empty one, left by a process that was killed while it began, is a new store', async () => {
+  it('an empty file, left by a process that was killed at its start, becomes a new store', async () => {
     await writeFile(join(folder, 'stak.mdb'), '');
     await createStore(folder);
     await expectWhole(folder, ['first']);

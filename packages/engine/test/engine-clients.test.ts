@@ -77,7 +77,7 @@ describe('commands of client-dynamodb', () => {
     );
   });
 
-  it('take and give tagged values', async () => {
+  it('accept and return tagged values', async () => {
     const Item = {
       artist: { S: 'a' },
       song: { S: 's' },
@@ -117,7 +117,7 @@ describe('commands of client-dynamodb', () => {
 });
 
 describe('commands of lib-dynamodb', () => {
-  it('take and give plain values', async () => {
+  it('accept and return plain values', async () => {
     const song = {
       artist: 'a',
       song: 'one',
@@ -187,7 +187,7 @@ describe('commands of lib-dynamodb', () => {
     expect((await client.send(new ScanCommand({ TableName }))).Count).toBe(4);
   });
 
-  it('fail as the SDK fails, with the item where it was asked for', async () => {
+  it('fail as the SDK fails, with the item if it was requested', async () => {
     const guarded = new PutCommand({
       TableName,
       Item: { artist: 'b', song: 'five' },
@@ -220,7 +220,7 @@ describe('commands of lib-dynamodb', () => {
     });
   });
 
-  it('are not sent when they were called off', async () => {
+  it('are not sent if they were aborted', async () => {
     const abortSignal = AbortSignal.abort();
     const put = new PutCommand({ TableName, Item: { artist: 'late', song: 'late' } });
     await expect(client.send(put, { abortSignal })).rejects.toMatchObject({ name: 'AbortError' });

@@ -29,19 +29,19 @@ const count = async (token: string) =>
   (await engine.client.get({ TableName: 'tokens', Key: { pk: token } })).Item?.count;
 
 describe('a transaction with a client token', () => {
-  it('is applied once, however often and at the same time it is sent', async () => {
+  it('is applied once, however often it is sent, also concurrently', async () => {
     await Promise.all([1, 2, 3].map(() => add('once', Uint8Array.of(1))));
     await add('once', Uint8Array.of(1));
     expect(await count('once')).toBe(1);
   });
 
-  it('is the same request when its bytes come in another class', async () => {
+  it('is the same request if its bytes have another class', async () => {
     await add('bytes', Uint8Array.of(1, 2, 3));
     await add('bytes', Buffer.from([1, 2, 3]));
     expect(await count('bytes')).toBe(1);
   });
 
-  it('is refused when anything else is different', async () => {
+  it('is refused if anything else differs', async () => {
     await add('other', Uint8Array.of(1));
     const mismatch = { name: 'IdempotentParameterMismatchException' };
     await expect(add('other', Uint8Array.of(2))).rejects.toMatchObject(mismatch);
@@ -64,7 +64,7 @@ describe('a transaction with a client token', () => {
     expect(engine.check().problems).toEqual([]);
   });
 
-  it('is billed as reads when it is sent again', async () => {
+  it('is billed as reads when it is repeated', async () => {
     const write = () =>
       engine.client.transactWrite({
         ClientRequestToken: 'billed',
@@ -82,7 +82,7 @@ describe('a transaction with a client token', () => {
     ]);
   });
 
-  it('of statements is billed as reads when it is sent again', async () => {
+  it('of statements is billed as reads when it is repeated', async () => {
     const write = () =>
       call(engine, 'ExecuteTransaction', {
         ClientRequestToken: 'statements',
@@ -93,7 +93,7 @@ describe('a transaction with a client token', () => {
     expect(await write()).toMatchObject({ Responses: [{}], ConsumedCapacity: [{ ReadCapacityUnits: 2 }] });
   });
 
-  it('leaves nothing behind when it was cancelled', async () => {
+  it('leaves nothing behind if it was cancelled', async () => {
     const write = (ConditionExpression: string) =>
       engine.client.transactWrite({
         ClientRequestToken: 'cancelled',
@@ -131,7 +131,7 @@ describe('a transaction with several faults', () => {
     [[nowhere, unused], leftOver],
     [[unused, nowhere], leftOver],
     [[check(), unused], leftOver],
-  ])('reports the first of them that the request alone shows, case %#', async (TransactItems, message) => {
+  ])('reports the first fault visible in the request alone, case %#', async (TransactItems, message) => {
     await expect(engine.execute('TransactWriteItems', { TransactItems })).rejects.toThrow(message);
   });
 });

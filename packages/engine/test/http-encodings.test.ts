@@ -29,7 +29,7 @@ async function serve(options: HttpServerOptions = {}): Promise<number> {
 const send = (port: number, headers: Record<string, string>, body: string | Uint8Array): Promise<Reply> =>
   exchange(port, requestBytes({ ...signedHeaders('ListTables'), ...headers }, body));
 
-describe('a packed request', () => {
+describe('a compressed request', () => {
   const json = '{"ExclusiveStartTableName":"näme"}';
 
   test.each([
@@ -39,7 +39,7 @@ describe('a packed request', () => {
     ['deflate', deflateSync(json)],
     ['deflate', deflateRawSync(json)],
     ['identity', Buffer.from(json)],
-  ])('in %s is unpacked', async (encoding, body) => {
+  ])('in %s is decompressed', async (encoding, body) => {
     const reply = await send(await serve(), { 'content-encoding': encoding }, body);
     expectWellFormed(reply);
     expect(JSON.parse(reply.body)).toEqual({ TableNames: ['näme'] });
@@ -62,7 +62,7 @@ describe('a packed request', () => {
     expect(reply.status).toBe(415);
   });
 
-  test('is measured unpacked: at the limit it passes, a bomb is 413', async () => {
+  test('is measured uncompressed: at the limit it passes, a bomb is 413', async () => {
     const port = await serve({ maxBodyBytes: 1000 });
     const bodyOf = (bytes: number) => '{}'.padEnd(bytes, ' ');
     expect((await send(port, { 'content-encoding': 'gzip' }, gzipSync(bodyOf(1000)))).status).toBe(200);
@@ -83,10 +83,10 @@ describe('a packed request', () => {
   });
 });
 
-describe('a large answer', () => {
+describe('a large response', () => {
   const body = JSON.stringify({ ExclusiveStartTableName: 'x'.repeat(30), Limit: 100 });
 
-  test('is packed for a client that takes gzip, with the checksum of what was sent', async () => {
+  test('is compressed for a client that accepts gzip, with the checksum of what was sent', async () => {
     const port = await serve();
     for (const accepted of ['gzip', 'deflate, gzip;q=0.5', 'br, GZIP']) {
       const reply = await send(port, { 'accept-encoding': accepted }, body);
@@ -96,13 +96,13 @@ describe('a large answer', () => {
     }
   });
 
-  test.each(['identity', 'br', 'gzip;q=0', 'deflate', ''])('is sent as it is for %j', async accepted => {
+  test.each(['identity', 'br', 'gzip;q=0', 'deflate', ''])('is sent uncompressed for %j', async accepted => {
     const reply = await send(await serve(), { 'accept-encoding': accepted }, body);
     expect(reply.headers.has('content-encoding')).toBe(false);
     expectWellFormed(reply);
   });
 
-  test('only: a small one is never packed', async () => {
+  test('only: a small one is never compressed', async () => {
     const reply = await send(await serve(), { 'accept-encoding': 'gzip' }, '{}');
     expect(reply.headers.has('content-encoding')).toBe(false);
     expectWellFormed(reply);
@@ -120,7 +120,7 @@ describe('web pages', () => {
   const corsOf = ({ headers }: Reply) =>
     Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control')));
 
-  test('may call from an origin that was named', async () => {
+  test('may call from a configured origin', async () => {
     const port = await serve({ allowOrigins: [page] });
     const reply = await ask(port, page);
     expect(reply.status).toBe(200);
@@ -148,7 +148,7 @@ describe('web pages', () => {
     }
   });
 
-  test('may all call if asked for, but not one whose own name was pointed here', async () => {
+  test('may all call if configured, except by DNS rebinding', async () => {
     const port = await serve({ allowOrigins: ['*'] });
     const origin = 'http://rebound.example:8000';
     expect(corsOf(await ask(port, 'http://a.example'))).toHaveProperty('access-control-allow-origin');

@@ -93,7 +93,7 @@ describe('protocol', () => {
   });
 
   test.each(['application/json', 'application/x-amz-json-1.1', 'application/x-amz-json-1.0; charset=utf-8'])(
-    'takes %s',
+    'accepts %s',
     async type => {
       const port = await serve(nothing);
       const headers = { ...signedHeaders('ListTables'), 'content-type': type };
@@ -103,7 +103,7 @@ describe('protocol', () => {
     },
   );
 
-  test.each(['text/plain', 'application/jsonx', ''])('does not take %j', async type => {
+  test.each(['text/plain', 'application/jsonx', ''])('refuses %j', async type => {
     const port = await serve(nothing);
     const reply = await exchange(
       port,
@@ -154,7 +154,7 @@ describe('protocol', () => {
     });
   });
 
-  test('a signed URL will do, but not both', async () => {
+  test('a signed URL is accepted, but not both', async () => {
     const port = await serve(nothing);
     const signedUrl = (authorization: string) =>
       exchange(
@@ -167,7 +167,7 @@ describe('protocol', () => {
     expect(typeOf(await signedUrl(signature))).toBe('com.amazon.coral.service#InvalidSignatureException');
   });
 
-  test('a body in an encoding that is not known is refused', async () => {
+  test('a body in an unknown encoding is refused', async () => {
     const port = await serve(nothing);
     const headers = { ...signedHeaders('ListTables'), 'content-encoding': 'br' };
     const reply = await exchange(port, requestBytes(headers, '{}'));
@@ -268,7 +268,7 @@ describe('connections', () => {
     line.socket.destroy();
   });
 
-  test('pipelined requests are answered in order, whatever finishes first', async () => {
+  test('pipelined requests are answered in order, whichever finishes first', async () => {
     const slow = defer<object>();
     let calls = 0;
     const port = await serve(async () => {
@@ -295,7 +295,7 @@ describe('connections', () => {
     line.socket.destroy();
   });
 
-  test('a client that leaves in the middle of its body changes nothing', async () => {
+  test('a client that disconnects in the middle of its body changes nothing', async () => {
     let calls = 0;
     const port = await serve(async () => {
       calls += 1;
@@ -325,7 +325,7 @@ describe('connections', () => {
     expect(reply.status).toBe(408);
   });
 
-  test('headers beyond all measure are refused', async () => {
+  test('oversized headers are refused', async () => {
     const line = await openLine(await serve(nothing));
     line.send(`POST / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(100_000)}\r\n\r\n`);
     const reply = await line.receive();
@@ -333,7 +333,7 @@ describe('connections', () => {
     expect(reply.status).toBe(431);
   });
 
-  test('nonsense after a good request does not mix with its answer', async () => {
+  test('garbage after a valid request does not mix with its response', async () => {
     const port = await serve(nothing);
     const line = await openLine(port);
     line.send(Buffer.concat([listTables, Buffer.from('\0\0\0 nonsense\r\n\r\n')]));
@@ -349,7 +349,7 @@ describe('life cycle', () => {
     await expect(second.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('close finishes what is in flight and takes nothing new', async () => {
+  test('close finishes what is in flight and accepts nothing new', async () => {
     const { started, work, execute } = stall();
     const server = createHttpServer({ execute });
     const { port } = await server.listen();
@@ -366,7 +366,7 @@ describe('life cycle', () => {
     await Promise.all([closing, idle.closed, busy.closed]);
   });
 
-  test('close waits for the operation of a client that has left', async () => {
+  test('close waits for the operation of a client that has disconnected', async () => {
     const { started, work, execute } = stall();
     const server = createHttpServer({ execute });
     const { port } = await server.listen();

@@ -103,7 +103,7 @@ const put = (n: number, body = '') =>
   engine.client.put({ TableName: tableName, Item: { pk: 'p', sk: String(n), body } });
 
 describe('the journal', () => {
-  it('gives the store again as it was at any moment, with its tables, indexes, expiry and tokens', async () => {
+  it('restores the store at any moment, with its tables, indexes, expiry and tokens', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const early = copyOf(engine);
@@ -140,7 +140,7 @@ describe('the journal', () => {
     }
   });
 
-  it('is copied while it is written to: pieces of many moments and the commits between them are the store', async () => {
+  it('is copied while it is written: parts of many moments and the commits between them are the store', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     for (let n = 0; n < 60; n++) await put(n, 'x'.repeat(200));
@@ -163,7 +163,7 @@ describe('the journal', () => {
     await restored.close();
   });
 
-  it('lets the file stay as large as it is while a copy is read', async () => {
+  it('does not let the file grow while a copy is read', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const changes = async (round: number) => {
@@ -235,7 +235,7 @@ describe('the journal', () => {
     expect(engine.journal.position()).toBeUndefined();
   });
 
-  it('writes over what a failed transaction left behind its end', async () => {
+  it('overwrites what a failed transaction left behind its end', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const copy = copyOf(engine);
@@ -250,7 +250,7 @@ describe('the journal', () => {
     await restored.close();
   });
 
-  it('goes on rightly after a commit that the disk refused, whose number another process got', async () => {
+  it('continues correctly after a commit that the disk refused, whose number another process got', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const opened = openFile(store);
@@ -279,7 +279,7 @@ describe('the journal', () => {
     await opened.close();
   });
 
-  it('says that commits are damaged, cut short, missing or of another store', async () => {
+  it('reports commits that are damaged, truncated, missing or of another store', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     for (let n = 0; n < 20; n++) await put(n);
@@ -304,7 +304,7 @@ describe('the journal', () => {
     await expect(readJournal(store, { ...start, commit: 30 }, end, mb)).rejects.toThrow(/no commit 30/);
   });
 
-  it('notices when something has written to the store that keeps no journal', async () => {
+  it('notices writes by a process without a journal', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     await put(1);
@@ -335,7 +335,7 @@ describe('the journal', () => {
     await copy.close();
   });
 
-  it('takes another limit while it is written', async () => {
+  it('accepts another limit while it is written', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     await put(1);
@@ -375,13 +375,13 @@ describe('a restored store', () => {
     await again.close();
   });
 
-  it('is never written where there is one', () => {
+  it('is never written over an existing one', () => {
     expect(() => restoreStore(store)).toThrow(/already holds a store/);
   });
 });
 
 describe('a claim', () => {
-  it('is of one opening of the store at a time, until that one is gone', async () => {
+  it('is held by one opening of the store at a time, until that one is gone', async () => {
     const other = await openStore();
     expect(await engine.claim('backup', 60_000)).toBe(true);
     expect(await engine.claim('backup', 60_000)).toBe(true);

@@ -166,7 +166,7 @@ describe('writes', () => {
       ...(given && { ExpressionAttributeValues: given }),
     });
 
-  it.each(['cup', 'land', 'round', 'score'])('take an item out of the index without %s', async name => {
+  it.each(['cup', 'land', 'round', 'score'])('remove an item without %s from the index', async name => {
     await change('1', `REMOVE #a`.replace('#a', name));
     expect(await found('cup = :c AND land = :r AND round = :f')).toBe('32');
     await change('1', `SET ${name} = :v`, { ':v': matches[0]![name] });
@@ -224,7 +224,7 @@ describe('Query', () => {
     expect(await found(condition, { ScanIndexForward: false })).toBe([...expected].toReversed().join(''));
   });
 
-  it('reads page after page, with every key attribute in the key to go on from', async () => {
+  it('reads page after page, with every key attribute in the cursor', async () => {
     const pages: string[] = [];
     let start: object | undefined;
     do {
@@ -246,7 +246,7 @@ describe('Query', () => {
     );
   });
 
-  it('takes the older KeyConditions too', async () => {
+  it('accepts the older KeyConditions too', async () => {
     const equal = (value: object) => ({ ComparisonOperator: 'EQ', AttributeValueList: [value] });
     const conditions = { cup: equal({ S: 'winter' }), land: equal({ S: 'eu' }) };
     const ask = (more: object) =>
@@ -320,7 +320,7 @@ describe('PartiQL', () => {
     expect(await select(where)).toBe(expected);
   });
 
-  it('scans the index where a hash attribute is left open', async () => {
+  it('scans the index if a hash attribute is not given', async () => {
     expect([...(await select(`cup = 'winter'`))].sort().join('')).toBe('12345');
   });
 });

@@ -52,7 +52,7 @@ async function readPages(operation: 'Query' | 'Scan', input: object): Promise<st
 
 const everyKey = Array.from({ length: itemCount }, (_, n) => String(n).padStart(3, '0'));
 
-test('a page of an index ends where the items behind it are too much to read at once', async () => {
+test('a page of an index ends when its items are too much to read at once', async () => {
   await fill();
   const inBox = {
     IndexName: 'boxes',

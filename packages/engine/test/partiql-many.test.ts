@@ -180,7 +180,7 @@ describe('ExecuteTransaction', () => {
   });
 });
 
-test('the document client speaks in plain values', async () => {
+test('the document client uses plain values', async () => {
   const client = engine.documentClient();
   const Statement = `UPDATE Music SET tags = ? ${at(1)} RETURNING ALL NEW *`;
   expect(

@@ -43,7 +43,7 @@ test('any text is answered', async () => {
   await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary' }), text => survive(text)));
 });
 
-test('any heap of words is answered', async () => {
+test('any sequence of words is answered', async () => {
   const heap = fc.array(fc.constantFrom(...words), { maxLength: 30 }).map(parts => parts.join(' '));
   const clause = heap.map(text => `SELECT * FROM Music WHERE ${text}`);
   await fc.assert(fc.asyncProperty(fc.oneof(heap, clause), parameters, survive), {
@@ -51,7 +51,7 @@ test('any heap of words is answered', async () => {
   });
 });
 
-test('a statement with a piece missing is answered', async () => {
+test('a statement with a missing piece is answered', async () => {
   const whole =
     `UPDATE "Music" SET a = list_append(a, [1, {'k': <<1>>}]), b = set_add(b, <<'x'>>) REMOVE c[1].d ` +
     `WHERE Artist = 'a' AND Song = '1' AND (n IN [1, 2] OR NOT size(x) > 3) RETURNING ALL OLD *`;

@@ -43,7 +43,7 @@ describe('INSERT', () => {
     );
   });
 
-  it('takes parameters of any type, and does not replace an item', async () => {
+  it('accepts parameters of any type, and does not replace an item', async () => {
     const statement = `INSERT INTO "Music" VALUE {'Artist': ?, 'Song': ?, 'b': ?}`;
     const parameters = () => [{ S: 'a' }, { S: '1' }, { B: Buffer.from([1]) }];
     expect(await run(engine, statement, parameters())).toEqual({ Items: [] });
@@ -118,7 +118,7 @@ describe('UPDATE', () => {
     expect((await run(engine, statement)).Items).toEqual(expected);
   });
 
-  it('returns no row where nothing is left to return', async () => {
+  it('returns no row if nothing is left to return', async () => {
     await put(song('a', '1', { n: { N: '1' } }));
     expect(await run(engine, `UPDATE Music REMOVE n ${at} RETURNING MODIFIED NEW *`)).toEqual({ Items: [] });
   });
@@ -237,7 +237,7 @@ describe('SELECT', () => {
     expect(items).toEqual(whole.Items);
   });
 
-  it('gives no token for a single item, and takes none but its own', async () => {
+  it('returns no token for a single item, and accepts none but its own', async () => {
     expect(await run(engine, `SELECT n FROM Music ${at}`, undefined, { Limit: 1 })).toEqual({
       Items: [{ n: { N: '1' } }],
     });
@@ -370,7 +370,7 @@ test.each([
   expect([error.name, error.message]).toEqual(['ValidationException', message]);
 });
 
-test('a table that is not there', async () => {
+test('a missing table', async () => {
   expect((await refusal(run(engine, `SELECT * FROM Nope`))).name).toBe('ResourceNotFoundException');
   expect((await refusal(run(engine, `DELETE FROM Nope ${at}`))).name).toBe('ResourceNotFoundException');
 });

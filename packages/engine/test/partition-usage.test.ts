@@ -95,7 +95,7 @@ const call = fc.oneof(
     ),
 );
 
-it('adds up to what DynamoDB would bill', async () => {
+it('adds up to DynamoDB’s bill', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 12 }), async calls => {
       for (const one of calls) {
@@ -110,7 +110,7 @@ it('adds up to what DynamoDB would bill', async () => {
   );
 });
 
-it('says which partition of the table and of the index pays', async () => {
+it('names the partition of the table and of the index', async () => {
   usages = [];
   await engine.client.put({ TableName, Item: { pk: 'p', sk: 's', group: 'g', text: 'x'.repeat(2000) } });
   expect(usages).toEqual([

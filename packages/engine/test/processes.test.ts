@@ -52,7 +52,7 @@ const callHere = (operation: string, inputs: object[]) =>
   Promise.allSettled(inputs.map(input => engine.execute(operation, input)));
 
 describe('processes on one folder', () => {
-  it('count together without losing a step', async () => {
+  it('count together without losing an increment', async () => {
     const inputs = increments(300);
     await Promise.all([
       first.callAll('UpdateItem', inputs),
@@ -100,7 +100,7 @@ describe('processes on one folder', () => {
     }
   });
 
-  it('read what another has just been confirmed', async () => {
+  it('read what another has just committed', async () => {
     for (let i = 0; i < 100; i++) {
       await (i % 2 ? first : second).call('PutItem', put('latest', { n: { N: String(i) } }));
       expect(await read('latest')).toMatchObject({ n: i });
@@ -218,7 +218,7 @@ describe('processes on one folder', () => {
     await Promise.all([one, two, three, late].map(engine => engine.close()));
   });
 
-  it('find each other in a folder whose name is longer than a socket’s may be', async () => {
+  it('find each other in a folder whose name is too long for a socket', async () => {
     const deep = join(folder, 'x'.repeat(120));
     const [one, two] = await Promise.all(
       times(2, () => createEngine({ path: deep, sweepIntervalMs: 0, pollIntervalMs: 60_000 })),
@@ -233,7 +233,7 @@ describe('processes on one folder', () => {
     await two!.close();
   });
 
-  it('go on when one of them is killed while it writes', async () => {
+  it('continue when one of them is killed while it writes', async () => {
     const victims = await Promise.all(times(2, () => startPeer(folder)));
     for (const victim of victims) {
       const woken = engine.waitForChange(TableName);
@@ -250,7 +250,7 @@ describe('processes on one folder', () => {
   });
 });
 
-it('clears the places of dead readers', async () => {
+it('frees the slots of dead readers', async () => {
   const store = openStore(folder);
   const victim = await startPeer(folder);
   await victim.call('Scan', { TableName });

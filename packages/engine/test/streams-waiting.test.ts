@@ -44,14 +44,14 @@ test('ends with the next change of that stream', async () => {
   expect(await readStream(engine, arn)).toHaveLength(1);
 });
 
-test('misses nothing that came between the read and the wait', async () => {
+test('misses nothing between the read and the wait', async () => {
   const arn = await createNotes();
   const position = engine.streamPosition();
   await put('a');
   await engine.waitForChange(arn, undefined, position);
 });
 
-test('ends when the shards roll over, the stream ends or the table goes', async () => {
+test('ends when the shards roll over, the stream ends or the table is deleted', async () => {
   await createNotes();
   const changes = [() => engine.rollShards('notes'), () => setStream(false)];
   for (const change of changes) {
@@ -65,7 +65,7 @@ test('ends when the shards roll over, the stream ends or the table goes', async 
   await waiting;
 });
 
-test('can be given up', async () => {
+test('can be aborted', async () => {
   await createNotes();
   const giveUp = new AbortController();
   const waiting = engine.waitForChange('notes', giveUp.signal);

@@ -116,7 +116,7 @@ describe('iterators', () => {
     ]);
   });
 
-  test('of an open shard go on after its last record', async () => {
+  test('of an open shard continue after its last record', async () => {
     const arn = await createNotes();
     let page = await records(await iteratorOf(engine, arn, await onlyShard(arn)));
     expect(page.Records).toEqual([]);
@@ -182,7 +182,7 @@ describe('iterators', () => {
 });
 
 describe('shards', () => {
-  test('divide the items, and every item keeps to one', async () => {
+  test('divide the items, and every item stays in one', async () => {
     await engine.close();
     engine = await openEngine({ clock, streamShards: 4 });
     const arn = await createNotes();
@@ -202,7 +202,7 @@ describe('shards', () => {
     expect(found.flat()).toHaveLength(80);
   });
 
-  test('roll over to children that go on where they end', async () => {
+  test('roll over to children that continue where they end', async () => {
     await engine.close();
     engine = await openEngine({ clock, streamShards: 2 });
     const arn = await createNotes();
@@ -315,7 +315,7 @@ describe('streams', () => {
     expect(engine.check()).toMatchObject({ logRecords: 0, problems: [] });
   });
 
-  test('lose their records after a day, and say so', async () => {
+  test('lose their records after a day, and report it', async () => {
     const arn = await createNotes();
     const shard = await onlyShard(arn);
     await put('a');

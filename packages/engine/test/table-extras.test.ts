@@ -83,7 +83,7 @@ describe('resource policies', () => {
     await expect(get()).rejects.toMatchObject(missing);
   });
 
-  it('of a stream are its own', async () => {
+  it('of a stream are separate', async () => {
     const stream = await streamOf(engine, 'orders');
     await put({ ResourceArn: stream });
     await expect(get()).rejects.toMatchObject(missing);
@@ -208,7 +208,7 @@ describe('copies and global tables', () => {
       },
       'LimitExceededException',
     ],
-  ] as const)('%s says what is not there', async (operation, input, name) => {
+  ] as const)('%s reports what is missing', async (operation, input, name) => {
     await expect(engine.execute(operation, input)).rejects.toMatchObject({ name });
   });
 
@@ -219,7 +219,7 @@ describe('copies and global tables', () => {
     },
   );
 
-  it('are not possible of a table with recovery either, which keeps no history', async () => {
+  it('are not possible for a table with recovery either, which keeps no history', async () => {
     await call(engine, 'UpdateContinuousBackups', {
       ...table,
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },

@@ -178,7 +178,7 @@ test('a table describes its indexes, stream, class and encryption', async () => 
   ]);
 });
 
-test('one name, one table', async () => {
+test('names are unique', async () => {
   const both = await Promise.allSettled([
     call(engine, 'CreateTable', hashTable('orders')),
     call(engine, 'CreateTable', hashTable('orders')),
@@ -200,7 +200,7 @@ test.each(['DescribeTable', 'DeleteTable', 'DescribeTimeToLive'] as const)(
   },
 );
 
-test('a dropped table takes its records with it, and its name is free at once', async () => {
+test('a dropped table is removed with its records, and its name is free at once', async () => {
   await call(engine, 'CreateTable', hashTable('orders'));
   await update('orders', newIndex('byColor', 'color'));
   await engine.settled();
@@ -263,7 +263,7 @@ test('throughput and billing change, and remember when', async () => {
   expect((await describe('orders')).BillingModeSummary?.BillingMode).toBe('PROVISIONED');
 });
 
-test('an update that cannot be is refused and changes nothing', async () => {
+test('an impossible update is refused and changes nothing', async () => {
   await call(engine, 'CreateTable', hashTable('orders'));
   await update('orders', newIndex('byColor', 'color'));
   await engine.settled();
@@ -312,7 +312,7 @@ test('tags are added, replaced and removed, whatever their names', async () => {
   expect(await tags()).toHaveLength(1);
 });
 
-test('tags of a table that is not there, and of another account', async () => {
+test('tags of a missing table, and of another account', async () => {
   const list = (arn: string) => call(engine, 'ListTagsOfResource', { ResourceArn: arn });
   const own = 'arn:aws:dynamodb:eu-west-1:123456789012:table/nowhere';
   await expect(list(own)).rejects.toMatchObject({
@@ -324,7 +324,7 @@ test('tags of a table that is not there, and of another account', async () => {
   });
 });
 
-test('ids are never given out twice, also after a drop', async () => {
+test('ids are never reused, even after a drop', async () => {
   for (let i = 0; i < 3; i++) {
     await call(engine, 'CreateTable', hashTable('orders', streaming()));
     await call(engine, 'PutItem', { TableName: 'orders', Item: { pk: { S: 'a' } } });

@@ -60,7 +60,7 @@ test('switched on, filled, switched off', async () => {
   expect(engine.check()).toMatchObject({ ttlEntries: 0, problems: [] });
 });
 
-test('changes that make no sense are refused', async () => {
+test('contradictory changes are refused', async () => {
   await expect(setTtl(false)).rejects.toThrow('TimeToLive is already disabled');
   await Promise.all(Array.from({ length: 600 }, (_, i) => put(`n${i}`)));
   await setTtl(true);
@@ -72,7 +72,7 @@ test('changes that make no sense are refused', async () => {
   );
 });
 
-test('a fill and a removal that were interrupted go on after a restart', async () => {
+test('an interrupted fill and removal resume after a restart', async () => {
   await Promise.all(Array.from({ length: 1500 }, (_, i) => put(`n${i}`, nowSeconds() + i)));
   await setTtl(true);
   await engine.close();
@@ -121,7 +121,7 @@ test('a removal is a stream record of the service', async () => {
   });
 });
 
-test('an item that was prolonged while the sweep was on its way stays', async () => {
+test('an item that is extended during the sweep stays', async () => {
   await enable();
   await put('a', nowSeconds() - 1);
   const [, removed] = await Promise.all([put('a', nowSeconds() + 100), engine.sweep()]);
@@ -146,7 +146,7 @@ test('a sweep removes everything that is due, in chunks, from every table', asyn
   expect(await engine.sweep()).toBe(0);
 });
 
-test('tokens of transactions are forgotten after ten minutes', async () => {
+test('tokens of transactions expire after ten minutes', async () => {
   const write = (pk: string) =>
     call(engine, 'TransactWriteItems', {
       ClientRequestToken: 'token',

@@ -26,7 +26,7 @@ afterEach(async () => {
 const put = (engine: Engine, pk: string) => engine.client.put({ TableName: 'things', Item: { pk } });
 const paused = { name: 'ThrottlingException', message: 'writes are paused for a moment' };
 
-it('refuses the writes of everyone who has the store open, and lets them read', async () => {
+it('refuses writes of everyone who has the store open, and allows reads', async () => {
   await put(other, 'before');
   await one.writePause.start('me', 5_000);
   await expect(put(one, 'now')).rejects.toMatchObject(paused);
@@ -37,7 +37,7 @@ it('refuses the writes of everyone who has the store open, and lets them read', 
   await put(other, 'after');
 });
 
-it('expires, and can no longer be made final once another has written', async () => {
+it('expires, and cannot be made final once another has written', async () => {
   await one.writePause.start('me', 5_000);
   nowMs += 5_000;
   expect(other.writePause.read()).toBeUndefined();
@@ -47,7 +47,7 @@ it('expires, and can no longer be made final once another has written', async ()
   await put(one, 'later');
 });
 
-it('belongs to the one who started it', async () => {
+it('belongs to the process that started it', async () => {
   await one.writePause.start('me', 5_000);
   await expect(other.writePause.start('you', 5_000)).rejects.toThrow('paused by me');
   await other.writePause.end('you');
@@ -55,7 +55,7 @@ it('belongs to the one who started it', async () => {
   await expect(other.writePause.makeFinal('you', {})).rejects.toThrow('over too early');
 });
 
-it('is final when it was made so, for those who open the store later too', async () => {
+it('is final if it was made so, also for those who open the store later', async () => {
   await one.writePause.start('me', 5_000);
   await one.writePause.makeFinal('me', { to: 'elsewhere' });
   nowMs += 60_000;

@@ -45,7 +45,7 @@ it('lets timers run while a segment of a scan skips items of other segments', as
   await engine.close();
 });
 
-it('leaves a partition of another segment behind without looking at its items', async () => {
+it('skips a partition of another segment without reading its items', async () => {
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
   await engine.execute('CreateTable', {
     ...hashTable('things'),

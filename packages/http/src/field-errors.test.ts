@@ -28,6 +28,6 @@ it.each<[z.ZodType, unknown, string]>([
   [z.string().refine(() => false, 'Not printable'), 'b', 'Not printable'],
   [z.union([z.string().min(3), z.boolean()]), 1, 'Fits none of the forms that the reference shows'],
   [z.strictObject({}), { b: 1 }, 'Unknown field'],
-])('says what to do about a field: %#', (schema, value, words) => {
+])('says how to correct a field: %#', (schema, value, words) => {
   expect(wordsFor(schema, value)).toEqual([words]);
 });

@@ -12,7 +12,7 @@ const time = '1970-01-01T00:00:00.000Z';
 const common = { level: 'info', time, ms: 0, address: '203.0.113.7', msg: 'request' };
 
 describe('the access log', () => {
-  it('has a line for each request, with who and what', async () => {
+  it('has a line for each request, with caller and route', async () => {
     const { call, read } = openLogged();
     const headers = { 'X-Request-Id': 'trace-0001' };
     await call('/v1/books/none?secret=1', { as: 'annkey', headers });
@@ -47,7 +47,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('has nothing that is not for everybody', async () => {
+  it('contains nothing confidential', async () => {
     const { call, read } = openLogged();
     await call('/v1/books?cursor=hush', { as: 'hush' });
     await call('/v1/books', { method: 'POST', as: 'ann', send: { title: 'hush', hush: 1 } });
@@ -56,7 +56,7 @@ describe('the access log', () => {
     expect(JSON.stringify(read())).not.toContain('hush');
   });
 
-  it('has probes only for who looks closely', async () => {
+  it('has probes only at the debug level', async () => {
     const seen: string[] = [];
     const log = createLogger({ level: 'debug', destination: { write: line => void seen.push(line) } });
     const loud = openShelf({ observe: accessLog(log) });

@@ -46,7 +46,7 @@ const lines = (method: string, ...more: string[]) => [
 
 describe('a route for any method', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'takes %s, with a body or none',
+    'accepts %s, with or without a body',
     async method => {
       const { port } = await serve(openIngest());
       const sent = await exchange(port, ...lines(method, 'Content-Length: 2', '', 'hi'));
@@ -57,7 +57,7 @@ describe('a route for any method', () => {
     },
   );
 
-  it('answers HEAD, and names what it takes to other methods', async () => {
+  it('answers HEAD, and lists its methods to others', async () => {
     const { port } = await serve(openIngest());
     expect(await exchange(port, ...lines('HEAD'))).toMatch(/^HTTP\/1.1 200 /);
     const refused = await exchange(port, ...lines('PROPFIND'));
@@ -65,7 +65,7 @@ describe('a route for any method', () => {
     expect(refused.toLowerCase()).toContain('allow: delete, get, head, options, patch, post, put');
   });
 
-  it('passes a compressed body on as it came', async () => {
+  it('passes on a compressed body unchanged', async () => {
     const { call } = openIngest();
     const body = gzipSync('hello');
     const headers = { 'Content-Encoding': 'gzip', 'Content-Type': 'text/plain; charset=latin1' };
@@ -73,7 +73,7 @@ describe('a route for any method', () => {
     expect(await response.json()).toMatchObject({ hex: body.toString('hex'), type: headers['Content-Type'] });
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('holds %s to the limit of the route, announced or not', async method => {
+  it.each(['GET', 'POST', 'DELETE'])('applies the route’s limit to %s, announced or not', async method => {
     const { port } = await serve(openIngest());
     expect(await exchange(port, ...lines(method, 'Content-Length: 1001', '', 'x'))).toMatch(
       /^HTTP\/1.1 413 /,
@@ -103,7 +103,7 @@ describe('a route for any method', () => {
     });
   });
 
-  it('does not parse what it takes', () => {
+  it('does not parse its body', () => {
     expect(() => route({ ...ingest, request: { ...ingest.request, body: json(z.string()) } })).toThrow(
       'takes any body',
     );

@@ -62,7 +62,7 @@ describe('the document', () => {
     expect(JSON.stringify(paths['/v1/books']?.post)).toContain('"additionalProperties":false');
   });
 
-  it('answers only with statuses it has documented', async () => {
+  it('documents every status it responds with', async () => {
     const shelf = openShelf();
     const { paths } = await readDocument(shelf);
     for (const as of [undefined, 'ann', 'reader', 'endUser'])
@@ -80,7 +80,7 @@ describe('the document', () => {
   });
 });
 
-it('is made while others are served, and is the same as at once', async () => {
+it('is built while requests are served, and is the same as if built at once', async () => {
   const shelf = openShelf();
   let iterations = 0;
   let counting = setImmediate(function count() {
@@ -129,7 +129,7 @@ describe('the probes', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('stay ready without something that requests can do without', async () => {
+  it('stay ready without optional dependencies', async () => {
     const { call } = openShelf({ checks: { lake: async () => 'degraded' } });
     const response = await call('/readyz');
     expect([response.status, await response.json()]).toEqual([
@@ -146,7 +146,7 @@ describe('the probes', () => {
     expect((await response).status).toBe(503);
   });
 
-  it('show metrics where there are some, to whom they are for', async () => {
+  it('serve metrics if there are any, to permitted callers', async () => {
     expect((await openShelf().call('/metrics')).status).toBe(404);
     const metrics = { contentType: 'text/plain; version=0.0.4', read: async () => 'up 1\n', token: 'scrape' };
     const { call } = openShelf({ metrics });

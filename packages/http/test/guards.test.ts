@@ -27,17 +27,17 @@ describe('who may call', () => {
     'Bearer ann bob',
     'bearer\tann',
     `Bearer ${'a'.repeat(9000)}`,
-  ])('is nobody with "%s"', async value => {
+  ])('is refused with "%s"', async value => {
     const response = await openShelf().call('/v1/me', authorization(value));
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="stak", error="invalid_token"');
   });
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     expect((await openShelf().call('/v1/me', authorization('bearer ann'))).status).toBe(200);
   });
 
-  it('is a matter of scope', async () => {
+  it('depends on the scope', async () => {
     const { call } = openShelf();
     expect((await call('/v1/books', { as: 'reader' })).status).toBe(200);
     const response = await call('/v1/books', { as: 'reader', method: 'POST', send: { title: 'A' } });
@@ -54,7 +54,7 @@ describe('who may call', () => {
     ['shelf:write', 403],
     ['shelf:read2 myshelf:read', 403],
     ['', 403],
-  ])('is a matter of the service for an end user with the scope "%s"', async (scope, status) => {
+  ])('depends on the service for an end user with the scope "%s"', async (scope, status) => {
     const endUser = { kind: 'endUser', tenantId: 't1', userId: 'u1', scope } as const;
     const response = await openShelf({ authenticate: () => endUser }).call('/v1/me', { as: 'endUser' });
     expect(response.status).toBe(status);
@@ -64,7 +64,7 @@ describe('who may call', () => {
       );
   });
 
-  it('is a matter of kind', async () => {
+  it('depends on the kind of caller', async () => {
     const { call, books } = openShelf();
     books.set('b1', { id: 'b1', title: 'A', version: 1, owner: 'usr_ann' });
     const refused = [
@@ -169,7 +169,7 @@ describe('a route', () => {
     endpoint(shelfRoutes.mine, c => c.json({ kind: 5 }, 200));
   });
 
-  it('that takes keys needs a store for them', () => {
+  it('that accepts idempotency keys needs a store for them', () => {
     expect(() => openShelf({ idempotency: undefined })).toThrow(/POST \/v1\/books: there is no store/);
   });
 });

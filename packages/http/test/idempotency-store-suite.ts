@@ -29,14 +29,14 @@ async function begin(store: IdempotencyStore, change: Partial<Claim> = {}): Prom
 // What a store of idempotency keys promises. Run it over every one there is: `testIdempotencyStore(make)`.
 export function testIdempotencyStore(make: (clock: ManualClock) => Promise<IdempotencyStore>): void {
   describe('an idempotency store', () => {
-    it('starts once and gives back every byte', async () => {
+    it('starts once and returns every byte', async () => {
       const store = await make(manualClock());
       await (await begin(store)).finish(response('done'));
       expect(await store.begin(claim())).toEqual({ kind: 'replay', response: response('done') });
       expect(await store.begin(claim({ key: 'other' }))).toMatchObject({ kind: 'started' });
     });
 
-    it('knows another request under the same key, before and after it is done', async () => {
+    it('recognises another request under the same key, before and after it is done', async () => {
       const store = await make(manualClock());
       const attempt = await begin(store);
       expect(await store.begin(claim({ fingerprint: 'other' }))).toEqual({ kind: 'mismatch' });
@@ -44,7 +44,7 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       expect(await store.begin(claim({ fingerprint: 'other' }))).toEqual({ kind: 'mismatch' });
     });
 
-    it('lets an abandoned key begin again', async () => {
+    it('lets an abandoned key start again', async () => {
       const store = await make(manualClock());
       const attempt = await begin(store);
       expect(await store.begin(claim())).toEqual({ kind: 'in_flight' });
@@ -52,7 +52,7 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       await (await begin(store, { fingerprint: 'other' })).finish(response('second'));
     });
 
-    it('forgets a response after its time', async () => {
+    it('forgets a response when it expires', async () => {
       const clock = manualClock();
       const store = await make(clock);
       await (await begin(store)).finish(response('done'));
@@ -62,7 +62,7 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       expect(await store.begin(claim({ fingerprint: 'other' }))).toMatchObject({ kind: 'started' });
     });
 
-    it('gives a key whose holder died to the next one, and ignores the dead', async () => {
+    it('gives the key of a dead process to the next one, and ignores the dead', async () => {
       const clock = manualClock();
       const store = await make(clock);
       const dead = await begin(store);
@@ -76,14 +76,14 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       expect(await store.begin(claim())).toEqual({ kind: 'replay', response: response('second') });
     });
 
-    it('starts one of any number that begin together', async () => {
+    it('starts one of many concurrent requests', async () => {
       const store = await make(manualClock());
       const begun = await Promise.all(Array.from({ length: 20 }, () => store.begin(claim())));
       expect(begun.filter(one => one.kind === 'started')).toHaveLength(1);
       expect(begun.filter(one => one.kind === 'in_flight')).toHaveLength(19);
     });
 
-    it('never runs two attempts at a time, in whatever order things happen', async () => {
+    it('never runs two attempts at a time, in any order of events', async () => {
       const step = fc.oneof(
         fc.record({ do: fc.constant('begin' as const), print: fc.constantFrom('a', 'b') }),
         fc.record({ do: fc.constantFrom('finish' as const, 'abandon' as const), nth: fc.nat(5) }),

@@ -7,7 +7,7 @@ import { openShelf, type Shelf } from './shelf-service.ts';
 
 testIdempotencyStore(async clock => createMemoryIdempotency({ clock }));
 
-it('keeps no more keys in memory than it may', async () => {
+it('limits the keys in memory', async () => {
   const { clock } = openShelf();
   const store = createMemoryIdempotency({ clock, mostEntries: 3 });
   for (let i = 0; i < 10; i++)
@@ -47,7 +47,7 @@ describe('an Idempotency-Key', () => {
     expect(shelf.books.size).toBe(3);
   });
 
-  it('of a credential that is limited to some tenants is nobody else’s, and the other way round', async () => {
+  it('of a credential that is limited to some tenants is separate from others', async () => {
     const shelf = openShelf();
     await add(shelf, 'A', 'k1', 'annkey');
     expect((await add(shelf, 'A', 'k1', 'limited')).headers.get('idempotency-replayed')).toBeNull();
@@ -56,7 +56,7 @@ describe('an Idempotency-Key', () => {
     expect((await add(shelf, 'B', 'k2', 'annkey')).status).toBe(201);
   });
 
-  it('keeps a refusal, but no crash, nothing that is to be tried later, and nothing that was never begun', async () => {
+  it('stores a refusal, but no crash, nothing retryable, and nothing that was never started', async () => {
     const shelf = openShelf();
     const refused = [await add(shelf, 'too much', 'k1'), await add(shelf, 'too much', 'k1')];
     expect(refused.map(one => one.status)).toEqual([409, 409]);
@@ -75,7 +75,7 @@ describe('an Idempotency-Key', () => {
     expect((await add(shelf, 'A', 'k3')).status).toBe(201);
   });
 
-  it('runs once, even if its answer is too large to be kept', async () => {
+  it('runs once, even if its response is too large to store', async () => {
     let runs = 0;
     const report = route({
       method: 'post',
@@ -117,7 +117,7 @@ describe('an Idempotency-Key', () => {
     expect([response.status, errors?.[0]?.pointer]).toEqual([400, '#/Idempotency-Key']);
   });
 
-  it('answers although its record could not be settled', async () => {
+  it('responds even if its record could not be written', async () => {
     const failing = async () => {
       throw new Error('store down');
     };

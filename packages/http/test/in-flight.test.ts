@@ -23,7 +23,7 @@ function send(inFlight: ReturnType<typeof createInFlight>, address: string, byte
 }
 
 describe('the memory of bodies', () => {
-  it('is bounded for one address, and given back', () => {
+  it('is limited for one address, and released', () => {
     const inFlight = createInFlight({ bodyBytes: 1000 });
     const { flight } = send(inFlight, 'a', 400);
     const { flight: other } = send(inFlight, 'a', 100);
@@ -70,7 +70,7 @@ describe('the memory of bodies', () => {
     expect(inFlight.usage().addresses).toBeLessThanOrEqual(10_000);
   });
 
-  it('is that of the bytes, however small the pieces they come in', async () => {
+  it('counts the bytes, however small the chunks they arrive in', async () => {
     const { call, api } = openShelf();
     const text = `{"title":"${'é'.repeat(99)}"}${' '.repeat(50_000)}`;
     const bytes = new TextEncoder().encode(text);
@@ -99,7 +99,7 @@ describe('over the wire', () => {
     `POST /hooks/a HTTP/1.1\r\nHost: localhost\r\nX-Signature: signed\r\nContent-Length: ${length}\r\n\r\n`;
   const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as Problem;
 
-  it('half-sent bodies cost no more than there is for them, and are given up in time', async () => {
+  it('half-sent bodies have a memory limit, and time out', async () => {
     const shelf = openShelf({ inFlight: { bodyBytes: 100_000 } });
     const { port } = await serve(shelf);
     const usage = () => shelf.api.inFlight.usage();
@@ -139,7 +139,7 @@ describe('over the wire', () => {
     expect(inFlight.usage()).toMatchObject({ requests: 0, bodyBytes: 0 });
   });
 
-  it('one address has so many connections, and probes are answered all the same', async () => {
+  it('one address has a limit of connections, and probes are still answered', async () => {
     const { port } = await serve(openShelf(), { connectionsPerAddress: 2 });
     const [first] = [openSocket(port), openSocket(port)];
     for (const { socket } of [first]) await new Promise(resolve => socket.once('connect', resolve));
@@ -153,7 +153,7 @@ describe('over the wire', () => {
     await expect.poll(retried).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('one address has so many requests under way, by the address that a proxy passes on', async () => {
+  it('one address has a limit of requests in flight, by the address that a proxy passes on', async () => {
     const shelf = openShelf({ inFlight: { requestsPerAddress: 1 }, trustedProxyHops: 1 });
     const { port } = await serve(shelf);
     const half = (address: string) => {

@@ -18,7 +18,7 @@ const send = (body: Body, headers: Record<string, string> = {}, shelf = openShel
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as Problem).code];
 
 describe('bad fields', () => {
-  it('are all named, with the place they are at', async () => {
+  it('are all listed, with their location', async () => {
     const response = await send(JSON.stringify({ title: '', tags: [{ name: 1, 'a/b~c d': 2 }], more: 1 }));
     const { code, errors } = (await response.json()) as Problem;
     expect(code).toBe('http.request_invalid');
@@ -30,7 +30,7 @@ describe('bad fields', () => {
     ]);
   });
 
-  it('of query and path are named too', async () => {
+  it('of query and path are listed too', async () => {
     const shelf = openShelf();
     const query = await shelf.call('/v1/books?limit=0&limt=5', { as: 'ann' });
     expect(((await query.json()) as Problem).errors?.map(one => [one.in, one.pointer])).toEqual([
@@ -93,14 +93,14 @@ describe('hostile bodies', () => {
     expect(await codeOf(await send(body))).toEqual([400, 'http.json_invalid']);
   });
 
-  it.each(['null', '1', '[]', '"text"', '{}', ''])('that are %j are of the wrong shape', async body => {
+  it.each(['null', '1', '[]', '"text"', '{}', ''])('that are %j have the wrong shape', async body => {
     expect(await codeOf(await send(body))).toEqual([400, 'http.request_invalid']);
   });
 
   it.each([
     ['{"title":"A\\ud83d","tags":[]}', '#/title'],
     ['{"title":"A","tags":[{"name":"x"},{"name":"\\uDC00"}]}', '#/tags/1/name'],
-  ])('with half a character are refused where it is: %s', async (body, pointer) => {
+  ])('with half a character are refused at its location: %s', async (body, pointer) => {
     expect(await (await send(body)).json()).toMatchObject({
       status: 400,
       errors: [{ in: 'body', pointer, code: 'not_unicode' }],
@@ -108,7 +108,7 @@ describe('hostile bodies', () => {
     expect((await send(body.replace(/\\ud83d|\\uDC00/, '\\ud83d\\ude00'))).status).toBe(201);
   });
 
-  it('may speak of brackets and prototypes in their texts', async () => {
+  it('may contain brackets and prototypes in their texts', async () => {
     const title = '__proto__ \\u005f "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[';
     const response = await send(JSON.stringify({ title }));
     expect([response.status, ((await response.json()) as { title: string }).title]).toEqual([201, title]);
@@ -143,7 +143,7 @@ describe('hostile bodies', () => {
 });
 
 describe('large and slow bodies', () => {
-  it('are refused by what they announce, unread', async () => {
+  it('are refused by their announced length, unread', async () => {
     let reads = 0;
     const body = new ReadableStream({ pull: () => void reads++ }, { highWaterMark: 0 });
     const response = await send(body, { 'Content-Length': '300000' });
@@ -186,7 +186,7 @@ describe('large and slow bodies', () => {
     expect([await status(1000), await status(1001)]).toEqual([200, 413]);
   });
 
-  it('are given up when they trickle', async () => {
+  it('time out when they trickle', async () => {
     const shelf = openShelf();
     const response = send(new ReadableStream(), {}, shelf);
     while (shelf.clock.sleepers() === 0) await new Promise(setImmediate);
@@ -203,13 +203,13 @@ describe('large and slow bodies', () => {
   });
 });
 
-describe('whatever is sent', () => {
+describe('any input', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('__proto__', 'constructor', '..', '%', '\\0'),
   );
 
-  it('as a body is an answer, never a failure', async () => {
+  it('as a body gets a response, never a failure', async () => {
     const shelf = openShelf({ rateLimits: undefined });
     const fields = fc.dictionary(
       fc.oneof(text, fc.constantFrom('title', 'tags', 'name')),
@@ -228,7 +228,7 @@ describe('whatever is sent', () => {
     expect(shelf.lines).toEqual([]);
   });
 
-  it('as a path or a query is an answer, never a failure', async () => {
+  it('as a path or a query gets a response, never a failure', async () => {
     const shelf = openShelf({ rateLimits: undefined });
     await fc.assert(
       fc.asyncProperty(text, text, text, async (id, name, value) => {
@@ -242,8 +242,8 @@ describe('whatever is sent', () => {
   });
 });
 
-describe('headers a route asks for', () => {
-  it('are checked and the others left alone', async () => {
+describe('headers that a route declares', () => {
+  it('are validated and the others ignored', async () => {
     const spec = route({
       method: 'get',
       path: '/echo',

@@ -27,13 +27,13 @@ describe('over the wire', () => {
     expect((await fetch(`${url}/v1/books`, { method: 'HEAD', headers: ann })).status).toBe(200);
   });
 
-  it('answers a probe that speaks HTTP/1.0, which knows no Host', async () => {
+  it('answers a probe over HTTP/1.0, which has no Host', async () => {
     const { port } = await serve(openShelf());
     for (const path of ['/healthz', '/readyz'])
       expect(await exchange(port, `GET ${path} HTTP/1.0`)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('every answer has the headers of the conventions, once, unless its handler knows better', async () => {
+  it('every response has the conventional headers, once, unless its handler sets them', async () => {
     const { port } = await serve(openShelf({ corsOrigins: ['https://console.example'] }));
     const headersOf = async (path: string) => {
       const answer = await exchange(
@@ -102,7 +102,7 @@ describe('over the wire', () => {
   it.each<[string, (name: string) => string[]]>([
     ['a Host header', name => ['GET /healthz HTTP/1.1', `Host: ${name}`, close]],
     ['an absolute address', name => [`GET http://${name}/healthz HTTP/1.1`, host, close]],
-  ])('a name without end in %s is refused before it is parsed', async (_, lines) => {
+  ])('an overlong name in %s is refused before it is parsed', async (_, lines) => {
     const parsed: string[] = [];
     class CountedUrl extends URL {
       constructor(text: string | URL, base?: string | URL) {
@@ -127,7 +127,7 @@ describe('over the wire', () => {
     expect(bodyOf(await closed)).toMatchObject({ status: 413, code: 'http.body_too_large' });
   });
 
-  it('a body in endless chunks is refused on the way', async () => {
+  it('an endless chunked body is refused midway', async () => {
     const { port } = await serve(openShelf());
     const { socket, closed } = openSocket(port);
     socket.write(
@@ -142,7 +142,7 @@ describe('over the wire', () => {
     expect(await closed).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('a trickle of headers or body is given up', async () => {
+  it('trickling headers or bodies time out', async () => {
     const { port } = await serve(openShelf(), { headersMs: 50, requestMs: 100, checkMs: 10 });
     const slowHeaders = openSocket(port);
     slowHeaders.socket.write('GET /healthz HTTP/1.1\r\nHost: ');
@@ -172,7 +172,7 @@ function openFeed() {
 }
 
 describe('an event stream over the wire', () => {
-  it('arrives as it happens and ends when the client leaves', async () => {
+  it('arrives as it happens and ends when the client disconnects', async () => {
     const shelf = openFeed();
     const { port } = await serve(shelf);
     const { socket, until } = openSocket(port);
@@ -185,7 +185,7 @@ describe('an event stream over the wire', () => {
     await gone;
   });
 
-  it('hangs up on a consumer that does not read', async () => {
+  it('disconnects a consumer that does not read', async () => {
     const shelf = openFeed();
     const { port } = await serve(shelf);
     const { socket, until, closed } = openSocket(port);
@@ -279,7 +279,7 @@ describe('closing', () => {
     await expect(get('/healthz')).rejects.toThrow();
   });
 
-  it('hangs up when its time is over', async () => {
+  it('disconnects when its time is over', async () => {
     let isAdding = () => {};
     const adding = new Promise<void>(resolve => {
       isAdding = resolve;

@@ -29,7 +29,7 @@ describe('a list', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7].map(i => `ann${i}`));
   });
 
-  it('refuses the cursor of another caller or another list, in any spelling', async () => {
+  it('refuses the cursor of another caller or another list, in any encoding', async () => {
     const shelf = openShelf();
     await fill(shelf, 5);
     const { page } = await listOf(shelf, 'limit=2&tag=x');

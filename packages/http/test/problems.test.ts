@@ -14,7 +14,7 @@ const problemOf = async (response: Response): Promise<Problem> => {
 };
 
 describe('request ids', () => {
-  it('are made, echoed and never taken from a caller who writes nonsense', async () => {
+  it('are generated, echoed and never taken from an invalid header', async () => {
     const { call } = openShelf();
     const idFor = async (given?: string) =>
       (await call('/healthz', { headers: given ? { 'X-Request-Id': given } : {} })).headers.get(
@@ -33,7 +33,7 @@ describe('request ids', () => {
 });
 
 describe('problems', () => {
-  it('name the code, the request and what a catalogue says', async () => {
+  it('have the code, the request and what a catalogue says', async () => {
     const { call } = openShelf();
     const response = await call('/v1/books', { method: 'POST', as: 'ann', send: { title: 'too much' } });
     expect(await problemOf(response)).toMatchObject({
@@ -80,7 +80,7 @@ describe('problems', () => {
     expect(lines.join('')).toContain(problem.request_id);
   });
 
-  it('answer for paths and methods that are not there', async () => {
+  it('are returned for unknown paths and methods', async () => {
     const { call } = openShelf();
     expect(await problemOf(await call('/v1/nothing'))).toMatchObject({ status: 404, code: 'http.not_found' });
     const response = await call('/v1/books/b1', { method: 'POST' });
@@ -101,7 +101,7 @@ describe('problems', () => {
 });
 
 describe('headers of every answer', () => {
-  it('let a browser do nothing with it', async () => {
+  it('restrict what a browser may do with it', async () => {
     const { call } = openShelf();
     for (const path of ['/healthz', '/v1/nothing', '/v1/books']) {
       const { headers } = await call(path);
@@ -176,7 +176,7 @@ describe('cross-origin requests', () => {
 });
 
 describe('what is observed', () => {
-  it('is the route, not the path, with its caller', async () => {
+  it('has the route, not the path, with its caller', async () => {
     const records: object[] = [];
     const { call } = openShelf({ observe: record => void records.push(record) });
     await call('/v1/books/b1', { as: 'ann' });
@@ -193,7 +193,7 @@ describe('what is observed', () => {
   });
 });
 
-it('refuses two routes of one name', () => {
+it('refuses two routes with one name', () => {
   const twin = endpoint(
     route({
       method: 'get',

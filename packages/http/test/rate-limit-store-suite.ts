@@ -52,7 +52,7 @@ export function testRateLimitStore(make: (processes: number) => Promise<RateLimi
       expect(allowed.map(verdict => verdict.remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     });
 
-    it('counts each key by itself', async () => {
+    it('counts each key separately', async () => {
       const [store] = await make(1);
       for (const key of ['a', 'b', '["a","b"]', 'ä'.repeat(3000)])
         expect(await store!.take(key, policy(1, 1000), 1000)).toMatchObject({ isAllowed: true });

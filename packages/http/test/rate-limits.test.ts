@@ -51,7 +51,7 @@ describe('the rate algorithm', () => {
     );
   });
 
-  it('says exactly when there is room again', () => {
+  it('reports exactly when there is room again', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),
@@ -82,7 +82,7 @@ describe('the rate algorithm', () => {
     expect(judge(stepped.bucket, rate, 500_100).isAllowed).toBe(true);
   });
 
-  it('keeps no more callers than it may, the recent ones', () => {
+  it('keeps a limited number of callers, the most recent ones', () => {
     const store = createMemoryRateLimits(4);
     const rate = policy(2, 1000);
     const remaining = (key: string) => {
@@ -116,7 +116,7 @@ describe('rate limits', () => {
     expect((await call('/v1/me', { as: 'ann' })).status).toBe(200);
   });
 
-  it('of an account’s keys do not keep its owner out, who may have to revoke one', async () => {
+  it('of an account’s keys do not block its owner, who may have to revoke one', async () => {
     const { call } = openShelf({
       rateLimits: { store: createMemoryRateLimits(), perPrincipal: policy(2, 10_000) },
     });
@@ -129,7 +129,7 @@ describe('rate limits', () => {
     expect(await statuses('ann', 3)).toEqual([200, 200, 429]);
   });
 
-  it('of a route count beside the caller’s, by address where there is no caller', async () => {
+  it('of a route count beside the caller’s, by address if there is no caller', async () => {
     const { call } = openShelf();
     const fail = (address: string) => call('/v1/fail/closed', { method: 'POST', address });
     const statuses: number[] = [];
@@ -138,7 +138,7 @@ describe('rate limits', () => {
     expect((await fail('192.0.2.2')).headers.get('ratelimit-limit')).toBe('5');
   });
 
-  it('of what is proven hold for all who send it, and nobody else uses them up or escapes them', async () => {
+  it('of a verified value apply to all who send it, and nobody else uses them up or escapes them', async () => {
     const { call } = openShelf({
       rateLimits: { store: createMemoryRateLimits(), perAddress: { ...policy(3, 60_000), by: 'address' } },
     });
@@ -177,7 +177,7 @@ describe('rate limits', () => {
     expect((await call('/v1/me', { as: 'guess', address: '192.0.2.9' })).status).toBe(401);
   });
 
-  it('cannot be escaped by a forged header', async () => {
+  it('cannot be escaped with a forged header', async () => {
     const statusesWith = async (trustedProxyHops: number) => {
       const { call } = openShelf({ trustedProxyHops });
       const statuses: number[] = [];

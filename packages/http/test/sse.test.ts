@@ -75,7 +75,7 @@ describe('an event stream', () => {
     expect(sink.signal.aborted).toBe(true);
   });
 
-  it('is one of the requests that its address has under way, until it ends', async () => {
+  it('counts among the requests of its address, until it ends', async () => {
     const { follow, sinks, api } = openFeed();
     const responses = [await follow(), await follow()];
     expect(api.inFlight.usage()).toMatchObject({ requests: 2, bodyBytes: 0 });
@@ -84,7 +84,7 @@ describe('an event stream', () => {
     await expect.poll(() => api.inFlight.usage().requests).toBe(0);
   });
 
-  it('is refused where its address has as many open as it may, for any users', async () => {
+  it('is refused if its address has too many open, for any users', async () => {
     const { follow, sinks } = openFeed({}, { inFlight: { requestsPerAddress: 2 } });
     const statuses = [(await follow()).status, (await follow()).status, (await follow()).status];
     expect(statuses).toEqual([200, 200, 429]);
@@ -112,7 +112,7 @@ describe('an event stream', () => {
     expect(() => sinks[0]!.sink.send({ event: 'a\rb', data: '' })).toThrow(TypeError);
   });
 
-  it('beats while nothing happens, and ends with its time', async () => {
+  it('sends heartbeats while idle, and ends with its time', async () => {
     const { follow, clock } = openFeed({ heartbeatMs: 1000, lifetimeMs: 2500 });
     const { next, rest } = reader(await follow());
     expect(await next()).toBe('retry: 2000\n\n');
@@ -164,7 +164,7 @@ describe('an event stream', () => {
     expect(lines.join('')).toContain('store down');
   });
 
-  it('disconnects a consumer that is too far behind, and says why', async () => {
+  it('disconnects a consumer that is too far behind, with a reason', async () => {
     const { follow, sinks, clock } = openFeed({ bufferBytes: 1000 });
     const response = await follow();
     const { sink } = sinks[0]!;
@@ -203,7 +203,7 @@ describe('an event stream', () => {
     expect(text.endsWith(ended('done'))).toBe(true);
   });
 
-  it('ends for a client that leaves, also one that waits', async () => {
+  it('ends for a client that disconnects, also one that waits', async () => {
     const { follow, sinks, clock } = openFeed({ bufferBytes: 100 });
     const { cancel } = reader(await follow());
     const { sink } = sinks[0]!;
@@ -217,7 +217,7 @@ describe('an event stream', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('ends when the server stops, and begins no more', async () => {
+  it('ends when the server stops, and accepts no more', async () => {
     const { follow, api, clock } = openFeed();
     const response = await follow();
     api.stop();
@@ -227,7 +227,7 @@ describe('an event stream', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('ends without a word about a failure, which is logged', async () => {
+  it('ends without details of a failure, which is logged', async () => {
     const { follow, sinks, lines } = openFeed();
     const response = await follow();
     sinks[0]!.fail(new Error('secret wiring'));
@@ -235,7 +235,7 @@ describe('an event stream', () => {
     expect(lines.join('')).toContain('secret wiring');
   });
 
-  it('ends within a second of a revocation, for one read by all streams, and only those that it concerns', async () => {
+  it('ends within a second of a revocation, with one read for all streams, and only those concerned', async () => {
     const notices: { id: string; subject: string }[] = [];
     let reads = 0;
     const recent = async () => {
@@ -297,7 +297,7 @@ describe('an event stream', () => {
     await leave();
   });
 
-  it('is one of a few that a caller may have', async () => {
+  it('is limited in number per caller', async () => {
     const { follow, sinks } = openFeed();
     const responses = await Promise.all(Array.from({ length: 20 }, () => follow()));
     expect(responses.every(one => one.status === 200)).toBe(true);

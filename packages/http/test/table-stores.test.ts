@@ -90,7 +90,7 @@ describe.each([
     expect(await one.recent()).toEqual([]);
   });
 
-  it('releases the key of a request whose process died at once, to one other request', async () => {
+  it('releases the key of a dead process’s request at once, to one other request', async () => {
     const owners = manualOwners();
     const begin = (name: string) => {
       const { idempotency } = openStores(systemClock, owners.as(name));
@@ -111,7 +111,7 @@ describe.each([
     expect((await begin('last')).kind).toBe('replay');
   });
 
-  it('keeps an answer as large as one may be', async () => {
+  it('stores a response of the maximum size', async () => {
     const { idempotency } = openStores(systemClock);
     const claim = { key: 'large', fingerprint: 'f', ttlMs: 10_000, leaseMs: 10_000 };
     const begun = await idempotency.begin(claim);
@@ -125,7 +125,7 @@ describe.each([
     expect(Buffer.compare(again.response.body, body)).toBe(0);
   });
 
-  it('keeps no secret of an answer in plain', async () => {
+  it('stores no secret of a response in plain text', async () => {
     const { idempotency } = openStores(systemClock);
     const begun = await idempotency.begin({
       key: 'secret',
@@ -153,7 +153,7 @@ describe.each([
   });
 });
 
-it('is not blocked by itself when an answer gets lost', async () => {
+it('does not block itself when a response is lost', async () => {
   const { client, close } = await openEngine();
   const lossy = createAdversary(client, { lostAnswers: 0.4, lostRequests: 0.1, random: seededRandom(11) });
   const clock = { now: systemClock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };

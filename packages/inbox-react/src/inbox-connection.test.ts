@@ -58,7 +58,7 @@ function connect(
 }
 
 describe('an inbox', () => {
-  it('asks for one token however many calls begin together, and for another when it is refused', async () => {
+  it('requests one token for concurrent calls, and another when it is refused', async () => {
     let asked = 0;
     let refused = '';
     const inbox = connectInbox({
@@ -78,7 +78,7 @@ describe('an inbox', () => {
     expect(asked).toBe(2);
   });
 
-  it('joins when it is opened, and goes on where the token may only read', async () => {
+  it('joins when it is opened, and continues if the token may only read', async () => {
     let joined = 0;
     const { inbox, until } = connect(
       () => json(counts(0)),
@@ -94,7 +94,7 @@ describe('an inbox', () => {
     close();
   });
 
-  it('shows a mark at once, and then what the server counts', async () => {
+  it('shows a mark at once, and then the server’s counts', async () => {
     let finish = (_: Response) => {};
     const { inbox, changes, until, send } = connect(path =>
       path === 'counts' ? json(counts(0)) : new Promise(resolve => (finish = resolve)),
@@ -117,7 +117,7 @@ describe('an inbox', () => {
     close();
   });
 
-  it('takes a mark back that the server refuses, and says why', async () => {
+  it('reverts a mark that the server refuses, and reports why', async () => {
     const tooMany = refusal('inbox.too_many_snoozed', 'At most 50 messages can be snoozed.', 409);
     const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(2)) : tooMany));
     await inbox.mark(message, { kind: 'archive' });
@@ -125,7 +125,7 @@ describe('an inbox', () => {
     await until(({ error }) => error === 'At most 50 messages can be snoozed.');
   });
 
-  it('does not put back what was redacted while it was marked', async () => {
+  it('does not restore what was redacted while it was marked', async () => {
     const missing = refusal('inbox.message_not_found', 'There is no such message.', 404);
     const { inbox, changes, until } = connect(path => (path === 'counts' ? json(counts(1)) : missing));
     await inbox.mark(message, { kind: 'archive' });
@@ -133,7 +133,7 @@ describe('an inbox', () => {
     await until(({ error }) => error === 'There is no such message.');
   });
 
-  it('asks for the list again when somebody else changed the counts', async () => {
+  it('reloads the list when another client changed the counts', async () => {
     const { inbox, changes, until, send } = connect(() => json(counts(0)));
     const close = inbox.open();
     await until(({ connection }) => connection === 'live');
@@ -146,7 +146,7 @@ describe('an inbox', () => {
     close();
   });
 
-  it('says that the connection is lost, and is back by itself', async () => {
+  it('reports a lost connection, and recovers by itself', async () => {
     const { inbox, changes, until, breakDown, comeBack } = connect(() => json(counts(0)));
     const close = inbox.open();
     await until(({ connection }) => connection === 'live');

@@ -59,7 +59,7 @@ function countAll(messages: readonly Message[]): Counts {
 }
 
 describe('marks before the server answers', () => {
-  it('change the counts as counting everything again would', () => {
+  it('change the counts as recounting everything would', () => {
     fc.assert(
       fc.property(uniqueMessages, fc.array(anyMark), (messages, marks) => {
         let list = messages;
@@ -77,7 +77,7 @@ describe('marks before the server answers', () => {
 });
 
 describe('a list', () => {
-  it('has each message once, newest first, and only what its filter lets through', () => {
+  it('has each message once, newest first, and only those that match its filter', () => {
     const filters = fc.constantFrom(
       {},
       { isRead: false },
@@ -95,7 +95,7 @@ describe('a list', () => {
     );
   });
 
-  it('leaves out what has expired', () => {
+  it('leaves out expired messages', () => {
     const [message] = fc.sample(anyMessage, 1);
     expect(insertMessage([], { ...message!, expiredat: nowS }, {}, nowS)).toEqual([]);
   });

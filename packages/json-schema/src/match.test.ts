@@ -58,7 +58,7 @@ function judge(rules: object | boolean, one: unknown): boolean | undefined {
 }
 
 describe('a value and a schema', () => {
-  it('fit each other when Ajv says so', () => {
+  it('match if Ajv says so', () => {
     fc.assert(
       fc.property(schema, value, (...given) => {
         const [rules, one] = JSON.parse(JSON.stringify(given));
@@ -70,7 +70,7 @@ describe('a value and a schema', () => {
     );
   });
 
-  it('say where they do not', () => {
+  it('report where they do not match', () => {
     const nested = { properties: { 'a/b': { items: { maxLength: 2 } } } };
     expect(findMismatch(nested, { 'a/b': ['ok', 'long'] })).toEqual({
       pointer: '/a~1b/1',
@@ -114,7 +114,7 @@ describe('a value and a schema', () => {
       { anyOf: Array(15).fill({ oneOf: Array(15).fill({ items: false }) }) },
       Array(60_000).fill(0),
     ],
-  ])('are given up on when there is too much to compare: %s', (_, hostile, given) => {
+  ])('are refused if there is too much to compare: %s', (_, hostile, given) => {
     expect(findProblem(hostile, bounds)).toBeUndefined();
     const before = process.cpuUsage();
     const found = findMismatch(hostile, given);
@@ -122,7 +122,7 @@ describe('a value and a schema', () => {
     expect(found === undefined || found.detail.length < 300).toBe(true);
   });
 
-  it('are not said to fit when there was too much to compare', () => {
+  it('do not match if there was too much to compare', () => {
     const enumeration = [...Array(400).keys()];
     for (const schema of [
       { items: { not: { enum: enumeration } } },
@@ -136,7 +136,7 @@ describe('a value and a schema', () => {
     });
   });
 
-  it('are taken from a schema with few parts only, its lists included', () => {
+  it('need a schema with few parts, including its lists', () => {
     const many = { type: 'object', properties: { a: { enum: [...Array(501).keys()] } } };
     expect(findProblem(many, bounds)).toBe('The schema has more than 500 parts.');
   });

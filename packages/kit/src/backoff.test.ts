@@ -8,7 +8,7 @@ it('doubles up to a limit', () => {
   expect(most).toEqual([10, 20, 40, 80, 100, 100]);
 });
 
-it('is random from nothing up, or from the half up', () => {
+it('is random from zero, or from one half', () => {
   expect(backoffMs(3, delays, () => 0)).toBe(0);
   expect(backoffMs(3, delays, () => 0, 'half')).toBe(20);
   expect(backoffMs(3, delays, () => 0.5, 'half')).toBe(30);

@@ -35,7 +35,7 @@ describe('systemClock', () => {
 });
 
 describe('manualClock', () => {
-  it('wakes sleepers in the order of their moments', async () => {
+  it('wakes sleepers in chronological order', async () => {
     const clock = manualClock(1000);
     const woken: [string, number][] = [];
     for (const [name, ms] of [

@@ -8,7 +8,7 @@ const block = (ms: number) => {
   while (performance.now() < untilMs);
 };
 
-it('logs a turn that takes too long, with what began in it', async () => {
+it('logs an iteration that takes too long, with what started it', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = { warn: (line: Record<string, unknown>) => lines.push(line) } as unknown as Logger;
   const watch = watchEventLoop({ log, tickMs: 5 });
@@ -32,7 +32,7 @@ it('logs a turn that takes too long, with what began in it', async () => {
   await expect.poll(delayAfterBlocking).toBeGreaterThan(300);
 });
 
-it('knows the delay of a thread that was idle before, and is not sampled then', async () => {
+it('measures the delay of a thread that was idle before, and is not sampled then', async () => {
   const log = { warn: () => {} } as unknown as Logger;
   const watch = watchEventLoop({ log, tickMs: 20 });
   onTestFinished(() => watch.stop());

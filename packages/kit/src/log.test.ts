@@ -11,7 +11,7 @@ function record(settings: LoggerSettings = {}) {
 }
 
 describe('createLogger', () => {
-  it('writes one JSON object a line with level, time and message', () => {
+  it('writes one JSON object per line with level, time and message', () => {
     const { log, texts, lines } = record({ clock: manualClock(0), base: { app: 'stak' } });
     log.info({ tasks: 2 }, 'ready');
     expect(texts[0]).toMatch(/^[^\n]+\n$/);
@@ -74,7 +74,7 @@ describe('createLogger', () => {
     });
   });
 
-  it('spells out an error, its cause and its details, and changes none of them', () => {
+  it('prints an error, its cause and its details, and changes none of them', () => {
     const cause = Object.freeze(new TypeError('no such host'));
     const details = { host: 'a.example', authorization: 'Bearer x' };
     const error = new AppError('webhooks.unreachable', 'Not reachable', details, { cause });

@@ -13,7 +13,7 @@ function open() {
   return { begun, read };
 }
 
-test('a read that came later than the one under way is answered by the next', async () => {
+test('a read that arrives during another one is answered by the next', async () => {
   const { begun, read } = open();
   const first = read('a');
   const later = [read('a'), read('a')];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRecentMap } from './recent-map.ts';
 
-it('evicts entries that were not used for long, and deletes on request', () => {
+it('evicts the least recently used entries, and deletes on request', () => {
   const map = createRecentMap<string, number>(2);
   map.set('a', 1);
   map.set('b', 2);
@@ -16,7 +16,7 @@ it('evicts entries that were not used for long, and deletes on request', () => {
   expect(map.get('a')).toBeUndefined();
 });
 
-it('holds no more than it may, always what was used last, and never an old value', () => {
+it('has a limit, keeps the most recently used, and never returns an old value', () => {
   const use = fc.record({ does: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(12) });
   fc.assert(
     fc.property(fc.array(use, { maxLength: 200 }), fc.integer({ min: 2, max: 9 }), (uses, most) => {

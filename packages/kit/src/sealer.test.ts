@@ -18,7 +18,7 @@ const reasonOf = (open: () => unknown): string => {
 };
 
 describe('createSealer', () => {
-  it('gives back every byte and every character, at its place', () => {
+  it('round-trips every byte and every character, at its location', () => {
     const sealer = createSealer({ keys: [first] });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary' }), (bytes, where) => {
@@ -32,13 +32,13 @@ describe('createSealer', () => {
     );
   });
 
-  it('keeps its format: what was stored years ago opens', () => {
+  it('keeps its format: older values still open', () => {
     const random = (size: number) => Uint8Array.from({ length: size }, (_, i) => i);
     expect(createSealer({ keys: [first], random }).seal('whsec_0123456789', location)).toBe(vector);
     expect(createSealer({ keys: [first] }).openText(vector, location)).toBe('whsec_0123456789');
   });
 
-  it('is HKDF and AES-256-GCM as another implementation has them', async () => {
+  it('is HKDF and AES-256-GCM, as another implementation has them', async () => {
     const { subtle } = webcrypto;
     const encode = (text: string) => new TextEncoder().encode(text);
     const base = await subtle.importKey('raw', encode(first.secret), 'HKDF', false, ['deriveKey']);
@@ -53,7 +53,7 @@ describe('createSealer', () => {
     );
   });
 
-  it('opens nowhere else', () => {
+  it('opens at no other location', () => {
     const sealer = createSealer({ keys: [first] });
     fc.assert(
       fc.property(fc.string(), fc.string(), (where, elsewhere) => {
@@ -77,7 +77,7 @@ describe('createSealer', () => {
       expect(reasonOf(() => sealer.open(sealed + one, location))).not.toBe('opened');
   });
 
-  it('does not open under the name of another key', () => {
+  it('does not open with the id of another key', () => {
     const sealer = createSealer({ keys: [first, { ...second, secret: first.secret }] });
     const renamed = sealer.seal('secret', location).replace(first.id, second.id);
     expect(reasonOf(() => sealer.open(renamed, location))).toBe('refused');
@@ -100,7 +100,7 @@ describe('createSealer', () => {
   });
 
   it.each(['', 'secret', 's2.2026-01.AAAA', 's1.2026-01', 's1.2026-01.AAAA', 's1..AAAA'])(
-    'knows that %j is nothing sealed',
+    'recognises that %j is not sealed',
     text => {
       const sealer = createSealer({ keys: [first] });
       expect(reasonOf(() => sealer.open(text, location))).toBe('malformed');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSemaphore } from './semaphore.ts';
 
 describe('a semaphore', () => {
-  it('runs at most so many at a time, in the order they came', async () => {
+  it('limits concurrent work, and starts it in order of arrival', async () => {
     const { run } = createSemaphore(2);
     const started: number[] = [];
     const ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ describe('a semaphore', () => {
     expect(most).toBe(2);
   });
 
-  it('gives the place of failed work to the next', async () => {
+  it('gives the slot of failed work to the next', async () => {
     const { run } = createSemaphore(1);
     const failed = run(() => Promise.reject(new Error('no')));
     const next = run(async () => 'next');

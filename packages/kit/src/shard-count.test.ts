@@ -28,7 +28,7 @@ function openStored() {
   return { clock, lines, stored, open };
 }
 
-test('the usual number needs nothing to be stored', async () => {
+test('the default number is not stored', async () => {
   const { stored, open } = openStored();
   const count = open();
   expect(count.current()).toBe(4);
@@ -49,7 +49,7 @@ test('a higher number is stored before it is used, and a lower one is not', asyn
   }
 });
 
-test('a raise by another process is known after a minute, or at once if it is urgent', async () => {
+test('an increase by another process is known after a minute, or at once if it is urgent', async () => {
   const { clock, stored, open } = openStored();
   const [patient, hasty] = [open(), open()];
   await patient.refresh();

@@ -19,7 +19,7 @@ it('reads once for concurrent callers, and again when the value is too old', asy
   expect(await cache.load('a', read)).toBe(2);
 });
 
-it('keeps no read that failed, nor what was deleted during the read', async () => {
+it('caches no failed read, nor what was deleted during the read', async () => {
   const { cache, read } = open();
   await expect(cache.load('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
   expect(await cache.load('a', read)).toBe(1);
@@ -32,7 +32,7 @@ it('keeps no read that failed, nor what was deleted during the read', async () =
   expect(cache.get('b')).toBeUndefined();
 });
 
-it('trusts nothing from the future, when the clock steps back', async () => {
+it('ignores entries from the future, when the clock steps back', async () => {
   const { clock, cache, read } = open();
   await cache.load('a', read);
   clock.set(clock.now() - 60_000);

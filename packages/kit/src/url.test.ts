@@ -21,7 +21,7 @@ it('parses long paths, queries and addresses without a host', () => {
     expect(parseUrl(text)?.href).toBe(text);
 });
 
-it('refuses a host without end before anybody parses it, however it is written', () => {
+it('refuses an overlong host before parsing it, however it is written', () => {
   const parse = vi.spyOn(URL, 'canParse');
   onTestFinished(() => parse.mockRestore());
   const host = '\u4e00\u4e01\u4e02'.repeat(40_000);

@@ -32,7 +32,7 @@ describe('superviseWorkers', () => {
     expect(lines).toEqual([]);
   });
 
-  it('restarts a failing worker with doubling delays up to the most', async () => {
+  it('restarts a failing worker with doubling delays up to the maximum', async () => {
     const clock = manualClock(0);
     const startedMs: number[] = [];
     const run = async () => {
@@ -57,7 +57,7 @@ describe('superviseWorkers', () => {
     expect(supervisor.states()[0]).toMatchObject({ status: 'stopped', lastError: { message: 'no luck' } });
   });
 
-  it('begins again with the shortest delay after a healthy run', async () => {
+  it('restarts with the shortest delay after a healthy run', async () => {
     const clock = manualClock(0);
     const runsMs = [0, 0, 1000, 0];
     const run = async () => {
@@ -158,7 +158,7 @@ describe('superviseWorkers', () => {
     expect(supervisor.states().map(state => state.status)).toEqual(['stopped', 'stopped']);
   });
 
-  it('refuses two workers of one name', () => {
+  it('refuses two workers with one name', () => {
     expect(() => supervise(['a', 'a'].map(name => ({ name, run: untilAborted })))).toThrow('same name');
   });
 });

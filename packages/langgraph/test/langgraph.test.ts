@@ -107,7 +107,7 @@ class Letters extends Embeddings {
 describe('a store', () => {
   afterEach(closeAll);
 
-  it('keeps items by namespace, and finds them by prefix, filter and page', async () => {
+  it('stores items by namespace, and finds them by prefix, filter and page', async () => {
     const graphStore = createGraphStore((await open()).store);
     await graphStore.put(['users', 'ann'], 'a', { age: 30, tag: 'x' });
     await graphStore.put(['users', 'ann', 'notes'], 'b', { age: 40 });
@@ -130,7 +130,7 @@ describe('a store', () => {
     expect(await graphStore.get(['users', 'ann'], 'a')).toBeNull();
   });
 
-  it('keeps when an item was made, and searches by meaning', async () => {
+  it('keeps an item’s creation time, and searches by meaning', async () => {
     let now = 1_000;
     const index = { dims: 26, embeddings: new Letters(), fields: ['text'] };
     const graphStore = createGraphStore((await open()).store, { index, now: () => now });

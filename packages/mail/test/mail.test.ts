@@ -101,7 +101,7 @@ describe('mail over SMTP', () => {
     expect(received).toEqual([]);
   });
 
-  it('signs in, and waits for another password if the one it has is refused', async () => {
+  it('signs in, and waits for another password if its own is refused', async () => {
     const { received, port } = await openSmtp({
       key,
       cert: certificate,
@@ -180,13 +180,13 @@ describe('hostile text', () => {
   });
 });
 
-it('chooses letters that can be read on the brand’s colour', () => {
+it('chooses a text colour that is readable on the brand’s colour', () => {
   const on = (color: string) => renderMail({ ...brand, color }, content).html;
   expect(on('#0f766e')).toContain('color:#ffffff;text-decoration');
   expect(on('#fde047')).toContain('color:#000000;text-decoration');
 });
 
-it('fills a folder with whole mails, for their owner only, and keeps the last ones', async () => {
+it('writes whole mails to a folder, for its owner only, and keeps the last ones', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'stak-mail-'));
   onTestFinished(() => rm(parent, { recursive: true }));
   const folder = join(parent, 'mail box');

@@ -97,7 +97,7 @@ describe('the default policy', () => {
     );
   });
 
-  it('permits no IPv6 address that carries an IPv4 one, whatever the IPv4 one is', () => {
+  it('permits no IPv6 address that contains an IPv4 one, whatever the IPv4 one is', () => {
     fc.assert(
       fc.property(group, group, group, (high, low, rest) => {
         for (const address of [
@@ -115,7 +115,7 @@ describe('the default policy', () => {
   });
 
   it.each(['', 'localhost', '127.1', '0x7f.1', '2130706433', '1.1.1.1 ', 'fe80::1%1', '::1%lo', '[2606::1]'])(
-    'takes %j for no address',
+    'does not accept %j as an address',
     text => {
       expect(policy.refusal(text)).toBe('not an address');
     },

@@ -11,7 +11,7 @@ import {
 } from './destinations.ts';
 
 describe('send', () => {
-  it('sends bytes and headers as given and returns the answer with its address', async () => {
+  it('sends bytes and headers as given and returns the response with its address', async () => {
     let seen: Seen | undefined;
     const server = await startServer(async (request, response) => {
       seen = await readAll(request);
@@ -72,7 +72,7 @@ describe('send', () => {
     expect(server.connections()).toBeLessThanOrEqual(4);
   });
 
-  it('sends methods that are not common', async () => {
+  it('sends uncommon methods', async () => {
     const methods: string[] = [];
     const server = await startServer(async (request, response) => {
       methods.push((await readAll(request)).method);
@@ -84,7 +84,7 @@ describe('send', () => {
     expect(methods).toEqual(['PATCH', 'PROPFIND', 'DELETE']);
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('uses no proxy from the environment', async () => {
     const proxy = await startServer((_, response) => response.end('proxied'));
     const server = await startServer((_, response) => response.end('direct'));
     const before = process.env.HTTP_PROXY;
@@ -127,20 +127,20 @@ describe('send', () => {
 });
 
 describe('a hostile destination', () => {
-  it('that answers too much is cut, and its status counts', async () => {
+  it('that sends too much is cut off, and its status counts', async () => {
     const server = await startServer((_, response) => response.end(Buffer.alloc(10 * 1024 * 1024, 'a')));
     const result = await openOutbound({ maxResponseBytes: 1000 }).send({ url: server.url, method: 'POST' });
     expect(result).toMatchObject({ ok: true, status: 200, truncated: true });
     expect(result.ok && result.body.length).toBe(1000);
   });
 
-  it('that answers exactly the limit is not cut', async () => {
+  it('that sends exactly the limit is not cut off', async () => {
     const server = await startServer((_, response) => response.end(Buffer.alloc(1000)));
     const result = await openOutbound({ maxResponseBytes: 1000 }).send({ url: server.url, method: 'POST' });
     expect(result).toMatchObject({ ok: true, truncated: false });
   });
 
-  it('that hangs ends at the deadline', async () => {
+  it('that hangs times out', async () => {
     const clock = manualClock();
     const server = await startSocketServer(socket => socket.once('data', () => arrived.abort()));
     const arrived = new AbortController();
@@ -156,7 +156,7 @@ describe('a hostile destination', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('that drips its body ends at the same deadline, with the status it gave', async () => {
+  it('that drips its body times out at the same deadline, with its status', async () => {
     const clock = manualClock();
     const server = await startSocketServer(socket => {
       socket.once('data', () => {
@@ -213,7 +213,7 @@ describe('a hostile destination', () => {
     });
   });
 
-  it('that sends nothing but interim answers is cut', async () => {
+  it('that sends only interim responses is cut off', async () => {
     const server = await startSocketServer(socket => {
       const flood = () => {
         while (socket.writable && socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
@@ -229,14 +229,14 @@ describe('a hostile destination', () => {
     expect(result).toMatchObject({ ok: false, reason: 'connect', address: '127.0.0.1' });
   });
 
-  it('that refuses connections fails those that wait for one too', async () => {
+  it('that refuses connections also fails waiting requests', async () => {
     const outbound = openOutbound({ connectionsPerOrigin: 2, clock: manualClock() });
     const send = () => outbound.send({ url: 'http://127.0.0.1:1025/', method: 'POST' });
     for (const result of await Promise.all(Array.from({ length: 20 }, send)))
       expect(result).toMatchObject({ ok: false, reason: 'connect' });
   });
 
-  it('does not hold up another one', async () => {
+  it('does not delay another one', async () => {
     const hung = await startSocketServer(() => {});
     const quick = await startServer();
     const outbound = openOutbound({ clock: manualClock() });
@@ -264,7 +264,7 @@ describe('requests to one origin', () => {
 });
 
 describe('the caller', () => {
-  it('may give up, before and during', async () => {
+  it('may abort, before and during', async () => {
     const arrived = new AbortController();
     const server = await startSocketServer(socket => socket.once('data', () => arrived.abort()));
     const outbound = openOutbound();
@@ -321,7 +321,7 @@ describe('the caller', () => {
 describe('TLS', () => {
   const resolver = async () => ['127.0.0.1'];
 
-  it('checks the certificate against the name, not the address', async () => {
+  it('verifies the certificate by name, not by address', async () => {
     const { certificate } = await import('./certificate.ts');
     const server = await startSecureServer();
     const outbound = openOutbound({ resolver, ca: certificate });

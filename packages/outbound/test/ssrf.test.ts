@@ -22,7 +22,7 @@ async function sendWithoutConnecting(url: string, settings: OutboundSettings = {
 }
 
 describe('nothing is sent to', () => {
-  it('a corpus worth the name', () => {
+  it('a corpus of sufficient size', () => {
     const corpus = new Set([...blockedLiterals, ...blockedNames, ...blockedPorts, ...invalidUrls]);
     expect(corpus.size).toBeGreaterThanOrEqual(160);
   });
@@ -39,7 +39,7 @@ describe('nothing is sent to', () => {
     expect(await sendWithoutConnecting(url)).toMatchObject({ ok: false, reason: 'blocked_port' });
   });
 
-  it('what the operator denies, even when it is allowed too', async () => {
+  it('what the operator denies, even if it is also allowed', async () => {
     const settings = { allow: ['93.184.0.0/16'], deny: ['93.184.215.0/24'] };
     expect(await sendWithoutConnecting('http://93.184.215.14/', settings)).toMatchObject({
       reason: 'blocked_address',
@@ -88,7 +88,7 @@ describe('a name with several addresses', () => {
     }
   });
 
-  it('is tried at the next address when one refuses', async () => {
+  it('falls back to the next address when one refuses', async () => {
     const server = await startServer();
     const outbound = openOutbound({ resolver: async () => ['127.0.0.2', '127.0.0.1'] });
     const result = await outbound.send({ url: `http://two.example:${server.port}/`, method: 'POST' });
@@ -96,10 +96,10 @@ describe('a name with several addresses', () => {
   });
 });
 
-describe('a name server that changes its mind', () => {
+describe('a name server that changes its answer', () => {
   const settings = { allow: ['127.0.0.1/32'] };
 
-  it('is resolved once per connection: the checked address is the one connected to', async () => {
+  it('is queried once per connection: the checked address is the one connected to', async () => {
     const server = await startServer();
     let asked = 0;
     const resolver = async () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'];

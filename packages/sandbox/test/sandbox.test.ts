@@ -18,7 +18,7 @@ const open = (settings: Partial<SandboxSettings> = {}) => {
 const echoed = { ok: true, output: expect.objectContaining({ allowedMs: 20_000 }) };
 
 describe('a sandbox', () => {
-  it('starts nothing before there is work, and ends its threads after a while without', async () => {
+  it('starts no thread before there is work, and ends idle ones', async () => {
     const clock = manualClock();
     const sandbox = open({ clock });
     expect(sandbox.threads()).toBe(0);
@@ -36,7 +36,7 @@ describe('a sandbox', () => {
     expect(await sandbox.run(job('echo'), 'a')).toEqual(echoed);
   });
 
-  it('ends a job that hangs with its thread, and runs those that wait behind it', async () => {
+  it('ends a job that hangs with its thread, and runs those behind it', async () => {
     const sandbox = open({ clock: systemClock });
     const hung = [sandbox.run(job('hang', 50), 'bad'), sandbox.run(job('wait', 50), 'bad')];
     const behind = sandbox.run(job('echo'), 'bad');
@@ -64,7 +64,7 @@ describe('a sandbox', () => {
     expect(await sandbox.run(job('environment'), 'a')).toEqual({ ok: true, output: { text: '' } });
   });
 
-  it('takes only so many jobs at once', async () => {
+  it('limits concurrent jobs', async () => {
     const sandbox = open({ waiting: 2 });
     const stuck = [1, 2, 3].map(() => sandbox.run(job('hang'), 'bad'));
     expect(await sandbox.run(job('echo'), 'bad')).toMatchObject({ reason: 'busy' });
@@ -72,7 +72,7 @@ describe('a sandbox', () => {
     await Promise.all(stuck);
   });
 
-  it('takes a job of one more account when others have filled the line, from the longest', async () => {
+  it('accepts a job of another account when the queue is full, and drops one of the account with most', async () => {
     const sandbox = open({ waiting: 4 });
     const hung = [sandbox.run(job('hang'), 'a'), sandbox.run(job('hang'), 'b')];
     const long = [1, 2, 3].map(() => sandbox.run(job('hang'), 'a'));
@@ -87,7 +87,7 @@ describe('a sandbox', () => {
     await Promise.all(hung);
   });
 
-  it('sends a job back that has waited for too long', async () => {
+  it('refuses a job that has waited for too long', async () => {
     const clock = manualClock();
     const sandbox = open({ clock });
     const hung = sandbox.run(job('hang'), 'a');
@@ -98,7 +98,7 @@ describe('a sandbox', () => {
     expect(await sandbox.run(job('echo'), 'a')).toEqual(echoed);
   });
 
-  it('takes those of one account while another one has too many', async () => {
+  it('accepts jobs of one account while another one has too many', async () => {
     const sandbox = open();
     const stuck = Array.from({ length: limits.waitingOfAccount + 1 }, () => sandbox.run(job('hang'), 'bad'));
     expect(await sandbox.run(job('echo'), 'bad')).toMatchObject({ reason: 'busy' });
@@ -109,7 +109,7 @@ describe('a sandbox', () => {
 });
 
 describe('accounts', () => {
-  it('take turns, and keep their own order', () => {
+  it('alternate, and keep their own order', () => {
     const queue = createAccountQueue<number>();
     for (const item of [1, 2, 3]) queue.push('a', item);
     queue.push('b', 4);
@@ -121,7 +121,7 @@ describe('accounts', () => {
     expect(queue.size()).toBe(0);
   });
 
-  it('wait for their turn without holding up others', () => {
+  it('wait without delaying others', () => {
     const queue = createAccountQueue<number>();
     queue.push('a', 1);
     queue.push('b', 2);

@@ -28,7 +28,7 @@ describe('readyShards', () => {
     expect(keysOf(readyShards({ shards: [shard('b', ['a'])], works: works() }))).toEqual(['b']);
   });
 
-  it('gives a shard that was begun and is no longer listed its turn before its children', () => {
+  it('reads a shard that was begun and is no longer listed before its children', () => {
     const shards = [shard('b', ['a'])];
     expect(keysOf(readyShards({ shards, works: works({ key: 'a' }) }))).toEqual(['a']);
     expect(keysOf(readyShards({ shards, works: works(finished('a')) }))).toEqual(['b']);
@@ -86,7 +86,7 @@ describe('planShards', () => {
 describe('assignShards', () => {
   const many = Array.from({ length: 100 }, (_, i) => `shard-${i}`);
 
-  it('gives every node its share, in whatever order they are named', () => {
+  it('gives every node its share, in whatever order they are listed', () => {
     const forth = assignShards('table', many, ['x', 'y', 'z']);
     const back = assignShards('table', many.toReversed(), ['z', 'y', 'x']);
     expect([...forth].sort()).toEqual([...back].sort());

@@ -104,13 +104,13 @@ test('gathers changes that follow each other into one page', async () => {
   expect(pages.length - before).toBe(1);
 });
 
-describe('a place that may go unwritten', () => {
+describe('a deferred checkpoint', () => {
   const positionOf = async () => {
     const { Items = [] } = await fixture.client.scan({ TableName: 'stak-streams', ConsistentRead: true });
     return Items.find(item => typeof item.sequence === 'string')?.sequence;
   };
 
-  test('is written after its time, and once for all that came meanwhile', async () => {
+  test('is written after its delay, once for all changes until then', async () => {
     const { seen, subscription } = watching({});
     const consumer = startConsumer(fixture, { subscription, checkpointMs: 1000 });
     for (const count of [1, 2, 3]) {
@@ -127,7 +127,7 @@ describe('a place that may go unwritten', () => {
     expect(seen).toEqual(['a1', 'a2', 'a3', 'b1']);
   });
 
-  test('is written with the end of a shard, and not once more after it', async () => {
+  test('is written with the end of a shard, and not again after it', async () => {
     const { seen, begun, subscription, hold, open } = watching({});
     hold();
     const consumer = startConsumer(fixture, { subscription, checkpointMs: 3_600_000 });
@@ -142,7 +142,7 @@ describe('a place that may go unwritten', () => {
     expect(consumer.counters()).toMatchObject({ leasesLost: 0, failures: 0 });
   });
 
-  test('is written when there is much to repeat, and at the end', async () => {
+  test('is written if there is much to repeat, and at the end', async () => {
     const { seen, subscription } = watching({ batchRecords: 2 });
     const consumer = startConsumer(fixture, { subscription, checkpointMs: 3_600_000 });
     await writeNotes(fixture, ['a', 'b', 'c']);
@@ -154,7 +154,7 @@ describe('a place that may go unwritten', () => {
   });
 });
 
-test('stopped in the middle of a page, it checkpoints what is done', async () => {
+test('checkpoints what is done when it is stopped in the middle of a page', async () => {
   const { seen, subscription, hold, open } = watching({ concurrency: 1 });
   await writeNotes(fixture, ['a'], 5);
   let handled = 0;
@@ -268,7 +268,7 @@ describe('shards', () => {
   });
 });
 
-describe('a consumer that begins with the newest', () => {
+describe('a consumer that starts at the newest change', () => {
   const latest = { startAt: 'LATEST' as const };
 
   test('skips existing records, in closed and open shards', async () => {

@@ -73,7 +73,7 @@ describe('a poison record', () => {
     ['busy', () => tableErrors.create('table.busy', 'the table is too busy')],
     ['reset', () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
     ['failing', () => Object.assign(new Error('internal'), { name: 'InternalServerError' })],
-  ])('is not what meets a store that is %s, however long it is', async (_, error) => {
+  ])('is not confused with a store that is %s, however long', async (_, error) => {
     const poison = new Set([2]);
     const { seen, attempts, subscription } = picky(poison, error);
     await writeNotes(fixture, ['a'], 3);
@@ -90,7 +90,7 @@ describe('a poison record', () => {
     expect(consumer.alarms).toEqual([]);
   });
 
-  test('in a batch is not what meets a store that is throttled', async () => {
+  test('in a batch is not confused with a throttled store', async () => {
     let isThrottled = true;
     const sizes: number[] = [];
     const subscription = {
@@ -140,7 +140,7 @@ describe('a poison record', () => {
     expect(consumer.counters()).toMatchObject({ retries: 0, deadLetters: 1 });
   });
 
-  test('does not hold up other items of its page while it is retried', async () => {
+  test('does not delay other items of its page while it is retried', async () => {
     const { seen, subscription } = picky(new Set([1]));
     await fixture.store.put(note, { id: 'bad', version: 1 });
     await fixture.store.put(note, { id: 'good', version: 5 });
@@ -174,7 +174,7 @@ describe('a poison record', () => {
     expect(await lettersOf('batches')).toHaveLength(1);
   });
 
-  test('is set aside with half a character where its reason is cut', async () => {
+  test('is set aside even if its reason is cut within a character', async () => {
     const reason = `${'x'.repeat(errorText - 'Error: '.length - 1)}💥`;
     const { seen, subscription } = picky(new Set([1]), () => new Error(reason));
     await writeNotes(fixture, ['a'], 2);
@@ -184,7 +184,7 @@ describe('a poison record', () => {
     expect((await lettersOf('picky')).map(letter => letter.error)).toEqual([`Error: ${reason.slice(0, -2)}`]);
   });
 
-  test('that JSON makes longer than a transaction is kept whole', async () => {
+  test('whose JSON exceeds a transaction is stored whole', async () => {
     const text = '\u0001'.repeat(390_000);
     const position = { id: 'a', author: 'x' };
     await fixture.store.put(comment, { ...position, text });
@@ -211,7 +211,7 @@ describe('a poison record', () => {
     expect(lengths).toEqual([0, text.length, text.length, text.length]);
   });
 
-  test('larger than an item is kept whole, bytes and all', async () => {
+  test('larger than an item is stored whole, including bytes', async () => {
     const text = 'ü€😀'.repeat(38_000);
     const put = (extra: string) =>
       fixture.client.put({

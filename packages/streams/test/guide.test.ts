@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
 
-test('the program of the guide prints what the guide says', async () => {
+test('the program of the guide prints what the guide shows', async () => {
   const guide = await readFile(join(root, 'docs/guides/define-a-table.md'), 'utf8');
   // Inside node_modules, so that the packages are found and nobody else looks.
   await mkdir(join(root, 'node_modules/.stak'), { recursive: true });

@@ -47,7 +47,7 @@ async function copyNotes(): Promise<
   return shards.map(shard => ({ shard, sequence: copies.reached().get(shard.shardId)! }));
 }
 
-test('a consumer continues in another store with what it has not handled, and does not see the copy itself', async () => {
+test('a consumer continues in another store with unhandled changes, and does not see the copy itself', async () => {
   const before = listening(version => version <= 2);
   await writeNotes(old, ['a'], 5);
   const consumer = startConsumer(old, { subscription: before.subscription });
@@ -79,7 +79,7 @@ test('a consumer continues in another store with what it has not handled, and do
   expect(carried.every(([, shardId]) => shardId?.startsWith('old-'))).toBe(true);
 });
 
-test('what was handed over and handled after all, because the move was given up, is not handed over again', async () => {
+test('a change that was handled because the move was abandoned is not handed over again', async () => {
   const { seen, subscription } = listening();
   await writeNotes(old, ['a'], 1);
   const first = startConsumer(old, { subscription });
@@ -96,7 +96,7 @@ test('what was handed over and handled after all, because the move was given up,
   for await (const letter of letters.list()) expect.unreachable(letter.sequence);
 });
 
-test('reading a stream to its end ends, however steadily it grows', async () => {
+test('reading a stream to its end terminates, however steadily it grows', async () => {
   await writeNotes(old, ['a'], 3);
   const versions: unknown[] = [];
   const stream = createCatchUp({ source: old.source, table: 'notes' }, new Map());

@@ -84,7 +84,7 @@ test('a failure returns the first record to retry', async () => {
   expect(seen.filter(id => id[0] === 'b')).toEqual(['b1', 'b2']);
 });
 
-test('no record is begun when the time is almost over', async () => {
+test('no record is started when the time is almost over', async () => {
   await writeNotes(fixture, ['a'], 3);
   const event = await eventOf();
   let left = 2500;
@@ -129,7 +129,7 @@ test('expiry, bytes and times are read as in a consumer', async () => {
   ]);
 });
 
-test('a batch handler gets the whole event, and a failing batch is taken apart', async () => {
+test('a batch handler gets the whole event, and a failing batch is split', async () => {
   await writeNotes(fixture, ['a'], 3);
   const event = await eventOf();
   const sizes: number[] = [];

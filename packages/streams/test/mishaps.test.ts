@@ -60,7 +60,7 @@ describe('an iterator that expired', () => {
     await expectMirrored(fixture);
   });
 
-  test('does not happen to a consumer that only waits', async () => {
+  test('does not happen to an idle consumer', async () => {
     const consumer = startConsumer(fixture, { subscription: mirroring(fixture) });
     await until(fixture.clock, () =>
       consumer
@@ -115,7 +115,7 @@ describe('records removed before they were read', () => {
     expect(after.alarms).toMatchObject([{ kind: 'gone' }]);
   });
 
-  test('raise none if they had been handled', async () => {
+  test('raise no alarm if they had been handled', async () => {
     const { seen, subscription } = collect();
     const before = startConsumer(fixture, { subscription });
     await writeNotes(fixture, ['a'], 2);

@@ -71,7 +71,7 @@ const settings = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
 });
 
-test('whatever happens, every change has its effect once and in its order', async () => {
+test('in any schedule, every change has its effect once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(settings, fc.array(step, { minLength: 5, maxLength: 25 }), async (chosen, steps) => {
       const fixture = await openFixture({ shards: chosen.shards });

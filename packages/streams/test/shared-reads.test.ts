@@ -192,7 +192,7 @@ test('a new consumer gets what was written before the first follower started', a
   await expectMirrored(fixture);
 });
 
-test('who looks on reads along with the consumers', async () => {
+test('a tail shares the consumers’ reads', async () => {
   fixture = await openFixture();
   const { polled, reads } = pollable(fixture);
   const source = shareReads(polled);

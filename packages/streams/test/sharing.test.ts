@@ -34,7 +34,7 @@ const shares = async (consumer: Running): Promise<number[]> => {
   return [...counts.values()];
 };
 
-test('two processes share the shards, and the one that stays takes over at once what the other gives back', async () => {
+test('two processes share the shards, and one takes over at once what the other releases', async () => {
   fixture = await openFixture({ shards: 4 });
   const first = startConsumer(fixture, { subscription: mirroring(fixture) });
   await until(fixture.clock, async () => (await shares(first)).join() === '4');
@@ -56,7 +56,7 @@ test('two processes share the shards, and the one that stays takes over at once 
   await expectMirrored(fixture);
 });
 
-test('what a process gives back is taken within a moment by the one it is meant for', async () => {
+test('a released shard is taken soon by the process it is meant for', async () => {
   fixture = await openFixture({ shards: 4 });
   const { clock } = fixture;
   const first = startConsumer(fixture, { subscription: mirroring(fixture) });
@@ -74,7 +74,7 @@ test('what a process gives back is taken within a moment by the one it is meant 
   await first.stop();
 });
 
-test("a killed process's shards rest until its lease ends, and no longer", async () => {
+test("a killed process's shards wait until its lease ends, and no longer", async () => {
   fixture = await openFixture();
   const process = crashing(fixture);
   const victim = startConsumer(fixture, { subscription: mirroring(fixture), ...process });
@@ -89,7 +89,7 @@ test("a killed process's shards rest until its lease ends, and no longer", async
   await successor.stop();
 });
 
-test("a killed process's shards are taken over at once where it is known to be dead", async () => {
+test("a killed process's shards are taken over at once if it is known to be dead", async () => {
   fixture = await openFixture();
   const owners = manualOwners();
   const process = crashing(fixture);

@@ -88,7 +88,7 @@ describe.each([
     expect(heard).toHaveLength(5);
   });
 
-  it('outlasts a listing of shards that is refused for a while', async () => {
+  it('survives a temporarily refused listing of shards', async () => {
     let refusals = 2; // before it is ready
     const counted = async <Output>(call: () => Promise<Output>): Promise<Output> => {
       if (refusals === 0) return call();

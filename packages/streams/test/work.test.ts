@@ -65,7 +65,7 @@ test('a worker that has lost a lease writes nothing more about the shard', async
   for await (const letter of letters.list()) expect(letter).toBeUndefined();
 });
 
-test('not even its own earlier lease serves a process', async () => {
+test('a process cannot use its own earlier lease', async () => {
   const store = workStore('same');
   const old = (await store.acquire(shard.key, shard))!;
   await store.release(old);
@@ -82,7 +82,7 @@ test('a finished shard is never taken again', async () => {
   expect((await store.read()).works.get(shard.key)).toMatchObject({ sequence: '300', owner: undefined });
 });
 
-test('only one beginning counts', async () => {
+test('only the first beginning counts', async () => {
   const begun = await Promise.all(
     [1, 2, 3].map(i =>
       workStore(`o${i}`).begin({ position: 'LATEST', table: 'notes', startedAt: i }, [`label/closed${i}`]),

@@ -20,13 +20,13 @@ function retry(outcomes: readonly unknown[], atOnce = 0) {
   return { result, waits };
 }
 
-it('tries again after a conflict, and waits longer each time', async () => {
+it('retries after a conflict, with growing delays', async () => {
   const { result, waits } = retry([failure('conflict'), conflict, done('yes')]);
   expect(await result).toBe('yes');
   expect(waits).toEqual([10, 15]);
 });
 
-it('gives up after so many conflicts, and counts no progress', async () => {
+it('gives up after a number of conflicts, and does not count progress', async () => {
   const { result, waits } = retry([progress, conflict, progress, progress, progress, conflict, conflict], 2);
   await expect(result).rejects.toThrow('busy');
   expect(waits).toEqual([10]);

@@ -65,14 +65,14 @@ describe('a table that lists its entities', () => {
   const y = entity(keys, { name: 'y', kind: 'Y', schema, key: { partition: 'x#{b}', sort: 'META' } });
   const allX = defineQuery('all', { of: x });
 
-  it('holds what is listed, whatever else is defined', () => {
+  it('contains what is listed, whatever else is defined', () => {
     const table = defineTable(keys, { entities: [x], queries: [allX] });
     entity(keys, { name: 'z', schema, key: { partition: 'z#{a}', sort: '{b}' } });
     expect(table.entities).toEqual([x]);
     expect(table.queries).toEqual([allX]);
   });
 
-  it('is refused where entities share keys without saying so, or stand twice', () => {
+  it('is refused if entities share keys without declaring it, or are listed twice', () => {
     expect(() => defineTable(keys, { entities: [x, y], queries: [] })).toThrow('both need `sharesKeys`');
     expect(() => defineTable(keys, { entities: [x, x], queries: [] })).toThrow('two entities');
     const shared = (name: string, kind: string) =>
@@ -83,7 +83,7 @@ describe('a table that lists its entities', () => {
     );
   });
 
-  it('takes no entity that is defined on it, and is extended by a list', () => {
+  it('accepts no entity that is defined on it, and is extended by a list', () => {
     const table = defineTable(keys, { entities: [x], queries: [allX] });
     const own = { schema: z.object({ id: z.string() }), key: { partition: 'Z', sort: '{id}' } } as const;
     expect(() => entity(table, { name: 'z', ...own })).toThrow('list it in the table');
@@ -95,7 +95,7 @@ describe('a table that lists its entities', () => {
     expect(() => extendTable(table, { entities: [x], queries: [] })).toThrow('two entities');
   });
 
-  it('is refused where a query stands twice, or reads what is not listed', () => {
+  it('is refused if a query is listed twice, or reads an unlisted entity', () => {
     expect(() => defineTable(keys, { entities: [x], queries: [allX, allX] })).toThrow('two queries');
     expect(() => defineTable(keys, { entities: [y], queries: [allX] })).toThrow('which is not listed');
   });

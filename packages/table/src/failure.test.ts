@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { tableErrors } from './errors.ts';
 import { failedStep } from './failure.ts';
 
-it('names the step whose condition did not hold, not one that met another writer besides', () => {
+it('returns the step whose condition failed, not one that also conflicted', () => {
   const conflict = { step: 'the user', reason: 'conflict', message: '' };
   const refused = { step: 'take email', reason: 'condition_failed', message: '' };
   const failed = (...failures: object[]) => tableErrors.create('table.transaction_failed', '', { failures });

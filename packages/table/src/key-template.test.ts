@@ -98,7 +98,7 @@ describe('building keys', () => {
     }
   });
 
-  it('can be undone', () => {
+  it('can be reversed', () => {
     fc.assert(
       fc.property(fc.constantFrom(...partitions, ...sorts), values, (one, parts) => {
         if (build(one, parts) === undefined) return;
@@ -108,7 +108,7 @@ describe('building keys', () => {
     );
   });
 
-  it('takes any well-formed text where it is percent-encoded', () => {
+  it('accepts any well-formed text where it is percent-encoded', () => {
     const free = template('c#{c:text}');
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), c => {
@@ -137,7 +137,7 @@ describe('building keys', () => {
     );
   });
 
-  it('refuses a key that DynamoDB would find too long, in bytes', () => {
+  it('refuses a key that is too long for DynamoDB, in bytes', () => {
     const short = parseTemplate('m#{id}', 10);
     expect(buildKey(short, { id: 'é'.repeat(4) })).toBe('m#éééé');
     expect(() => buildKey(short, { id: 'é'.repeat(5) })).toThrow('longer than 10 bytes');
@@ -152,8 +152,8 @@ describe('building keys', () => {
   });
 });
 
-describe('the pieces of a key', () => {
-  it('are the key, and name what each of them stands for', () => {
+describe('the parts of a key', () => {
+  it('make up the key, with the name of each', () => {
     expect(piecesOf(template('e#{a}#{b:text}'), 'e#acme#ann%40example.com')).toEqual([
       { text: 'e#' },
       { text: 'acme', param: 'a' },
@@ -189,7 +189,7 @@ describe('templates', () => {
     ['{a:4}', 'META', false],
     ['USER#{a}', 'SRC#{a}', false],
     ['m#{a}', 'm#{a}#{b}', false],
-  ])('knows whether %s and %s can meet', (one, two, meet) => {
+  ])('detects whether %s and %s can collide', (one, two, meet) => {
     expect(templatesOverlap(template(one), template(two))).toBe(meet);
     expect(templatesOverlap(template(two), template(one))).toBe(meet);
   });

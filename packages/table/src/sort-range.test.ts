@@ -40,7 +40,7 @@ const holds = {
 };
 
 describe('bounds of sort keys', () => {
-  it('hold exactly the keys on their side, and never a NUL', () => {
+  it('contain exactly the keys on their side, and never a NUL', () => {
     fc.assert(
       fc.property(sample, ({ template, bound, other, end }) => {
         const bounds = boundsOf(template, {}, { [end]: bound } as Range<object>);

@@ -12,7 +12,7 @@ const update = (entity: Parameters<typeof updateParams>[0], change: object, opti
   updateParams(entity, m1, change as never, options as never, nowMs);
 
 describe('requests', () => {
-  it('say an update in DynamoDB’s words', () => {
+  it('express an update in DynamoDB’s syntax', () => {
     expect(
       update(message, { set: { title: 'Hi' }, remove: ['readat'] }, { if: { status: is.not('draft') } }),
     ).toEqual({
@@ -34,7 +34,7 @@ describe('requests', () => {
     });
   });
 
-  it('have the same text for the same shape, so that parsers can keep it', () => {
+  it('have the same text for the same shape, so that parsers can cache it', () => {
     const texts = ['a', 'b'].map(title => {
       const params = update(message, { set: { title } }, { if: or({ title }, { readat: is.absent }) });
       return [params.UpdateExpression, params.ConditionExpression, params.ExpressionAttributeNames];
@@ -42,21 +42,21 @@ describe('requests', () => {
     expect(texts[0]).toEqual(texts[1]);
   });
 
-  it('keep what was borrowed apart from the caller’s condition', () => {
+  it('keep added conditions apart from the caller’s', () => {
     const options = { upsert: true, current: { shard: 1 }, if: or({ title: 'a' }, { title: 'b' }) };
     expect(update(message, { set: { dueat: 1 } }, options).ConditionExpression).toMatch(
       / AND \(\(#n\d+ = :v\d+\) OR \(#n\d+ = :v\d+\)\) AND #n\d+ = :v\d+$/,
     );
   });
 
-  it('put no parentheses into parentheses, which DynamoDB refuses', () => {
+  it('have no redundant parentheses, which DynamoDB refuses', () => {
     const condition = and(not(or({ title: 'a' })), and(or({ title: 'b' })));
     expect(update(message, { set: { title: 'c' } }, { if: condition }).ConditionExpression).toMatch(
       / AND \(\(NOT \(#n\d+ = :v\d+\)\) AND \(#n\d+ = :v\d+\)\)$/,
     );
   });
 
-  it('put without conditions where there are none', () => {
+  it('have no condition if there is none', () => {
     const params = putParams(total, { ...ann, published: 1 }, {}, nowMs);
     expect(params).toEqual({
       TableName: 'example-inbox',
@@ -68,7 +68,7 @@ describe('requests', () => {
     });
   });
 
-  it('leave the caller’s objects alone', () => {
+  it('do not change the caller’s objects', () => {
     const item = Object.freeze({ ...m1, title: 'Hi' });
     putParams(message, item, {}, nowMs);
     const change = Object.freeze({ set: Object.freeze({ title: 'x' }), remove: Object.freeze(['readat']) });

@@ -62,7 +62,7 @@ const open = (seed: number, faults: Faults = harsh) => {
 const code = (error: unknown) => (tableErrors.includes(error) ? error.code : error);
 
 describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, seed %i', seed => {
-  it('adds once, in updates and in transactions, alone and at the same time', async () => {
+  it('adds once, in updates and in transactions, sequentially and concurrently', async () => {
     const { store, client } = open(seed);
     const id = `adds-${seed}`;
     const other = `others-${seed}`;
@@ -105,7 +105,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
     expect(await store.get(counter, { id })).toMatchObject({ count: 10 });
   });
 
-  it('creates as many as there may be, and not one more', async () => {
+  it('creates up to the limit, and not one more', async () => {
     const { store, client } = open(seed, { ...harsh, lostAnswers: 0.4 });
     // Until an answer was lost: with some seeds none is in the first round.
     for (let round = 0; client.counts.lostAnswers === 0; round++) {
@@ -131,7 +131,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
     }
   });
 
-  it('knows its own conditional writes again, and those of others', async () => {
+  it('recognises its own conditional writes, and those of others', async () => {
     const { store } = open(seed);
     const isFree = or({ owner: is.absent }, { until: is.atMost(10) });
     for (let n = 0; n < 10; n++) {
@@ -181,7 +181,7 @@ describe.each([true, false])('writes in order, over a network: %s', isRemote => 
     }
   });
 
-  it('end at the step that is refused, which has a name', async () => {
+  it('stop at the refused step, which has a name', async () => {
     const id = `refused-${prefix}`;
     await store.put(claim, { id, owner: 'you' });
     const before = { id: `before-${id}` };
@@ -199,7 +199,7 @@ describe.each([true, false])('writes in order, over a network: %s', isRemote => 
   });
 });
 
-it('says that the table is busy when no answer comes at all', async () => {
+it('reports that the table is busy if no response arrives at all', async () => {
   const { store } = open(1, { lostAnswers: 0, lostRequests: 1, throttled: 0 });
   expect(await store.get(counter, { id: 'x' }).catch(code)).toBe('table.busy');
   expect(await store.put(counter, { id: 'x' }).catch(code)).toBe('table.busy');

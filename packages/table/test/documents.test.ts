@@ -86,7 +86,7 @@ describe('the inbox', () => {
     expect(getParams(byCategory, { ...me, category: '*' }).Key.sk).toBe('c#%2A');
   });
 
-  it('answers its questions', () => {
+  it('supports its access patterns', () => {
     expect(asked(userMessages, me)).toBe('pk = "t#acmeU#ann#main" AND begins_with(sk, "m#")');
     expect(asked(publicMessages, me)).toBe('pk = "t#acmeG#$public#main" AND begins_with(sk, "m#")');
     expect(asked(configuration, me)).toBe('pk = "t#acme" AND begins_with(sk, "s")');
@@ -152,7 +152,7 @@ describe('ferryhook', () => {
   const eventsOfSource = defineQuery('events', { of: event, newestFirst: true });
   const attempts = defineQuery('attempts', { of: attempt });
 
-  it('answers its questions', () => {
+  it('supports its access patterns', () => {
     expect(getParams(user, { userId: 'u1' }).Key).toEqual({ PK: 'USER#u1', SK: 'PROFILE' });
     expect(asked(userByEmail, { email: 'a@b.c' })).toBe('GSI1PK = "EMAIL#a@b.c" AND GSI1SK = "USER"');
     expect(asked(sources, { userId: 'u1' })).toBe('PK = "USER#u1" AND begins_with(SK, "SRC#")');
@@ -214,7 +214,7 @@ describe('tasks', () => {
   const byCategory = defineQuery('by category', { of: task, index: 'GSI4' });
   const ann = { user_id: 'ann' };
 
-  it('answers its questions', () => {
+  it('supports its access patterns', () => {
     expect(asked(all, ann)).toBe('PK = "TASK#ann" AND begins_with(SK, "TASK#")');
     expect(asked(byStatus, ann)).toBe('GSI1PK = "USER#ann" AND begins_with(GSI1SK, "STATUS#")');
     expect(asked(byStatus, { ...ann, status: 'pending' })).toContain(
@@ -235,7 +235,7 @@ describe('tasks', () => {
     expect(asked(byCategory, { ...ann, category: 'work#x' })).toContain('"CATEGORY#work%23x#"');
   });
 
-  it('leaves out of an index what has not its attribute', () => {
+  it('leaves items without the attribute out of an index', () => {
     const { Item } = putParams(task, { ...ann, task_id: '1', status: 'pending' }, {}, 0);
     expect(Item).toMatchObject({ GSI1PK: 'USER#ann', GSI1SK: 'STATUS#pending#1' });
     for (const name of ['GSI2PK', 'GSI2SK', 'GSI3PK', 'GSI3SK', 'GSI4PK', 'GSI4SK'])
@@ -285,7 +285,7 @@ describe('T3nets', () => {
   const tenantOf = defineQuery('tenant of a channel', { of: channel, index: 'channel-mapping' });
   const memories = defineQuery('memories', { of: memory });
 
-  it('answers its questions', () => {
+  it('supports its access patterns', () => {
     expect(getParams(conversation, { tenant_id: 'default', conversation_id: 'conv-1' }).Key).toEqual({
       PK: 'default',
       SK: 'conv-1',

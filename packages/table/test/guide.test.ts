@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('prints what it says', async () => {
+it('prints what it shows', async () => {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', join(folder, 'main.ts')], { cwd: root });
   expect(stdout).toBe(/```text\n(.*?)```/s.exec(guide)![1]);
 });

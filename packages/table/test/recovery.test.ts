@@ -41,7 +41,7 @@ test('point-in-time recovery is enabled on request, once, and reported', async (
 });
 
 test.each(['UnknownOperationException', 'AccessDeniedException', 'NotImplementedException'])(
-  'a store that answers %s gets its tables all the same, and the report says so',
+  'a store that responds %s still gets its tables, which is reported',
   async name => {
     const control = answering(await open(), 'DescribeContinuousBackups', [name]);
     expect(await createTables(control, [notes], { recovery: true })).toEqual([

@@ -70,7 +70,7 @@ describe('syntax errors', () => {
   });
 });
 
-describe('what parses and is refused all the same, by rank', () => {
+describe('what parses and is still refused, by rank', () => {
   const redundant = 'The expression has redundant parentheses;';
   const misuse = (name: string) =>
     `The function is not allowed to be used this way in an expression; function: ${name}`;
@@ -177,7 +177,7 @@ describe('one comparison at a time: placeholders, counts, distinct operands, typ
     expect(messageOf(source, values)).toBe(message);
   });
 
-  test('IN takes a hundred candidates', () => {
+  test('IN accepts a hundred candidates', () => {
     const list = (length: number) => `a IN (${Array.from({ length }, (_, i) => `b${i}`).join()})`;
     expect(messageOf(list(100))).toBeUndefined();
     expect(messageOf(list(101))).toBe(

@@ -47,7 +47,7 @@ describe('filters', () => {
     expect(evaluateCondition(condition!, item)).toBe(expected);
   });
 
-  test('AND unless told OR', () => {
+  test('AND by default, OR on request', () => {
     const filter: Filter = {
       n: { ComparisonOperator: 'EQ', AttributeValueList: [N(5)] },
       s: { ComparisonOperator: 'NULL' },

@@ -19,7 +19,7 @@ test('repeated texts are parsed once, others are evicted', () => {
   expect(parsed).toHaveLength(1003);
 });
 
-test('what does not parse is not kept', () => {
+test('invalid texts are not cached', () => {
   let calls = 0;
   const parse = cacheParse(() => {
     calls++;

@@ -66,7 +66,7 @@ describe('syntax errors', () => {
   });
 });
 
-describe('one sort of fault after the other', () => {
+describe('one kind of error after the other', () => {
   const reserved = (word: string) => `Attribute name is a reserved keyword; reserved keyword: ${word}`;
   const once = (section: string) => `The "${section}" section can only be used once in an update expression;`;
   const clash = (how: string, one: string, two: string) =>
@@ -249,7 +249,7 @@ describe('application', () => {
     expect(() => run(source, item)).toThrow(message);
   });
 
-  test('what did not change is shared, what did is not', () => {
+  test('unchanged parts are shared, changed ones are not', () => {
     const item: Item = { m: { M: { a: N(1), b: L(N(1)) } }, other: L(N(2)) };
     const { item: after } = run('SET m.a = :5', item);
     expect(after.other).toBe(item.other);
@@ -264,7 +264,7 @@ describe('application', () => {
     expect(Object.entries((item.m as { M: Item }).M)).toEqual([['__proto__', S('y')]]);
   });
 
-  test('an item is not created by taking away from it', () => {
+  test('removing attributes does not create an item', () => {
     expect(run('REMOVE a', {}, true).creates).toBe(false);
     expect(run('REMOVE a.b, c[0]', {}, true).creates).toBe(false);
     expect(run('DELETE a :ab', {}, true).creates).toBe(false);

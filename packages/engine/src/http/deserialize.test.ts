@@ -70,7 +70,7 @@ describe('deserialize', () => {
     );
   });
 
-  it('cuts fractions off and refuses what does not fit', () => {
+  it('truncates fractions and refuses what does not fit', () => {
     expect(deserialize('Scan', { Limit: 2.9, Segment: -0.5 })).toEqual({ Limit: 2, Segment: 0 });
     expect(() => deserialize('Scan', { Limit: Number.POSITIVE_INFINITY })).toThrow('out of range of int');
     expect(() => deserialize('Scan', { Limit: '1' })).toThrow('STRING_VALUE cannot be converted to Integer');
@@ -88,7 +88,7 @@ describe('deserialize', () => {
     );
   });
 
-  it('answers nesting of any depth', () => {
+  it('handles nesting of any depth', () => {
     const depth = 100_000;
     const text = `{"TableName":"t","Item":{"a":${'{"L":['.repeat(depth)}${']}'.repeat(depth)}}}`;
     expect(() => deserialize('PutItem', JSON.parse(text))).toThrow('Nesting Levels have exceeded');
@@ -96,13 +96,13 @@ describe('deserialize', () => {
 });
 
 describe('serialize', () => {
-  it('turns binary into base64 and leaves the output alone', () => {
+  it('turns binary into base64 and leaves the output unchanged', () => {
     const output = { Item: { b: { B: new Uint8Array([1, 2]) }, l: { L: [{ BS: [new Uint8Array([3])] }] } } };
     expect(JSON.stringify(serialize(output))).toBe('{"Item":{"b":{"B":"AQI="},"l":{"L":[{"BS":["Aw=="]}]}}}');
     expect(output.Item.b.B).toEqual(new Uint8Array([1, 2]));
   });
 
-  it('does not copy what holds no binary', () => {
+  it('does not copy values without binary', () => {
     const output = { Items: [{ a: { S: 'a' } }], Count: 1 };
     expect(serialize(output)).toBe(output);
   });

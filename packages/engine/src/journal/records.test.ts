@@ -35,7 +35,7 @@ const value = fc.oneof(
 );
 
 describe('the record of a commit', () => {
-  it('gives back every operation, also where a value ends like another one', () => {
+  it('round-trips every operation, also if a value ends like another one', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ key: bytes(60), value }), { maxLength: 30 }), operations => {
         const wanted = operations.map(({ key, value: one }) => (one ? { key, value: one } : { key }));
@@ -44,7 +44,7 @@ describe('the record of a commit', () => {
     );
   });
 
-  it('stores an item once that its change record repeats', () => {
+  it('stores an item once if its change record repeats it', () => {
     const item = Buffer.alloc(1000, 'item');
     const key = Buffer.from('k');
     const twice = [
@@ -56,7 +56,7 @@ describe('the record of a commit', () => {
     expect(read(build(twice).operations())).toEqual(twice);
   });
 
-  it('is refused where it does not follow the one before, or is cut short', () => {
+  it('is refused if it does not follow the previous one, or is truncated', () => {
     const before = { commit: 6, chain: 12345 };
     const { record, chain } = build([{ key: Buffer.from('a'), value: Buffer.from('b') }]).seal(
       7,

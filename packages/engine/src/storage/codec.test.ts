@@ -81,7 +81,7 @@ describe('a plain item', () => {
     return { size, bytes: encodeItem(whole, size) };
   };
 
-  it('is encoded as by the long way', () => {
+  it('is encoded as by the general path', () => {
     const scalar = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),

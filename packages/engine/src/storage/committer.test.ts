@@ -120,7 +120,7 @@ describe('the committer', () => {
     expect(stored('later')).toBe(true);
   });
 
-  it('leaves the catalog right when a transaction that changed it is rolled back', async () => {
+  it('keeps the catalog right when a transaction that changed it is rolled back', async () => {
     const catalog = createCatalog(store);
     const { submit } = createCommitter(store, { committed, aborted: () => catalog.forget() });
     const table = (name: string, id: number) => ({ id, name, indexes: [], streams: [] }) as unknown as Table;
@@ -140,7 +140,7 @@ describe('the committer', () => {
     expect(catalog.findById(2)).toBeUndefined();
   });
 
-  it('never forgets work that arrives while a batch is being answered', async () => {
+  it('never loses work that arrives while a batch is being answered', async () => {
     const { submit } = start();
     const chain = async (name: string) => {
       for (let i = 0; i < 30; i++) {
@@ -154,7 +154,7 @@ describe('the committer', () => {
     expect(await Promise.all(names.map(chain))).toEqual(names);
   });
 
-  it('takes work from the listener of a commit', async () => {
+  it('accepts work from the listener of a commit', async () => {
     const late: Promise<string>[] = [];
     const { submit } = createCommitter(store, {
       committed: () => void (late.length < 3 && late.push(submit(put(`late-${late.length}`)))),
@@ -177,7 +177,7 @@ describe('the committer', () => {
     expect(stored('d')).toBe(false);
   });
 
-  it('keeps bytes that were written, not the buffer they came in', async () => {
+  it('keeps the bytes that were written, not the buffer they came in', async () => {
     const { submit } = start();
     const shared = Buffer.from('first');
     await submit(tx => tx.put(keyOf('x'), shared));
@@ -187,7 +187,7 @@ describe('the committer', () => {
 });
 
 describe('the engine', () => {
-  it('answers what was under way when it closes', async () => {
+  it('answers pending requests when it closes', async () => {
     const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
     await engine.execute('CreateTable', {
       TableName: 'things',
@@ -207,7 +207,7 @@ describe('the engine', () => {
 });
 
 // LMDB's thread waits for this one to do a transaction's work, and this one would wait for LMDB's lock.
-it('two stores of one file in a process do not wait for each other for ever', async () => {
+it('two stores of one file in a process do not deadlock', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stak-two-stores-'));
   const impatient = openStore(folder, -1); // commits on LMDB's thread, always
   const patient = openStore(folder, Number.POSITIVE_INFINITY); // and this one here

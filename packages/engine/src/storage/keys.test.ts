@@ -81,7 +81,7 @@ describe.each(types)('keys of type %s', type => {
     );
   });
 
-  it('give every item its own key, one table apart from another', () => {
+  it('are unique to each item, and separate between tables', () => {
     const keys = fc.record({
       key: fc.record({ h: keyValue(type), r: keyValue(type) }),
       id: fc.constantFrom(1, 2, 256),
@@ -216,7 +216,7 @@ describe('index entries', () => {
     }
   });
 
-  it('are not made for items that lack the key, or hold what cannot be one', () => {
+  it('are not created for items without the key, or with an invalid one', () => {
     const index = indexOf('S', 'N');
     const base = itemKey(tableOf(keySchema('S')), { h: { S: 'a' } });
     for (const item of [
@@ -340,7 +340,7 @@ describe('index entries of several attributes', () => {
     );
   });
 
-  it('exist only for items that have every attribute, of its type, not empty, and not too long together', () => {
+  it('exist only for items with every attribute, of its type, not empty, and not too long together', () => {
     const index = composedIndex(['S', 'N'], ['S', 'B']);
     const whole = { h0: { S: 'a' }, h1: { N: '1' }, r0: { S: 'b' }, r1: { B: Buffer.from('c') } };
     expect(indexKey(index, whole, base('a'))).toBeDefined();
@@ -380,7 +380,7 @@ describe('the rest', () => {
     expect(() => successor(Buffer.from([255, 255]))).toThrow(RangeError);
   });
 
-  it('finds an item again by its TTL entry, and sorts those by time', () => {
+  it('finds an item by its TTL entry, and sorts those by time', () => {
     const table = tableOf(keySchema('S', 'B'));
     const seconds = fc.maxSafeNat().map(number => number % 2 ** 48);
     fc.assert(

@@ -19,7 +19,7 @@ describe('validateValue', () => {
     ['an empty map', { M: {} }],
     ['sets', { BS: [new Uint8Array([1]), new Uint8Array([2])] }],
     ['32 levels', nested(32)],
-  ])('takes %s', (_, value) => {
+  ])('accepts %s', (_, value) => {
     expect(() => validateValue(value)).not.toThrow();
   });
 
@@ -83,7 +83,7 @@ describe('validateValue', () => {
     );
   });
 
-  it('makes numbers canonical and sorts sets where they stand', () => {
+  it('makes numbers canonical and sorts sets in place', () => {
     const value: AttributeValue = {
       M: { n: { N: '1.50E2' }, l: { L: [{ N: '007' }] }, s: { NS: ['1.0', '-0'] } },
     };

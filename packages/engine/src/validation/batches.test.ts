@@ -132,7 +132,7 @@ describe('what a message repeats', () => {
     );
   });
 
-  it('is cut where the request is huge', () => {
+  it('is truncated if the request is huge', () => {
     const huge = { TableName: 'x'.repeat(1_000_000), Item };
     expect(refusal('PutItem', huge)?.length).toBeLessThan(10_000);
     const many = { TransactItems: keys(101).map(Key => ({ Get: { TableName: 'x'.repeat(200), Key } })) };

@@ -69,7 +69,7 @@ describe('a key', () => {
     expect(message(() => checkKey(table, candidate))).toBe(expected);
   });
 
-  it('knows an empty key from other mismatches', () => {
+  it('distinguishes an empty key from other mismatches', () => {
     const caught = (run: () => void) => {
       try {
         run();
@@ -116,14 +116,14 @@ describe('an item', () => {
 });
 
 describe('an update', () => {
-  it('leaves the table keys alone', () => {
+  it('does not change the table’s keys', () => {
     expect(message(() => checkUpdatedAttributes(table, ['a', 'sk']))).toBe(
       `${invalid}Cannot update attribute sk. This attribute is part of the key`,
     );
     expect(message(() => checkUpdatedAttributes(table, ['a', 'email']))).toBeUndefined();
   });
 
-  it('is held to the index keys it changed', () => {
+  it('is checked against the index keys it changed', () => {
     const before: Item = { ...key, email: { N: '1' } };
     expect(message(() => checkUpdatedIndexKeys(table, before, { ...before, x: { S: 'a' } }))).toBeUndefined();
     expect(message(() => checkUpdatedIndexKeys(table, before, { ...before, email: { N: '2' } }))).toBe(
@@ -183,7 +183,7 @@ describe('duplicates', () => {
   });
 });
 
-it('refuses to compare a key with what no key can be', () => {
+it('refuses to compare a key with an impossible value', () => {
   const long = { S: 'x'.repeat(2048) };
   const hash = [long];
   expect(() => checkKeyBounds({ hash, range: [{ op: '<', value: { S: 'x'.repeat(1024) } }] })).not.toThrow();

@@ -50,7 +50,7 @@ describe('compareStrings', () => {
 });
 
 describe('equalValues', () => {
-  it('does not mind the order of sets and maps', () => {
+  it('ignores the order of sets and maps', () => {
     fc.assert(
       fc.property(item, whole => {
         expect(equalItems(whole, retoldItem(whole))).toBe(true);
@@ -70,7 +70,7 @@ describe('equalValues', () => {
     );
   });
 
-  it('notices one attribute more, whatever its name', () => {
+  it('notices an additional attribute, whatever its name', () => {
     fc.assert(
       fc.property(item, attributeName, attributeValue, (whole, name, value) => {
         fc.pre(!(name in whole));

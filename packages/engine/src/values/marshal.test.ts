@@ -79,14 +79,14 @@ describe('marshalling', () => {
     );
   });
 
-  it('gives ordinary objects, on which a hostile name is only a name', () => {
+  it('returns ordinary objects, on which a hostile name is only a name', () => {
     const native = unmarshalItem(marshalItem(JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')));
     expect(Object.getPrototypeOf(native)).toBe(Object.prototype);
     expect(Object.keys(native)).toEqual(['__proto__', 'constructor']);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('gives integers that a double cannot hold as BigInt', () => {
+  it('returns integers that a double cannot hold as BigInt', () => {
     expect(nativeNumber('9007199254740991')).toBe(9007199254740991);
     expect(nativeNumber('9007199254740992')).toBe(9007199254740992n);
     expect(nativeNumber('-9007199254740993')).toBe(-9007199254740993n);
@@ -94,7 +94,7 @@ describe('marshalling', () => {
     expect(nativeNumber(`1${'0'.repeat(40)}`)).toBe(10n ** 40n);
   });
 
-  it('drops what is undefined, and refuses what has no form', () => {
+  it('drops undefined values, and refuses unsupported ones', () => {
     expect(marshalItem({ a: undefined, b: 1 })).toEqual({ b: { N: '1' } });
     class Point {
       x = 1;

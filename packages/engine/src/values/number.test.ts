@@ -41,7 +41,7 @@ const underflow =
 const digits38 = 'ValidationException: Attempting to store more than 38 significant digits in a Number';
 
 describe('parseNumber', () => {
-  it('gives equal numbers one plain text, whatever their notation', () => {
+  it('normalises equal numbers to one text', () => {
     const notations: Record<string, string[]> = {
       '0': ['0', '-0', '+0', '0.0', '.0', '0.', '000', '0e5', '-0E-500', '0.000e999'],
       '1': ['1', '+1', '01', '1.0', '1e0', '10E-1', '0.1e1', '0001.000', '.1e+1', '1.'],
@@ -118,7 +118,7 @@ describe('parseNumber', () => {
 });
 
 describe('arithmetic', () => {
-  it('orders numbers as they are ordered', () => {
+  it('compares numbers by value', () => {
     fc.assert(
       fc.property(number, number, (a, b) => {
         const [x, y] = [exact(a), exact(b)];

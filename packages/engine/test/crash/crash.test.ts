@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { runCampaign } from './rounds.ts';
 
 // The short version of `npm run test:crash`.
-it('loses nothing that was acknowledged when it is killed, whatever it was doing', {
+it('loses nothing that was acknowledged when it is killed, at any moment', {
   timeout: 120_000,
 }, async () => {
   const root = await mkdtemp(join(tmpdir(), 'stak-crash-'));

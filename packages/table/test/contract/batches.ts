@@ -6,7 +6,7 @@ import { ann, impatientClock, messageOf, storeOf, type Target } from './target.t
 const number = (n: number) => String(n).padStart(3, '0');
 
 export function testBatches(target: () => Target): void {
-  it('writes and reads in chunks, answers in the order of the questions', async () => {
+  it('writes and reads in chunks, with results in the order of the keys', async () => {
     const store = storeOf(target);
     const steps = Array.from({ length: 120 }, (_, n) => write.put(message, messageOf(number(n))));
     await store.batchWrite([...steps, write.put(total, { ...ann, published: 120 })]);
@@ -79,7 +79,7 @@ export function testBatches(target: () => Target): void {
     expect(clock.slept).toHaveLength(6);
   });
 
-  it('says how much is left when it gives up', async () => {
+  it('reports how much is left when it gives up', async () => {
     const stuck: DynamoClient = {
       ...target().client,
       batchWrite: async input => ({ UnprocessedItems: input.RequestItems }),

@@ -8,7 +8,7 @@ export function testItems(target: () => Target): void {
   const raw = async (pk: string, sk: string) =>
     (await target().client.get({ TableName: inbox.name, Key: { pk, sk }, ConsistentRead: true })).Item;
 
-  it('stores an item under the keys of the design, and gives it back without them', async () => {
+  it('stores an item under the keys of the design, and returns it without them', async () => {
     const store = storeOf(target);
     const put = await store.put(
       message,
@@ -60,14 +60,14 @@ export function testItems(target: () => Target): void {
     });
   });
 
-  it('keeps a map whose fields are called like those of every object', async () => {
+  it('stores a map whose fields are named like those of every object', async () => {
     const map = { constructor: ['x'], toString: 'y' };
     await target().client.put({ TableName: inbox.name, Item: { pk: 'maps', sk: 'odd names', map } });
     const found = Object.entries((await raw('maps', 'odd names'))?.map);
     expect(found.sort()).toEqual(Object.entries(map));
   });
 
-  it('puts only if absent, and says what is in the way', async () => {
+  it('puts only if absent, and returns the existing item', async () => {
     const store = storeOf(target);
     await store.put(message, messageOf('m1'), { ifAbsent: true });
     const second = store.put(message, messageOf('m1', { title: 'Other' }), { ifAbsent: true });
@@ -90,7 +90,7 @@ export function testItems(target: () => Target): void {
     expect((await store.get(user, { tenant_key: 'acme', uid: 'ann' }))?.name).toBe('Anna');
   });
 
-  it('gives the old image of a put and a delete', async () => {
+  it('returns the old image of a put and a delete', async () => {
     const store = storeOf(target);
     expect(await store.put(message, messageOf('m1'), { returns: 'old' })).toBeUndefined();
     const old = await store.put(message, messageOf('m1', { title: 'New' }), { returns: 'old' });
@@ -135,7 +135,7 @@ export function testItems(target: () => Target): void {
     expect(await store.get(receipt, key)).toBeUndefined();
   });
 
-  it('treats an item past its time as absent', async () => {
+  it('treats an expired item as absent', async () => {
     const store = storeOf(target);
     const later = storeOf(target, { clock: manualClock(nowMs + 60_000) });
     await store.put(message, messageOf('m1', { expiredat: nowSeconds + 60 }));

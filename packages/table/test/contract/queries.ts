@@ -49,7 +49,7 @@ export function testQueries(target: () => Target): void {
     expect(ids((await store.query(messagesOfUser, { ...ann, id: '003' })).items)).toEqual(['003']);
   });
 
-  it('reads nothing between bounds that nothing lies between', async () => {
+  it('reads nothing between bounds with nothing between them', async () => {
     const store = await fill(3);
     const backwards = [
       { from: { id: '003' }, to: { id: '001' } },
@@ -74,7 +74,7 @@ export function testQueries(target: () => Target): void {
     expect(ids((await store.query(dueMessages, { shard: 1, dueat: 20 })).items)).toEqual(['003', '004']);
   });
 
-  it('gives what an index has of an item', async () => {
+  it('returns what an index has of an item', async () => {
     const store = await fill(4, n => ({ status: n % 2 ? 'sent' : 'draft', readat: n }));
     // An index may be late.
     const drafts = async () => (await store.query(byStatus, { ...ann, status: 'draft' })).items;
@@ -117,7 +117,7 @@ export function testQueries(target: () => Target): void {
     expect(seen).toEqual(['030', '027', '024', '021', '018', '015', '012', '009', '006', '003']);
   });
 
-  it('gives no cursor after the last item, even of a full page', async () => {
+  it('returns no cursor after the last item, even of a full page', async () => {
     const store = await fill(4);
     const page = await store.query(messagesOfUser, ann, { limit: 4 });
     expect(page.items).toHaveLength(4);
@@ -146,7 +146,7 @@ export function testQueries(target: () => Target): void {
     expect(found).toEqual(['040', '030', '020', '010']);
   });
 
-  it('passes over what has expired', async () => {
+  it('skips expired items', async () => {
     await fill(4, n => ({ expiredat: nowSeconds + n * 60 }));
     const later = storeOf(target, { clock: manualClock(nowMs + 120_000) });
     expect(ids((await later.query(messagesOfUser, ann, { limit: 2 })).items)).toEqual(['004', '003']);
@@ -177,7 +177,7 @@ export function testQueries(target: () => Target): void {
       await expect(attempt()).rejects.toMatchObject(refused);
   });
 
-  it('walks through everything', async () => {
+  it('iterates over everything', async () => {
     const store = await fill(12);
     const seen: string[] = [];
     for await (const item of store.all(messagesOfUser, ann)) seen.push(item.id);

@@ -27,7 +27,7 @@ export function testStored(target: () => Target): void {
     await store.put(user, { tenant_key: 'acme', uid: 'ann', name: 'Ann', email: 'ann@example.com' });
   }
 
-  it('are in the order of their sort keys, expired ones with them', async () => {
+  it('are in the order of their sort keys, including expired ones', async () => {
     await fill();
     const { items, end, read: count, units } = await read({ partition });
     expect(items.map(item => [item.pk, item.sk])).toEqual([
@@ -58,7 +58,7 @@ export function testStored(target: () => Target): void {
     expect((await read({})).items).toHaveLength(4);
   });
 
-  it('are recognised in an index that leaves their kind out', async () => {
+  it('are recognised in an index without their kind', async () => {
     await fill();
     const user = { pk: 't#acme', sk: 'u#ann', emailpk: 'e#acme#ann%40example.com' };
     // An index may be late.

@@ -30,7 +30,7 @@ export function testTables(target: () => Target): void {
     expect(await make(inbox)).toEqual([{ table: inbox.name, done: [] }]);
   });
 
-  it('makes a table, and adds what the design has gained', async () => {
+  it('creates a table, and adds what the design has gained', async () => {
     expect(await make(defineTable({ name, keys }))).toEqual([{ table: name, done: ['create the table'] }]);
     const grown = defineTable({
       name,
@@ -54,7 +54,7 @@ export function testTables(target: () => Target): void {
     expect((await make(grown))[0]?.done).toEqual([]);
   });
 
-  it('is made once by servers that start together', async () => {
+  it('is created once by servers that start together', async () => {
     const indexes = { one: { partition: 'onepk' }, two: { partition: 'twopk' } } as const;
     for (const table of [
       defineTable({ name, keys }),
@@ -65,7 +65,7 @@ export function testTables(target: () => Target): void {
     }
   });
 
-  it('is made although the store fails for a moment', async () => {
+  it('is created although the store fails for a moment', async () => {
     const { control } = target();
     const failed = new Set<string>();
     const execute: typeof control.execute = async (operation, input) => {
@@ -80,7 +80,7 @@ export function testTables(target: () => Target): void {
     expect(clock.slept.length).toBeGreaterThanOrEqual(failed.size);
   });
 
-  it('says why DynamoDB does not take a design', async () => {
+  it('reports why DynamoDB refuses a design', async () => {
     // A name has three characters at least.
     const short = defineTable({ name, keys, indexes: { me: { partition: 'mepk' } } });
     await expect(make(short)).rejects.toThrow(/indexName/i);
@@ -88,7 +88,7 @@ export function testTables(target: () => Target): void {
     await expect(make(short)).rejects.toThrow(/indexName/i);
   });
 
-  it('refuses a table that contradicts its design, and says in what', async () => {
+  it('refuses a table that contradicts its design, with the differences', async () => {
     await make(
       defineTable({
         name,

@@ -10,7 +10,7 @@ const publish = (title = 'Hello') => ({
 });
 
 export function testTransactions(target: () => Target): void {
-  it('writes everything or nothing, and says which step failed and why', async () => {
+  it('writes everything or nothing, and reports the failed step and its reason', async () => {
     const store = storeOf(target);
     await store.transact(publish());
     const error = await store.transact(publish('Other')).catch(caught => caught);
@@ -44,7 +44,7 @@ export function testTransactions(target: () => Target): void {
     expect((await store.get(total, ann))?.published).toBe(2);
   });
 
-  it('reads several items of one moment', async () => {
+  it('reads several items as of one moment', async () => {
     const ledger = createLedger();
     const store = storeOf(target, { ledger });
     await store.transact(publish(), { pattern: 'publish' });
@@ -60,7 +60,7 @@ export function testTransactions(target: () => Target): void {
     expect(ledger.entries()[0]?.writeUnits).toBeGreaterThanOrEqual(target().countsHalf ? 2 : 4);
   });
 
-  it('makes a transaction with a token once', async () => {
+  it('applies a transaction with a token once', async () => {
     const store = storeOf(target);
     const count = { 'count it': publish()['count it'] };
     const token = crypto.randomUUID();
@@ -69,7 +69,7 @@ export function testTransactions(target: () => Target): void {
     expect((await store.get(total, ann))?.published).toBe(1);
   });
 
-  it('tries again after a conflict, with jitter, and gives up in the end', async () => {
+  it('retries after a conflict, with jitter, and gives up in the end', async () => {
     const conflict = () =>
       awsError('TransactionCanceledException', {
         CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
@@ -88,7 +88,7 @@ export function testTransactions(target: () => Target): void {
     });
   });
 
-  it('does not try again what cannot succeed', async () => {
+  it('does not retry what cannot succeed', async () => {
     const client = failing(target().client, 'transactWrite', 9, () =>
       awsError('TransactionCanceledException', {
         CancellationReasons: [{ Code: 'ConditionalCheckFailed' }, { Code: 'TransactionConflict' }],
@@ -104,7 +104,7 @@ export function testTransactions(target: () => Target): void {
     expect(client.failures()).toBe(1);
   });
 
-  it('waits out throttling, and repeats after a server error what can be made twice', async () => {
+  it('waits out throttling, and retries idempotent requests after a server error', async () => {
     const clock = impatientClock();
     const throttled = failing(target().client, 'put', 2, () => awsError('ThrottlingException'));
     await storeOf(target, { client: throttled, clock }).put(message, messageOf('m1'));

@@ -19,7 +19,7 @@ export function testUpdates(target: () => Target): void {
   const raw = async () =>
     (await target().client.get({ TableName: inbox.name, Key: { pk: 't#acmeU#ann#main', sk: 'm#m1' } })).Item;
 
-  it('sets, removes and gives the old and the new image', async () => {
+  it('sets, removes and returns the old and the new image', async () => {
     const store = storeOf(target);
     await store.put(message, messageOf('m1', { readat: 1, taxonomy: { category: 'a' } }));
     const after = await store.update(message, m1, {
@@ -105,7 +105,7 @@ export function testUpdates(target: () => Target): void {
     await expect(mark(7)).rejects.toMatchObject({ code: 'table.condition_failed' });
   });
 
-  it('moves index keys with what they are made of, and removes them with it', async () => {
+  it('updates index keys with their attributes, and removes them with them', async () => {
     const store = storeOf(target);
     await store.put(message, messageOf('m1', { status: 'draft' }));
     expect(await raw()).not.toHaveProperty('duepk');
@@ -144,7 +144,7 @@ export function testUpdates(target: () => Target): void {
     expect(await raw()).toMatchObject({ duepk: 'DUE#2' });
   });
 
-  it('finds an item of an index of one key', async () => {
+  it('finds an item in an index with one key', async () => {
     const store = storeOf(target);
     const email = 'ann@example.com';
     await store.put(user, { ...annUser, email, name: 'Ann' });
@@ -155,7 +155,7 @@ export function testUpdates(target: () => Target): void {
     await expect.poll(found).toEqual([]);
   });
 
-  it('understands every comparison', async () => {
+  it('supports every comparison', async () => {
     const store = storeOf(target);
     await store.put(message, messageOf('m1', { readat: 5, taxonomy: { category: 'billing' } }));
     const holding = [
