@@ -2,7 +2,7 @@ import { manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
 import { createRecent } from './recent.ts';
 
-describe('what was read a moment ago', () => {
+describe('a cached read', () => {
   const open = () => {
     const clock = manualClock();
     const recent = createRecent<string>({ clock, mostMs: 2000 });
@@ -14,7 +14,7 @@ describe('what was read a moment ago', () => {
     return { clock, recent, read, reads: () => reads };
   };
 
-  it('is not read again until the moment is over', async () => {
+  it('is not repeated until it expires', async () => {
     const { clock, recent, read, reads } = open();
     expect(await recent.get('k', read)).toBe('value');
     await clock.advance(1999);
@@ -29,7 +29,7 @@ describe('what was read a moment ago', () => {
     expect(reads()).toBe(3);
   });
 
-  it('is forgotten at once, also by a read that had begun before', async () => {
+  it('is forgotten at once, even by a read that is under way', async () => {
     const { recent, read, reads } = open();
     let finish = (_: string) => {};
     const slow = recent.get(
@@ -48,7 +48,7 @@ describe('what was read a moment ago', () => {
     expect(reads()).toBe(2);
   });
 
-  it('is not remembered if there was nothing', async () => {
+  it('is not cached if nothing was found', async () => {
     const { recent, reads } = open();
     expect(await recent.get('k', async () => undefined)).toBeUndefined();
     expect(await recent.get('k', async () => 'now there is')).toBe('now there is');

@@ -36,7 +36,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       expect(items).toMatchObject([{ userId: made.userId }]);
     });
 
-    it('updates a user, moves the locks, and takes away what is set to null', async () => {
+    it('updates a user, moves the locks, and removes attributes set to null', async () => {
       const { users, store } = fixture;
       const { userId } = await users.create({ ...ann, githubId: 'gh1' });
       await users.create({ email: 'bob@example.com', name: 'Bob', googleId: 'go2' });
@@ -65,7 +65,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       });
     });
 
-    it('makes, finds, lists and deletes keys', async () => {
+    it('creates, finds, lists and deletes keys', async () => {
       const { users, apiKeys, store } = fixture;
       const { userId } = await users.create(ann);
       const { key, apiKey } = await apiKeys.create(userId, { name: 'Production', permissions: 'write' });
@@ -88,7 +88,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       await expect(apiKeys.delete(apiKey.keyId, userId)).rejects.toMatchObject(notFound);
     });
 
-    it('writes when a key was used at most once a minute', async () => {
+    it('records the last use of a key at most once a minute', async () => {
       const { users, apiKeys, clock } = fixture;
       const { userId } = await users.create(ann);
       const { keyId } = (await apiKeys.create(userId, { name: 'k', permissions: 'read' })).apiKey;
@@ -125,7 +125,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       });
     });
 
-    it('counts usage once, whatever answers get lost', async () => {
+    it('counts usage once, even if responses are lost', async () => {
       const client = createAdversary(engine.client, { lostAnswers: 0.2, random: seededRandom(3) });
       const lossy = serve({ ...engine, client });
       const { userId } = await lossy.users.create(ann);
@@ -137,7 +137,7 @@ export function testAccess(name: string, open: () => Promise<Engine>): void {
       expect(client.counts.lostAnswers).toBeGreaterThan(5);
     });
 
-    it('reads one month, also one that ends meanwhile', async () => {
+    it('reads one month, even if it ends meanwhile', async () => {
       const { userId } = await fixture.users.create(ann);
       await fixture.users.incrementUsage(userId, 42);
       const client: Engine['client'] = {

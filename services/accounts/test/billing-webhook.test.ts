@@ -3,7 +3,7 @@ import { subscription } from '../src/index.ts';
 import { type Billing, openBilling } from './billing-stub.ts';
 import { engines, problemOf } from './service-stub.ts';
 
-describe.each(engines)('the events of Stripe, %s', (_, open) => {
+describe.each(engines)('events of Stripe, %s', (_, open) => {
   let billing: Billing;
   beforeAll(async () => {
     billing = await openBilling(open);
@@ -15,7 +15,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
   describe('the signature of an event', () => {
     const event = '{"id":"evt_sig","type":"ping","data":{"object":{}}}';
 
-    it('is taken when it is good, over the very bytes', async () => {
+    it('is accepted if it is valid for the exact bytes', async () => {
       expect((await billing.post(event, billing.sign(event))).status).toBe(200);
       const spaced = JSON.stringify(JSON.parse(event), null, 2);
       expect((await billing.post(spaced, billing.sign(event))).status).toBe(401);
@@ -33,7 +33,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(await problemOf(await billing.post(event, make()))).toEqual([401, 'http.unauthenticated']);
     });
 
-    it('covers bytes that are no JSON, and no event', async () => {
+    it('covers bytes that are not JSON or not an event', async () => {
       for (const body of ['', 'null', '[]', '{"id":1}', '{'])
         expect([400, 401]).toContain((await billing.post(body, billing.sign(body))).status);
       const bytes = new Uint8Array([0xff, 0xfe, 0x00]);
@@ -99,7 +99,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       kept: 5,
       why: 'began within it, where nobody can tell what came before',
     },
-  ])('carries what was counted by the calendar into a period that $why', async ({ from, counted, kept }) => {
+  ])('carries calendar-month usage into a period that $why', async ({ from, counted, kept }) => {
     const { userId, customer } = await billing.addCustomer(`carried-${from}@example.com`);
     const day = (text: string) => Date.parse(`${text}T06:30:00Z`) / 1000;
     const notify = () => billing.deliver(billing.eventOf('customer.subscription.updated', customer));
@@ -137,7 +137,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       'customer.subscription.created',
       'customer.subscription.updated',
       'invoice.payment_failed',
-    ])('%s brings the plan that was bought', async type => {
+    ])('%s sets the plan that was bought', async type => {
       const { userId, token, customer } = await billing.addCustomer(`${type}@example.com`);
       const { id } = billing.stripe.subscribe(customer, 'price_pro');
       expect(await billing.deliver(billing.eventOf(type, customer))).toBe('applied');
@@ -154,7 +154,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(items[0]).toMatchObject({ action: 'plan.changed', via: 'stripe', detail: 'free to pro' });
     });
 
-    it('takes the plan down, and away', async () => {
+    it('downgrades and ends the plan', async () => {
       const { userId, customer } = await billing.addCustomer('down@example.com');
       const subscription = billing.stripe.subscribe(customer, 'price_pro_2024');
       await billing.deliver(billing.eventOf('customer.subscription.created', customer));
@@ -171,7 +171,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(user?.stripeSubId).toBeUndefined();
     });
 
-    it('leaves the plan while Stripe tries to collect, and no longer', async () => {
+    it('keeps the plan while Stripe retries the payment, and no longer', async () => {
       const { userId, token, customer } = await billing.addCustomer('unpaid@example.com');
       const subscription = billing.stripe.subscribe(customer, 'price_starter');
       await billing.deliver(billing.eventOf(updated, customer));
@@ -186,7 +186,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(await billing.planOf(userId)).toBe('free');
     });
 
-    it('is applied once, however often it comes', async () => {
+    it('is applied once, however often it arrives', async () => {
       const { userId, customer } = await billing.addCustomer('again@example.com');
       const subscription = billing.stripe.subscribe(customer, 'price_pro');
       const event = billing.eventOf(updated, customer);
@@ -199,7 +199,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(billing.stripe.calls.length).toBe(asked);
     });
 
-    it('is applied once when it comes several times at once', async () => {
+    it('is applied once if it arrives several times at once', async () => {
       const { userId, customer } = await billing.addCustomer('at-once@example.com');
       billing.stripe.subscribe(customer, 'price_pro');
       const { version } = (await billing.users.readProfile(userId))!;
@@ -224,7 +224,7 @@ describe.each(engines)('the events of Stripe, %s', (_, open) => {
       expect(await billing.planOf(userId)).toBe('pro');
     });
 
-    it('does not write an answer of Stripe that was overtaken', async () => {
+    it('does not write an outdated response of Stripe', async () => {
       const { userId, customer } = await billing.addCustomer('overtaken@example.com');
       const subscription = billing.stripe.subscribe(customer, 'price_pro');
       let release = () => {};

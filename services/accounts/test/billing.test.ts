@@ -13,7 +13,7 @@ const checkout = (token: string, body: object) => billing.call(token, 'POST', '/
 describe('a checkout', () => {
   let refused = 0;
 
-  it('sells a plan to a customer, who is made once', async () => {
+  it('sells a plan to a customer, who is created once', async () => {
     const { userId } = await billing.addUser('buyer@example.com', 'right enough');
     const token = await billing.tokenOf(userId);
     const response = await checkout(token, { plan: 'pro', return_to: '/billing?from=menu' });
@@ -43,7 +43,7 @@ describe('a checkout', () => {
     expect(billing.stripe.calls.filter(call => call === 'POST /v1/customers')).toHaveLength(1);
   });
 
-  it('makes one customer for two at once', async () => {
+  it('creates one customer for two concurrent calls', async () => {
     const { userId } = await billing.addUser('twice@example.com');
     const token = await billing.tokenOf(userId);
     const before = billing.stripe.customers.size;
@@ -52,7 +52,7 @@ describe('a checkout', () => {
     expect(billing.stripe.customers.size).toBe(before + 1);
   });
 
-  it('makes another customer if the first was deleted at Stripe', async () => {
+  it('creates another customer if the first was deleted at Stripe', async () => {
     const { userId, token, customer } = await billing.addCustomer('deleted@example.com');
     billing.stripe.customers.delete(customer);
     expect((await checkout(token, { plan: 'pro' })).status).toBe(201);
@@ -62,7 +62,7 @@ describe('a checkout', () => {
     expect(billing.stripe.customers.has(now!)).toBe(true);
   });
 
-  it('is refused to those who have a subscription', async () => {
+  it('is refused if there is a subscription', async () => {
     const { token, customer } = await billing.addCustomer('subscribed@example.com');
     billing.stripe.subscribe(customer, 'price_starter'); // its event is still on the way
     const response = await checkout(token, { plan: 'pro' });
@@ -80,7 +80,7 @@ describe('a checkout', () => {
     expect(await problemOf(await checkout(await billing.tokenOf(userId), body))).toEqual([status, code]);
   });
 
-  it('answers a problem while Stripe is away', async () => {
+  it('responds with a problem while Stripe is unavailable', async () => {
     const { token } = await billing.addCustomer('away@example.com');
     billing.stripe.mood = 'garbage';
     expect(await problemOf(await checkout(token, { plan: 'pro' }))).toEqual([502, 'accounts.billing_failed']);
@@ -110,7 +110,7 @@ describe('an account that is deleted', () => {
     return billing.users.readProfile(userId);
   };
 
-  it('takes its subscription and its open checkout along', async () => {
+  it('ends its subscription and its open checkout', async () => {
     const { userId, token, customer } = await billing.addCustomer('goodbye@example.com');
     const subscription = billing.stripe.subscribe(customer, 'price_pro');
     await billing.deliver(billing.eventOf('customer.subscription.created', customer));
@@ -134,7 +134,7 @@ describe('an account that is deleted', () => {
     expect(subscription.status).toBe('canceled');
   });
 
-  it('needs nothing of Stripe if it never bought anything', async () => {
+  it('needs no call to Stripe if it never bought anything', async () => {
     const { userId } = await billing.addUser('never@example.com', 'right enough');
     const asked = billing.stripe.calls.length;
     expect(await leave(userId, await billing.tokenOf(userId))).toBeUndefined();
@@ -143,7 +143,7 @@ describe('an account that is deleted', () => {
 });
 
 describe('a server without a Stripe key', () => {
-  it('says so at every route', async () => {
+  it('reports it on every route', async () => {
     const bare = await openService();
     const { userId } = await bare.addUser('bare@example.com');
     const token = await bare.tokenOf(userId);
@@ -159,7 +159,7 @@ describe('a server without a Stripe key', () => {
   });
 });
 
-it('is not for strangers', async () => {
+it('refuses strangers', async () => {
   for (const [method, path] of [
     ['GET', '/v1/billing'],
     ['POST', '/v1/billing/checkout'],

@@ -73,7 +73,7 @@ describe('a second factor', () => {
     await other.settle();
   });
 
-  it('is not replaced by one that was begun before it was confirmed', async () => {
+  it('is not replaced by one that was started before it was confirmed', async () => {
     let meanwhile: Awaited<ReturnType<typeof addApp>> | undefined;
     const first =
       <I extends unknown[], O>(call: (...input: I) => Promise<O>) =>
@@ -97,7 +97,7 @@ describe('a second factor', () => {
     await slow.settle();
   });
 
-  it('is replaced by a recovery code, once each', async () => {
+  it('can be replaced by recovery codes, each once', async () => {
     const { recoveryCodes } = await addApp();
     expect(new Set(recoveryCodes).size).toBe(10);
     const [first, second] = recoveryCodes as [string, string];
@@ -106,7 +106,7 @@ describe('a second factor', () => {
     expect((await login(second)).status).toBe(200);
   });
 
-  it('is not guessed: attempts are counted like passwords', async () => {
+  it('cannot be guessed: attempts are counted like passwords', async () => {
     await addApp();
     const statuses: number[] = [];
     for (let i = 0; i < 25; i++) statuses.push((await login(String(i).padStart(6, '0'))).status);
@@ -130,7 +130,7 @@ describe('a second factor', () => {
     expect((await again({ code: show() })).status).toBe(200);
   });
 
-  it('is shown again for keys with all rights, for deletion and for changing factors', async () => {
+  it('is required again for admin keys, for deletion and for changing factors', async () => {
     const { show } = await addApp();
     const key = (permissions: string) => post('/v1/api-keys', { name: 'k', permissions });
     expect((await key('admin')).status).toBe(201);
@@ -155,7 +155,7 @@ describe('a second factor', () => {
     expect((await post('/v1/me/deletion', { password })).status).toBe(202);
   });
 
-  it('is off until the app has shown a code, and requires the password', async () => {
+  it('is off until the app has produced a code, and requires the password', async () => {
     expect(await fixture.codeOf(await post('/v1/me/authenticator', { password: 'a wrong password' }))).toBe(
       'accounts.password_wrong',
     );
@@ -170,7 +170,7 @@ describe('a second factor', () => {
     );
   });
 
-  it('is taken away by an operator when phone and codes are lost', async () => {
+  it('is removed by an operator when phone and codes are lost', async () => {
     await addApp();
     await fixture.operators.removeFactor(await userId());
     expect((await login()).status).toBe(200);

@@ -43,7 +43,7 @@ const send = (route: RouteSpec, init: Parameters<Serving['call']>[2] = {}, value
   fixture.call(route.method.toUpperCase(), pathOf(route, value), init);
 
 describe('every route', () => {
-  it('is one of these', () => {
+  it('is in this list', () => {
     expect(routes().length).toBeGreaterThan(20);
     expect(guarded().length).toBeGreaterThan(12);
   });
@@ -56,14 +56,14 @@ describe('every route', () => {
       }
   });
 
-  it('is not for end users, unless it says so', async () => {
+  it('refuses end users, unless it is meant for them', async () => {
     for (const route of guarded().filter(({ auth }) => auth !== 'user')) {
       const answer = await send(route, { as: endUser });
       expect([route.path, await fixture.codeOf(answer)]).toEqual([route.path, 'http.principal_refused']);
     }
   });
 
-  it('changes nothing for a key that may only read', async () => {
+  it('changes nothing for a read-only key', async () => {
     for (const route of guarded().filter(one => one.method !== 'get')) {
       const code = await fixture.codeOf(await send(route, { as: readKey, send: {} }));
       expect([route.path, code]).toEqual([
@@ -73,7 +73,7 @@ describe('every route', () => {
     }
   });
 
-  it('takes no unknown field, no oversize body, no broken JSON', async () => {
+  it('refuses unknown fields, oversized bodies and invalid JSON', async () => {
     for (const route of withBody()) {
       const as = route.auth === 'public' ? undefined : ann.access_token;
       const headers = { 'content-type': 'application/json' };
@@ -130,7 +130,7 @@ describe('no input', () => {
     return answer.ok;
   };
 
-  it('in a body ends in anything but an answer or a problem', async () => {
+  it('in a body causes anything but a response or a problem', async () => {
     const bodies = withBody().filter(route => route.path !== '/v1/me');
     const fields = [
       'email',
@@ -154,7 +154,7 @@ describe('no input', () => {
     );
   });
 
-  it('in a sign-in ends in anything but a refusal', async () => {
+  it('in a sign-in causes anything but a refusal', async () => {
     const login = withBody().find(route => route.path === '/v1/auth/login')!;
     const refresh = withBody().find(route => route.path === '/v1/auth/refresh')!;
     await fc.assert(

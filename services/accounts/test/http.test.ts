@@ -29,7 +29,7 @@ describe('the refresh cookie', () => {
     fixture.call('POST', '/v1/auth/refresh', { send: {}, headers: { cookie, ...headers } });
   const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!;
 
-  it('is out of reach for scripts and other sites, and not in the body', async () => {
+  it('is hidden from scripts and other sites, and not in the body', async () => {
     await fixture.signUp('ann@example.com');
     const answer = await logIn();
     expect(answer.headers.get('set-cookie')).toMatch(
@@ -42,7 +42,7 @@ describe('the refresh cookie', () => {
     expect(await next.json()).not.toHaveProperty('refresh_token');
   });
 
-  it('is for https only where we are reached by https', async () => {
+  it('is secure if we are reached by https', async () => {
     const safe = serve(engine, { publicUrl: 'https://stak.example' });
     await safe.signUp('ann@example.com');
     const answer = await safe.call('POST', '/v1/auth/login', { send: credentials });
@@ -74,7 +74,7 @@ describe('the refresh cookie', () => {
     expect(form.status).toBe(415);
   });
 
-  it('is taken back when the session ends', async () => {
+  it('is cleared when the session ends', async () => {
     const { access_token } = await fixture.signUp('ann@example.com');
     const answer = await fixture.call('POST', '/v1/auth/logout', { as: access_token });
     expect(answer.headers.get('set-cookie')).toMatch(/^stak_refresh=; Max-Age=0;/);
@@ -82,7 +82,7 @@ describe('the refresh cookie', () => {
 });
 
 describe('signing in', () => {
-  it('answers alike for a wrong password, an unknown address and an account without a password', async () => {
+  it('responds alike to a wrong password, an unknown address and an account without a password', async () => {
     await fixture.signUp('ann@example.com');
     await fixture.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
     const bodies = new Set<string>();
@@ -102,7 +102,7 @@ describe('signing in', () => {
     expect((await taken()).status).toBe(429);
   });
 
-  it('is throttled by account, from whatever addresses', async () => {
+  it('is throttled by account, from any address', async () => {
     await fixture.signUp('ann@example.com');
     const other = serve(engine);
     const guess = (i: number) =>
@@ -134,13 +134,13 @@ describe('signing in', () => {
     expect((await fixture.logIn('ann@example.com', password, home)).status).toBe(429);
   });
 
-  it('is throttled by address, whatever accounts it tries', async () => {
+  it('is throttled by address, for any account', async () => {
     for (let i = 0; i < 60; i++) expect((await fixture.logIn(`u${i}@example.com`)).status).toBe(401);
     expect((await fixture.logIn('u60@example.com')).status).toBe(429);
     expect((await fixture.logIn('u60@example.com', password, { address: '192.0.2.1' })).status).toBe(401);
   });
 
-  it('counts no attempt that succeeded', async () => {
+  it('does not count successful attempts', async () => {
     await fixture.signUp('ann@example.com');
     for (let i = 0; i < 30; i++) {
       expect((await fixture.logIn('ann@example.com')).status).toBe(200);
@@ -160,7 +160,7 @@ describe('signing in', () => {
     await costlier.settle();
   });
 
-  it('keeps fifty sessions, and drops the ones used least recently', async () => {
+  it('keeps fifty sessions, and ends the least recently used', async () => {
     const first = await fixture.signUp('ann@example.com');
     const second = (await (await fixture.logIn('ann@example.com')).json()) as Tokens;
     await fixture.clock.advance(1000);
@@ -187,7 +187,7 @@ describe('the account', () => {
     expect((await edit({})).status).toBe(200);
   });
 
-  it('says what it used, and what there is to have', async () => {
+  it('shows its usage and its limits', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { userId } = (await (await fixture.call('GET', '/v1/me', { as })).json()) as { userId: string };
     await fixture.users.incrementUsage(userId, 7);
@@ -203,7 +203,7 @@ describe('the account', () => {
     expect(data.map(one => one.plan)).toEqual(['free', 'starter', 'pro', 'team']);
   });
 
-  it('has a trail of who did what, when and from where', async () => {
+  it('has an audit trail of who did what, when and from where', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     await fixture.logIn('ann@example.com', 'wrong horse battery', { address: '192.0.2.66' });
     await fixture.settle();

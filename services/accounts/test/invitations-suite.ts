@@ -62,7 +62,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       expect((await logIn('bob@example.com')).account_id).toBe(ann.account_id);
     });
 
-    it('takes an invitation once, from its own address, until it expires or is withdrawn', async () => {
+    it('accepts an invitation once, from its own address, until it expires or is withdrawn', async () => {
       const token = await invited('bob@example.com');
       const eve = await signUp('eve@example.com');
       expect(await fixture.codeOf(await accept(eve, token))).toBe('accounts.invitation_elsewhere');
@@ -164,7 +164,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       );
     });
 
-    it('sends as many invitations as may wait, however many are sent at once and whatever answers get lost', async () => {
+    it('limits pending invitations, even with concurrent calls and lost responses', async () => {
       const waiting = {
         accountId: ann.account_id,
         role: 'member' as const,
@@ -203,7 +203,7 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       expect((await invite(ann, 'more@example.com')).status).toBe(201);
     });
 
-    it('joins once, whatever answers get lost', async () => {
+    it('joins once, even if responses are lost', async () => {
       const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(11) });
       const flaky = serve({ ...engine, client }, { defaultPlan: 'selfhosted' });
       for (const i of times(6)) {

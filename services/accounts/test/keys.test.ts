@@ -53,7 +53,7 @@ describe('API keys', () => {
     expect((await fixture.call('DELETE', `/v1/api-keys/${keyId}`, { as })).status).toBe(404);
   });
 
-  it('of before keep working, and new ones say whose they are', async () => {
+  it('with the older prefix keep working, and new ones start with stak_', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { userId } = (await (await fixture.call('GET', '/v1/me', { as })).json()) as { userId: string };
     const old = `fh_live_${'A'.repeat(40)}`;
@@ -70,7 +70,7 @@ describe('API keys', () => {
     expect((await create(as)).key).toMatch(/^stak_/);
   });
 
-  it('end when they say, also for what was made with them', async () => {
+  it('expire, with everything that was made with them', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const make = (send: object) =>
       fixture.call('POST', '/v1/api-keys', { as, send: { name: 'k', permissions: 'read', ...send } });
@@ -108,7 +108,7 @@ describe('API keys', () => {
     });
   });
 
-  it('are good from the networks they name, and from no other', async () => {
+  it('work only from their networks', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const send = {
       name: 'k',
@@ -151,7 +151,7 @@ describe('API keys', () => {
     expect(await whoAmI(token)).toEqual({ kind: 'endUser', tenantId: 't1', userId: 'u1', scope: 'write' });
   });
 
-  it('never stay accepted because they were being read while they were deleted', async () => {
+  it('are not accepted because of a read that was under way during their deletion', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     for (let i = 0; i < 10; i++) {
       const { key, keyId } = await create(as);
@@ -164,7 +164,7 @@ describe('API keys', () => {
     }
   });
 
-  it('say when they were last used', async () => {
+  it('show when they were last used', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { key } = await create(as);
     for (let i = 0; i < 5; i++) await statusOf(key);
@@ -173,7 +173,7 @@ describe('API keys', () => {
     expect(list).toMatchObject({ data: [{ lastUsedAt: new Date(fixture.clock.now()).toISOString() }] });
   });
 
-  it('are at most a hundred', async () => {
+  it('are limited to a hundred', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     for (let i = 0; i < 100; i++) await create(as);
     const send = { name: 'k', permissions: 'read' };
@@ -184,7 +184,7 @@ describe('API keys', () => {
 });
 
 describe('tokens', () => {
-  it('of end users are for end users only, and end by themselves', async () => {
+  it('of end users work for end users only, and expire', async () => {
     const grant = { tenant: 't1', sub: 'user|42', scope: 'write', ttlSeconds: 60 } as const;
     const { token, expiresIn } = await fixture.mintEndUserToken(grant);
     expect(expiresIn).toBe(60);
@@ -220,7 +220,7 @@ describe('tokens', () => {
     expect(await ask()).toBeUndefined();
   });
 
-  it('of a session end after fifteen minutes, also those that were just verified', async () => {
+  it('of a session expire after fifteen minutes, even if they were just verified', async () => {
     const { access_token } = await fixture.signUp('ann@example.com');
     await fixture.clock.advance(899_000);
     expect(await statusOf(access_token)).toBe(200);
@@ -228,7 +228,7 @@ describe('tokens', () => {
     expect(await statusOf(access_token)).toBe(401);
   });
 
-  it('are refused when they were changed, or signed by somebody else', async () => {
+  it('are refused if they were changed, or signed by another key', async () => {
     const { access_token } = await fixture.signUp('ann@example.com');
     const claims = decodeJwt(access_token);
     const { kid } = decodeProtectedHeader(access_token);
@@ -263,7 +263,7 @@ describe('tokens', () => {
     expect(await authenticate(token)).toBeUndefined();
   });
 
-  it('of a server on this machine are good when it starts again on another port', async () => {
+  it('of a server on this machine stay valid when it restarts on another port', async () => {
     const at = (url: string) => serve(engine, { publicUrl: url });
     const grant = { tenant: 't1', sub: 'u', scope: 'read' } as const;
     const { token } = await at('http://127.0.0.1:4001').mintEndUserToken(grant);
@@ -282,7 +282,7 @@ describe('signing keys', () => {
   const grant = { tenant: 't1', sub: 'u', scope: 'read', ttlSeconds: 86_400 } as const;
   const day = 24 * 60 * 60 * 1000;
 
-  it('are two, of which only the public half is shown', async () => {
+  it('are two, and only their public half is shown', async () => {
     const keys = await kidsOf();
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
@@ -291,7 +291,7 @@ describe('signing keys', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=300');
   });
 
-  it('take over from each other, each published before and after it signs', async () => {
+  it('succeed each other, each published before and after it signs', async () => {
     const [first, second] = await kidsOf();
     const { token } = await fixture.mintEndUserToken(grant);
     expect(kidOf(token)).toBe(first?.kid);
@@ -332,7 +332,7 @@ describe('signing keys', () => {
     expect(await authenticate((await fixture.mintEndUserToken(grant)).token)).toBeDefined();
   });
 
-  it('survive rotations that happen at the same time', async () => {
+  it('survive concurrent rotations', async () => {
     const servers = [fixture, serve(engine), serve(engine)];
     await Promise.all(servers.map(server => server.rotateSigningKeys()));
     await fixture.clock.advance(unknownKeyReloadMs); // whose turn came last has signed with a key that is new to others

@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('gives up in the end, and keeps what it knows without the secret', async () => {
+  it('gives up in the end, and keeps the mail without its secret', async () => {
     let tried = 0;
     const server = withMailer({
       send: async () => {
@@ -128,7 +128,7 @@ describe('the outbox', () => {
     expect(server.lines.join()).toContain('a mail was given up');
   });
 
-  it('is sent by another when a worker dies with it, at once where that is known', async () => {
+  it('is sent by another worker when one dies, at once if the death is known', async () => {
     const owners = manualOwners();
     const stuck = withMailer(
       { send: () => new Promise(() => {}), close: async () => {} },
@@ -155,7 +155,7 @@ describe('the outbox', () => {
     expect(await fixture.mailsTo('bobby@example.com')).toHaveLength(1); // elsewhere, when its lease is over
   });
 
-  it('loses nothing and forgets nothing when answers of the store get lost', async () => {
+  it('loses and repeats nothing when responses of the store are lost', async () => {
     const client = createAdversary(engine.client, { lostAnswers: 0.2, random: seededRandom(7) });
     const lossy = serve({ ...engine, client });
     const emails = Array.from({ length: 12 }, (_, i) => `user${i}@example.com`);
@@ -169,7 +169,7 @@ describe('the outbox', () => {
     await lossy.settle();
   });
 
-  it('writes no mail of a sign-up that is refused', async () => {
+  it('writes no mail for a refused sign-up', async () => {
     await fixture.signUp('ann@example.com');
     const before = (await waiting()).length;
     await fixture.call('POST', '/v1/auth/signup', {
@@ -178,7 +178,7 @@ describe('the outbox', () => {
     expect(await waiting()).toHaveLength(before);
   });
 
-  it('takes names as text, whatever they hold', async () => {
+  it('treats names as text, whatever they contain', async () => {
     const name = '<b>Ann</b> "><script>alert(1)</script>';
     await fixture.signUp('ann@example.com', { name });
     await fixture.mailsTo('ann@example.com');
@@ -232,7 +232,7 @@ describe('a name', () => {
     }
   });
 
-  it('is short in mails to others, and nothing in it becomes a link', async () => {
+  it('is shortened in mails to others, and nothing in it becomes a link', async () => {
     const names = [
       'Win at evil.example/now!',
       'https://evil.example',
@@ -312,7 +312,7 @@ it('an invitation costs the same, whether or not the address has an account', as
 });
 
 describe('a request for a reset', () => {
-  it('looks the same and costs the same, whether or not the address has an account', async () => {
+  it('looks and costs the same, whether or not the address has an account', async () => {
     await fixture.signUp('ann@example.com');
     await fixture.users.create({ email: 'oauth@example.com', name: 'O', githubId: '1' });
     const seen = new Set<string>();
@@ -329,7 +329,7 @@ describe('a request for a reset', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is limited by the address it is for, and by the caller, alike for all', async () => {
+  it('is limited by its address and by its caller, alike for all', async () => {
     await fixture.signUp('ann@example.com');
     for (const email of ['ann@example.com', 'none@example.com']) {
       for (let i = 0; i < 5; i++) expect((await forgot(fixture, email, `192.0.2.${i}`)).status).toBe(202);
@@ -342,7 +342,7 @@ describe('a request for a reset', () => {
     expect((await forgot(fixture, 'u20@example.com', '198.51.100.1')).status).toBe(429);
   });
 
-  it('is accepted from our own pages and from programs, but from no other site', async () => {
+  it('is accepted from our own pages and from programs, but not from other sites', async () => {
     const send = { email: 'ann@example.com' };
     const headers = { origin: 'https://evil.example' };
     const foreign = await fixture.call('POST', '/v1/auth/password-reset', { send, headers });
@@ -357,7 +357,7 @@ describe('a request for a reset', () => {
     expect(form.status).toBe(415);
   });
 
-  it('is refused for everybody where no mail is sent', async () => {
+  it('is refused for everybody if the server sends no mail', async () => {
     const quiet = serve(engine, { mail: undefined });
     await quiet.signUp('ann@example.com');
     for (const email of ['ann@example.com', 'none@example.com'])

@@ -83,7 +83,7 @@ describe('a limit of the plan', () => {
     expect(await counts()).toEqual({ owner: 1, admin: 1 });
   });
 
-  it('says why it came and how to stop it, over SMTP', async () => {
+  it('explains its reason and how to unsubscribe, over SMTP', async () => {
     const smtp = await openSmtp({ disabledCommands: ['AUTH', 'STARTTLS'] });
     const mailer = createMailer({ url: `smtp://127.0.0.1:${smtp.port}`, from: 'Stak <stak@example.com>' });
     onTestFinished(() => mailer.close());
@@ -128,7 +128,7 @@ describe('a limit of the plan', () => {
     expect(await counts()).toEqual({});
   });
 
-  it('writes nothing where no mail is sent', async () => {
+  it('writes nothing if the server sends no mail', async () => {
     const accountId = await addPerson('owner@example.com');
     const quiet = serve(engine, { mail: undefined });
     await quiet.notices.limitReached(accountId, limit);
@@ -207,7 +207,7 @@ describe('failing deliveries', () => {
     await lossy.settle();
   });
 
-  it('are counted when they are too many for a mail', async () => {
+  it('are counted if they are too many for a mail', async () => {
     const accountId = await addPerson('owner@example.com');
     for (let i = 0; i < 23; i++) await fixture.notices.deliveriesFail(accountId, failing(`key${i}`));
     await engine.clock.advance(minute);
@@ -229,7 +229,7 @@ describe('failing deliveries', () => {
   });
 });
 
-describe('the link that stops mails', () => {
+describe('the unsubscribe link', () => {
   it('asks for confirmation when opened, and unsubscribes one person from one topic when sent', async () => {
     const accountId = await addOrganisation();
     await fixture.notices.deliveriesFail(accountId, failing('one'));
@@ -254,7 +254,7 @@ describe('the link that stops mails', () => {
     expect(trail).toEqual([['account.changed', 'mail']]);
   });
 
-  it('is refused when it is not ours, and says where to go', async () => {
+  it('is refused if it is not ours, and says where to go', async () => {
     for (const token of ['invented', 's1.test.AAAA']) {
       const answer = await fixture.call('POST', `/v1/mail/unsubscribe?token=${token}`, { body: 'x' });
       expect(await answer.text()).toContain('does not work any more');
@@ -275,14 +275,14 @@ describe('the link that stops mails', () => {
   });
 });
 
-describe('a payment that failed', () => {
+describe('a failed payment', () => {
   let billing: Billing;
   beforeEach(async () => {
     billing = await openBilling();
   });
   afterEach(() => billing.close());
 
-  it('is mailed to the owners, once for an event of Stripe', async () => {
+  it('is mailed to the owners, once per event of Stripe', async () => {
     const { customer } = await billing.addCustomer('payer@example.com');
     billing.stripe.subscribe(customer, 'price_pro', { status: 'past_due' });
     const event = billing.eventOf('invoice.payment_failed', customer);

@@ -28,7 +28,7 @@ describe.each(engines)('linking, %s', (_, open) => {
   }
 
   describe('an identity with the verified address of an account', () => {
-    it('is linked if the account proved its address', async () => {
+    it('is linked if the account’s address is verified', async () => {
       expect((await social.signIn('github', social.meet.github('both@example.com'))).status).toBe(302);
       const person = social.meet.google('Both@example.com');
       expect((await social.signIn('google', person)).status).toBe(302);
@@ -41,7 +41,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       );
     });
 
-    it('is refused if the account did not: somebody may have waited there with a password', async () => {
+    it('is refused if it is not: a stranger may have created the account', async () => {
       const squatter = await social.addUser('squatted@example.com', 'waiting for you');
       const response = await social.signIn('google', social.meet.google('squatted@example.com'));
       expect(await problemOf(response)).toEqual([409, 'accounts.link_refused']);
@@ -50,7 +50,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect(await social.sessions.list(squatter.userId)).toEqual([]);
     });
 
-    it('is refused if the account has a second factor: a mailbox is not both', async () => {
+    it('is refused if the account has a second factor: access to the mailbox is not enough', async () => {
       const known = social.meet.github('factor@example.com');
       await social.signIn('github', known);
       const { userId } = (await social.users.getByEmail('factor@example.com'))!;
@@ -62,20 +62,20 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect((await social.signIn('github', known)).status, 'it was linked before').toBe(302);
     });
 
-    it('is refused if the account has another one of the same provider', async () => {
+    it('is refused if the account has another identity of the same provider', async () => {
       await social.signIn('github', social.meet.github('one@example.com'));
       const response = await social.signIn('github', social.meet.github('one@example.com'));
       expect(await problemOf(response)).toEqual([409, 'accounts.link_refused']);
     });
 
-    it('is not linked by an unverified one', async () => {
+    it('is not linked if its own address is unverified', async () => {
       await social.signIn('github', social.meet.github('careful@example.com'));
       const response = await social.signIn('google', social.meet.google('careful@example.com', false));
       expect(await problemOf(response)).toEqual([403, 'accounts.provider_email_unverified']);
       expect((await social.users.getByEmail('careful@example.com'))?.googleId).toBeUndefined();
     });
 
-    it('ends in one account when both providers come back at once', async () => {
+    it('leads to one account when both providers return at once', async () => {
       const people = {
         github: social.meet.github('at-once@example.com'),
         google: social.meet.google('at-once@example.com'),
@@ -104,7 +104,7 @@ describe.each(engines)('linking, %s', (_, open) => {
   });
 
   describe('linking while signed in', () => {
-    it('takes the password, and an identity with any address', async () => {
+    it('requires the password, and accepts an identity with any address', async () => {
       const { userId } = await social.addUser('linker@example.com', 'right enough');
       const token = await social.tokenOf(userId);
       const person = social.meet.google('elsewhere@example.com');
@@ -131,7 +131,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect(await problemOf(second)).toEqual([409, 'accounts.link_refused']);
     });
 
-    it('takes the second factor besides, of those who have one', async () => {
+    it('also requires the second factor, if there is one', async () => {
       const { userId } = await social.addUser('careful-linker@example.com', 'right enough');
       await social.users.update(userId, { passkeys: 1 });
       const token = await social.tokenOf(userId);
@@ -141,7 +141,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect((await social.users.getById(userId))?.googleId).toBeUndefined();
     });
 
-    it('proves the address if it is the same, and verified', async () => {
+    it('verifies the address if it is the same, and verified', async () => {
       const { userId } = await social.addUser('prover@example.com', 'right enough');
       const token = await social.tokenOf(userId);
       await linkAs(token, 'google', social.meet.google('prover@example.com', false), 'right enough');
@@ -150,7 +150,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect((await social.users.getById(userId))?.emailVerified).toBe(true);
     });
 
-    it('needs a recent sign-in where there is no password', async () => {
+    it('requires a recent sign-in if there is no password', async () => {
       await social.signIn('github', social.meet.github('fresh@example.com'));
       const { userId } = (await social.users.getByEmail('fresh@example.com'))!;
       const token = await social.tokenOf(userId);
@@ -167,7 +167,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect(await problemOf(response)).toEqual([409, 'accounts.identity_taken']);
     });
 
-    it('is over when the session is', async () => {
+    it('ends with the session', async () => {
       const { userId } = await social.addUser('gone@example.com', 'right enough');
       const browser = social.browserOf(social.meet.google('gone@example.com'));
       const asked = await browser.open('/v1/auth/google/link', {
@@ -186,7 +186,7 @@ describe.each(engines)('linking, %s', (_, open) => {
   });
 
   describe('unlinking', () => {
-    it('frees the identity and is written down', async () => {
+    it('frees the identity and is in the audit trail', async () => {
       const { userId } = await social.addUser('free@example.com', 'right enough');
       const token = await social.tokenOf(userId);
       const person = social.meet.google('free@example.com');
@@ -221,7 +221,7 @@ describe.each(engines)('linking, %s', (_, open) => {
       expect(await problemOf(refused)).toEqual([409, 'accounts.last_sign_in']);
     });
 
-    it('is not for keys', async () => {
+    it('is refused to keys', async () => {
       for (const [method, path] of [
         ['DELETE', '/v1/auth/github/link'],
         ['POST', '/v1/auth/github/link'],

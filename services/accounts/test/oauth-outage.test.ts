@@ -19,7 +19,7 @@ afterEach(() => {
 afterAll(() => social.close());
 
 describe.each(['github', 'google'] as const)('a provider like %s', provider => {
-  it.each(moods)('that is %s answers a problem, in bounded time', async mood => {
+  it.each(moods)('that is %s causes a problem, in bounded time', async mood => {
     const email = `${mood}@${provider}.example`;
     const person = social.meet[provider](email);
     const browser = social.browserOf(person);
@@ -35,7 +35,7 @@ describe.each(['github', 'google'] as const)('a provider like %s', provider => {
   });
 });
 
-it.each(moods)('a discovery that is %s fails, and is tried again by the next one', async mood => {
+it.each(moods)('a discovery that is %s fails, and the next sign-in tries again', async mood => {
   const google = { ...social.google.client, issuer: social.google.url, timeoutMs };
   const fresh = await openService({ google });
   social.google.mood = mood;
@@ -48,14 +48,14 @@ it.each(moods)('a discovery that is %s fails, and is tried again by the next one
   await fresh.close();
 });
 
-it('reads no more of an answer than a limit', async () => {
+it('limits the size of a response', async () => {
   social.github.mood = 'endless';
   const options = { method: 'GET', headers: {}, body: null, redirect: 'manual' } as const;
   await expect(boundedFetch(social.github.url, options)).rejects.toThrow('answers more than');
 });
 
 describe('a server without providers', () => {
-  it('says so, and needs none to start', async () => {
+  it('reports it, and starts without any', async () => {
     const bare = await openService();
     expect(await (await bare.request('/v1/auth/providers')).json()).toEqual({ data: [] });
     for (const path of ['/v1/auth/github/start', '/v1/auth/google/callback?state=a&code=b'])
@@ -67,7 +67,7 @@ describe('a server without providers', () => {
     await bare.close();
   });
 
-  it('names those that are configured', async () => {
+  it('lists the configured ones', async () => {
     expect(await (await social.request('/v1/auth/providers')).json()).toEqual({ data: ['github', 'google'] });
   });
 });
@@ -80,7 +80,7 @@ describe('bad input', () => {
     },
   );
 
-  it('does not trip over hostile cookies', async () => {
+  it('survives hostile cookies', async () => {
     for (const cookie of ['__Host-stak-sign-in', '__Host-stak-sign-in=\u00e9', ';;;=', 'x'.repeat(5000)]) {
       const response = await social.request('/v1/auth/google/callback?state=a&code=b', {
         headers: { cookie },

@@ -16,7 +16,7 @@ afterEach(async () => {
   await engine.close();
 });
 
-describe('asking for access', () => {
+describe('requesting access', () => {
   const complete = async (change: Query = {}): Promise<Query> => ({
     client_id: await apps.register(),
     redirect_uri: callback,
@@ -27,7 +27,7 @@ describe('asking for access', () => {
     ...change,
   });
 
-  it('never sends a browser where the app has not registered', async () => {
+  it('never redirects to an address that the app has not registered', async () => {
     const query = await complete();
     for (const redirect_uri of [
       'https://evil.example/callback',
@@ -48,7 +48,7 @@ describe('asking for access', () => {
     expect([twice.status, twice.headers.get('location')]).toEqual([400, null]);
   });
 
-  it('shows what is wrong on a page, with a link back to the app, and does not redirect', async () => {
+  it('shows what is wrong on a page with a link back to the app, and does not redirect', async () => {
     for (const [change, error] of [
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ code_challenge: '' }, 'invalid_request'],
@@ -81,7 +81,7 @@ describe('asking for access', () => {
     }
   });
 
-  it('shows a page that runs nothing and loads nothing, with the text of nobody else', async () => {
+  it('shows a page without scripts and resources, and without the app’s own text', async () => {
     const odd = await complete({ '<script>alert(1)</script>': 'x'.repeat(2000) });
     const answer = await fixture.call('GET', `/v1/oauth/authorize?${new URLSearchParams(odd)}`);
     const page = await answer.text();
@@ -94,7 +94,7 @@ describe('asking for access', () => {
     expect(policy).toContain(`style-src 'sha256-${hash}'`);
   });
 
-  it('takes any port of the own machine', async () => {
+  it('accepts any port of a loopback address', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const clientId = await apps.register(['http://127.0.0.1/callback']);
     const redirect_uri = 'http://127.0.0.1:49152/callback';
@@ -110,7 +110,7 @@ describe('asking for access', () => {
 });
 
 describe('the decision', () => {
-  it('is a signed-in person’s own, made on our own page', async () => {
+  it('is made by a signed-in person, on our own page', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const { request } = await apps.ask();
     const nobody = { as: '', accountId: ann.accountId };
@@ -131,7 +131,7 @@ describe('the decision', () => {
     expect((await apps.deciding(ann, request, {}, { origin: publicUrl })).status).toBe(200);
   });
 
-  it('is about what was asked and shown, and about nothing else', async () => {
+  it('applies only to the request that was shown', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const { request } = await apps.ask();
     for (const other of ['nothing', `${request}x`, request.slice(0, -4), request.replace('s1.', 's2.')])
@@ -152,8 +152,8 @@ describe('the decision', () => {
   });
 });
 
-describe('registering', () => {
-  it('gives a public client, and ignores what it does not know', async () => {
+describe('registration', () => {
+  it('returns a public client, and ignores unknown metadata', async () => {
     const answer = await apps.registering({
       redirect_uris: [callback, 'http://localhost/callback'],
       client_name: '  Evil\u202e\u0000\nname ',
@@ -173,7 +173,7 @@ describe('registering', () => {
     });
   });
 
-  it('is refused for what could not work or would be unsafe', async () => {
+  it('is refused if it could not work or would be unsafe', async () => {
     for (const [metadata, error] of [
       [{}, 'invalid_redirect_uri'],
       [{ redirect_uris: [] }, 'invalid_redirect_uri'],
@@ -200,7 +200,7 @@ describe('registering', () => {
     expect((await apps.registering(metadata, '192.0.2.2')).status).toBe(201);
   });
 
-  it('is forgotten after a day if nobody approves, and kept if somebody does', async () => {
+  it('expires after a day without an approval, and is kept with one', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const [used, unused] = [await apps.register(), await apps.register()];
     const { request } = await apps.ask({ client_id: used });
@@ -212,7 +212,7 @@ describe('registering', () => {
   });
 });
 
-it('is described as the standards say', async () => {
+it('is described as the standards require', async () => {
   const read = async (path: string) => (await fixture.call('GET', path)).json();
   expect(await read('/.well-known/oauth-protected-resource/mcp')).toMatchObject({
     resource,
@@ -229,7 +229,7 @@ it('is described as the standards say', async () => {
   });
 });
 
-it('forms have each field once, and say that they are forms', async () => {
+it('forms have each field once, and the content type of a form', async () => {
   const post = (body: string, headers: Record<string, string>) =>
     fixture.call('POST', '/v1/oauth/token', { body, headers });
   for (const answer of [

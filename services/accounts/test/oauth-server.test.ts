@@ -68,7 +68,7 @@ describe('an app that a person approves', () => {
     expect((sessions as { data: unknown[] }).data).toHaveLength(1);
   });
 
-  it('keeps nothing readable of codes and tokens in the table', async () => {
+  it('stores no code or token in plain text', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const { code, access_token, refresh_token } = await apps.connect(ann);
     const { Items } = await engine.client.scan({ TableName: 'ferryhook-main' });
@@ -76,7 +76,7 @@ describe('an app that a person approves', () => {
     for (const secret of [code, access_token, refresh_token]) expect(stored).not.toContain(secret);
   });
 
-  it('is given less if the person says so', async () => {
+  it('gets fewer rights if the person chooses so', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const { access_token, refresh_token, clientId, scope } = await apps.connect(ann, {}, { scope: 'read' });
     expect(scope).toBe('read');
@@ -178,7 +178,7 @@ describe('an app that a person approves', () => {
 });
 
 describe('a code', () => {
-  it('works once: a second time ends everything that was made with it', async () => {
+  it('works once: a second use ends everything that was created with it', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const app = await apps.connect(ann);
     const next = (await (await apps.refreshing(app.clientId, app.refresh_token)).json()) as AppTokens;
@@ -192,7 +192,7 @@ describe('a code', () => {
     expect(await apps.trail(ann.as)).toContain('app.reused');
   });
 
-  it('works once also for many at the same time, and for none of them afterwards', async () => {
+  it('works at most once for concurrent uses, which end what it created', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const asked = await apps.ask();
     const code = (await apps.approve(ann, asked.request)).searchParams.get('code')!;
@@ -234,7 +234,7 @@ describe('a code', () => {
     expect(await errorOf(await apps.redeeming(late, lateCode))).toEqual([400, 'invalid_grant']);
   });
 
-  it('is of no use to a person who has left meanwhile', async () => {
+  it('is useless for a person who has left meanwhile', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const bob = await apps.memberOf(ann, 'bob@example.com', 'member');
     const asked = await apps.ask();
@@ -265,7 +265,7 @@ describe('a refresh token of an app', () => {
     expect(await apps.trail(ann.as)).toContain('app.reused');
   });
 
-  it('is of no use to another app, and a person’s is of no use to any', async () => {
+  it('is useless to another app, and a person’s is useless to any app', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const app = await apps.connect(ann);
     const other = await apps.register();
@@ -277,7 +277,7 @@ describe('a refresh token of an app', () => {
     expect((await fixture.refresh(person.refresh_token)).status).toBe(200);
   });
 
-  it('lasts for a month without use, and three in all', async () => {
+  it('expires after a month without use, and after three in total', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const app = await apps.connect(ann);
     await fixture.clock.advance(31 * 24 * 3600_000);

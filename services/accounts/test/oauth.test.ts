@@ -22,7 +22,7 @@ async function signIn(provider: 'github' | 'google', person: string) {
 describe.each(providers)('sign-in with %s', provider => {
   const idOf = provider === 'github' ? 'githubId' : 'googleId';
 
-  it('makes an account, and finds it again', async () => {
+  it('creates an account, and finds it again', async () => {
     const email = `New.${provider}@Example.com`;
     const person = social.meet[provider](email);
     const { browser, response } = await signIn(provider, person);
@@ -47,7 +47,7 @@ describe.each(providers)('sign-in with %s', provider => {
     expect(actions).toEqual([started, started, `account.created ${provider}`]);
   });
 
-  it('refuses another state than the browser left with', async () => {
+  it('refuses a state other than the browser’s', async () => {
     const browser = social.browserOf(social.meet[provider](`state-${provider}@example.com`));
     const callback = new URL(await browser.goToCallback(start(provider)));
     const state = callback.searchParams.get('state');
@@ -85,7 +85,7 @@ describe.each(providers)('sign-in with %s', provider => {
     expect(await problemOf(await browser.open(callback))).toEqual([400, 'accounts.sign_in_expired']);
   });
 
-  it('cannot redeem the code of another sign-in: the PKCE verifier is another', async () => {
+  it('cannot redeem the code of another sign-in: its PKCE verifier differs', async () => {
     const browser = social.browserOf(social.meet[provider](`pkce-${provider}@example.com`));
     const mine = new URL(await browser.goToCallback(start(provider)));
     const injected = await social.browserOf('gh0').goToCallback(start(provider));
@@ -100,13 +100,13 @@ describe.each(providers)('sign-in with %s', provider => {
     expect(await social.users.getByEmail(email)).toBeNull();
   });
 
-  it('says so if the person refused at the provider', async () => {
+  it('reports that the person declined at the provider', async () => {
     const browser = social.browserOf();
     const response = await browser.open(await browser.goToCallback(start(provider)));
     expect(await problemOf(response)).toEqual([400, 'accounts.sign_in_denied']);
   });
 
-  it('makes one account for callbacks that race', async () => {
+  it('creates one account for concurrent callbacks', async () => {
     const email = `race-${provider}@example.com`;
     const person = social.meet[provider](email);
     const browsers = Array.from({ length: 4 }, () => social.browserOf(person));
@@ -128,7 +128,7 @@ describe.each(providers)('sign-in with %s', provider => {
     },
   );
 
-  it('leads to a configured origin', async () => {
+  it('returns to a configured origin', async () => {
     const browser = social.browserOf(social.meet[provider](`console-${provider}@example.com`));
     const at = start(provider, 'https://console.example/a?b=c');
     const response = await browser.open(await browser.goToCallback(at));
@@ -136,7 +136,7 @@ describe.each(providers)('sign-in with %s', provider => {
   });
 });
 
-it('keeps no token and no secret in the table', async () => {
+it('stores no token and no secret', async () => {
   const person = social.meet.github('tokens@example.com');
   const browser = social.browserOf(person);
   const callback = new URL(await browser.goToCallback(start('github')));
@@ -147,7 +147,7 @@ it('keeps no token and no secret in the table', async () => {
     expect(before + after).not.toContain(secret);
 });
 
-it('does not take a callback of one provider for another', async () => {
+it('refuses a callback of another provider', async () => {
   const browser = social.browserOf(social.meet.github('mixed-up@example.com'));
   const callback = await browser.goToCallback(start('github'));
   const mixed = await browser.open(callback.replace('/github/', '/google/'));

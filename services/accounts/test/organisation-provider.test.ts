@@ -66,7 +66,7 @@ describe('the provider of an organisation', () => {
     return { token, ...(who as { userId: string; accountId: string; role: string }) };
   };
 
-  it('brings new people into the organisation, who are the same the next time', async () => {
+  it('creates people in the organisation, and finds them the next time', async () => {
     const pat = meet('pat@acme.example');
     const first = await enter(pat);
     expect(first).toMatchObject({ accountId: owner.userId, role: 'member' });
@@ -91,7 +91,7 @@ describe('the provider of an organisation', () => {
     );
   });
 
-  it('never finds a person by the address that it claims, and takes it from nobody', async () => {
+  it('matches nobody by the address that it claims, and does not reserve it', async () => {
     const victim = await join('victim@acme.example', 'right enough');
     await service.users.update(victim.userId, { emailVerified: true });
     const came = await enter(meet('victim@acme.example'));
@@ -112,7 +112,7 @@ describe('the provider of an organisation', () => {
       expect(await problemOf(await signIn(person))).toEqual([403, 'accounts.domain_refused']);
   });
 
-  it('is linked by a member who is signed in, and then signs in as them, for this organisation only', async () => {
+  it('is linked by a signed-in member, and then signs in as them, for this organisation only', async () => {
     const ann = await join('ann@elsewhere.example', 'right enough');
     const sub = meet('ann@acme.example');
     const link = async (token: string, password: string, person = sub) => {
@@ -199,7 +199,7 @@ describe('the provider of an organisation', () => {
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(3);
   });
 
-  it('is set by owners, keeps its secret, and reaches nothing inside', async () => {
+  it('is configured by owners, keeps its secret, and reaches nothing in our network', async () => {
     const shown = await service.call(owner.token, 'GET', '/v1/organisation/provider');
     expect(await shown.clone().text()).not.toContain(provider.client.clientSecret);
     expect(await shown.json()).toMatchObject({
@@ -234,7 +234,7 @@ describe('the provider of an organisation', () => {
     expect((await service.request(path('/start', 'org_nobody'))).status).toBe(404);
   });
 
-  it('that answers for another organisation, or twice, is refused', async () => {
+  it('is refused for another organisation, and for a second use', async () => {
     const other = await join('other@x.example', 'right enough');
     expect((await configure({}, other.token)).status).toBe(200);
     const browser = browserOf(meet('mix@acme.example'));
@@ -247,7 +247,7 @@ describe('the provider of an organisation', () => {
     expect(await problemOf(await late.open(used))).toEqual([400, 'accounts.sign_in_expired']);
   });
 
-  it('goes with the organisation’s wish, and its people with their account', async () => {
+  it('is removed at the organisation’s request, and its people with their account', async () => {
     expect((await service.call(owner.token, 'DELETE', '/v1/organisation/provider')).status).toBe(204);
     expect((await service.request(path('/start'))).status).toBe(404);
     expect((await service.call(owner.token, 'DELETE', '/v1/organisation/provider')).status).toBe(404);

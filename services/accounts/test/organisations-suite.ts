@@ -17,7 +17,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       ({ engine, fixture, ann } = at);
     });
 
-    it('finds an account of before to be an organisation of one', async () => {
+    it('treats an account without items as an organisation of one', async () => {
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
       const whoAmI = await fixture.call('GET', '/v1/whoami', { as: ann.access_token });
       expect(await whoAmI.json()).toMatchObject({
@@ -42,7 +42,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(after!.accountId).toBeUndefined();
     });
 
-    it('ends sessions and keys of a member who is removed, in that organisation alone', async () => {
+    it('ends sessions and keys of a removed member, in that organisation alone', async () => {
       const bob = await join('bob@example.com', 'admin');
       const bobId = await userOf(bob);
       const own = await switched(await logIn('bob@example.com'), bobId);
@@ -63,7 +63,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
     });
 
-    it('bounds a key by the role of who made it', async () => {
+    it('limits a key by its maker’s role', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'admin' };
       const made = await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
@@ -118,7 +118,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await fixture.codeOf(await change(ann, bobId, 'owner'))).toBe(refused);
     });
 
-    it('hands an organisation over to one of two, and has one owner', async () => {
+    it('transfers an organisation to one of two concurrent candidates', async () => {
       const heirs = [await join('bob@example.com', 'admin'), await join('carl@example.com')];
       const ids = await Promise.all(heirs.map(userOf));
       const answers = await Promise.all(
@@ -135,7 +135,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(counted).toMatchObject({ members: 3, owners: 1 });
     });
 
-    it('hands an organisation over, and its first owner can go', async () => {
+    it('transfers an organisation, and its first owner can leave', async () => {
       const bob = await join('bob@example.com', 'admin');
       const bobId = await userOf(bob);
       const transfer = (by: Person, to: string, tried = password) =>
@@ -177,7 +177,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       ).toBe(201);
     });
 
-    it('deletes somebody who is a member of more organisations than a transaction has room for', async () => {
+    it('deletes a person with more organisations than fit in a transaction', async () => {
       const userId = ann.account_id;
       const joinedAt = new Date(engine.clock.now()).toISOString();
       const ids = times(60).map(i => `org_${String(i).padStart(3, '0')}`);
@@ -197,7 +197,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       }
     });
 
-    it('deletes nobody whose organisation has members and no other owner', async () => {
+    it('refuses to delete the only owner of an organisation with members', async () => {
       const bob = await join('bob@example.com');
       const delete_ = (by: Person) =>
         fixture.call('POST', '/v1/me/deletion', { as: by.access_token, send: { password } });
@@ -218,7 +218,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(left).toMatchObject({ members: 1, owners: 1 });
     });
 
-    it('refuses keys of a disabled member, and hides what the founder does alone', async () => {
+    it('refuses keys of a disabled member, and hides the founder’s personal actions', async () => {
       const bob = await join('bob@example.com', 'admin');
       const trail = await fixture.call('GET', '/v1/audit', { as: bob.access_token });
       const { data } = (await trail.json()) as { data: { action: string; by?: string }[] };
@@ -232,7 +232,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect((await fixture.call('GET', '/v1/whoami', { as: key })).status).toBe(401);
     });
 
-    it('names the person in the trail, and gives it out as lines', async () => {
+    it('names the person in the audit trail, and exports it as lines', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'write' };
       await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
@@ -255,7 +255,7 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
     });
 
     // Full rights in somebody's organisation give no rights over that person's account.
-    it('applies what people do to themselves to no one else', async () => {
+    it('applies personal operations to the caller alone', async () => {
       const bob = await join('bob@example.com', 'admin');
       const as = bob.access_token;
       const before = await fixture.users.readProfile(ann.account_id);

@@ -44,7 +44,7 @@ const me = async (as: string) =>
   (await (await fixture.call('GET', '/v1/me', { as })).json()) as { userId: string; passkeys: number };
 
 describe('a passkey', () => {
-  it('is all that is needed to sign in, and is named, listed and removed', async () => {
+  it('is enough to sign in, and is named, listed and removed', async () => {
     const key = createSoftKey(publicUrl);
     const { passkey, recoveryCodes } = await add(key);
     expect(recoveryCodes).toHaveLength(10);
@@ -77,7 +77,7 @@ describe('a passkey', () => {
     expect(actions).toEqual(expect.arrayContaining(['factor.changed', 'passkey.renamed', 'session.started']));
   });
 
-  it('is a second factor besides a password, and so are the recovery codes that came with it', async () => {
+  it('is a second factor besides a password, as are the recovery codes that came with it', async () => {
     const key = createSoftKey(publicUrl);
     const { recoveryCodes } = await add(key);
     const refused = await logIn({});
@@ -96,7 +96,7 @@ describe('a passkey', () => {
     );
   });
 
-  it('replaces a recent code', async () => {
+  it('counts as a recent code', async () => {
     const key = createSoftKey(publicUrl);
     await add(key);
     await engine.clock.advance(11 * 60_000);
@@ -177,7 +177,7 @@ describe('a passkey is refused', () => {
     await other.settle();
   });
 
-  it('for a challenge that was answered wrongly once, or is too old, or invented', async () => {
+  it('for a challenge that was answered wrongly, has expired, or is invented', async () => {
     const options = await challenge();
     await refused(key.get(options, { origin: 'https://evil.example' }));
     await refused(key.get(options));
@@ -203,7 +203,7 @@ describe('a passkey is refused', () => {
     expect((await signIn(key.get(await challenge()))).status).toBe(200);
   });
 
-  it('for the account of somebody else', async () => {
+  it('for another person’s account', async () => {
     const bob = await fixture.signUp('bob@example.com');
     const { userId } = await me(bob.access_token);
     await refused(key.get(await challenge(), { userHandle: Buffer.from(userId).toString('base64url') }));
@@ -221,7 +221,7 @@ describe('a passkey is refused', () => {
     expect((await post(`${path}/removal`, { password }, bob.access_token)).status).toBe(404);
   });
 
-  it('when its counter goes back, and the trail says so', async () => {
+  it('if its counter goes back, which is in the audit trail', async () => {
     expect((await signIn(key.get(await challenge()))).status).toBe(200);
     await refused(key.get(await challenge(), { counter: 1 }));
     const trail = await fixture.call('GET', '/v1/audit', { as: ann.access_token });
@@ -233,7 +233,7 @@ describe('a passkey is refused', () => {
     for (let i = 0; i < 2; i++) expect((await signIn(synced.get(await challenge()))).status).toBe(200);
   });
 
-  it('when it is added with a challenge of somebody else, of another purpose, or from another site', async () => {
+  it('with another person’s challenge, another purpose, or from another site', async () => {
     const bob = await fixture.signUp('bob@example.com');
     const begin = async (who: Tokens) =>
       optionsOf(await post('/v1/me/passkeys/registration', { password }, who.access_token));
@@ -258,7 +258,7 @@ describe('a passkey is refused', () => {
     ).toBe('accounts.password_wrong');
   });
 
-  it('of an account that is disabled, and of pages of other sites', async () => {
+  it('for a disabled account, and from other sites', async () => {
     const { userId } = await me(ann.access_token);
     const foreign = await fixture.call('POST', '/v1/auth/passkey', {
       headers: { Origin: 'https://evil.example' },
@@ -269,7 +269,7 @@ describe('a passkey is refused', () => {
   });
 });
 
-it('the last way in stays', async () => {
+it('keeps the last way to sign in', async () => {
   const key = createSoftKey(publicUrl);
   const { passkey } = await add(key);
   const { userId } = await me(ann.access_token);
@@ -280,7 +280,7 @@ it('the last way in stays', async () => {
   expect((await post(path, {}, ann.access_token)).status).toBe(204);
 });
 
-it('a server that is reached by an address has none, except on this machine', async () => {
+it('is not available at an IP address, except on this machine', async () => {
   const byAddress = serve(engine, { publicUrl: 'http://192.0.2.7:8080' });
   const refused = await byAddress.call('POST', '/v1/auth/passkey');
   expect(await codeOf(refused)).toBe('accounts.passkeys_unavailable');

@@ -21,7 +21,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       await engine.close();
     });
 
-    it('gives one e-mail to one of fifty who sign up with it', async () => {
+    it('gives an e-mail address to one of fifty concurrent sign-ups', async () => {
       const results = await Promise.allSettled(
         times(50).map(i =>
           pick(i).users.create({ email: i % 2 ? 'ann@example.com' : 'ANN@example.com', name: `${i}` }),
@@ -36,7 +36,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       });
     });
 
-    it('gives one identity to one of twenty who link it', async () => {
+    it('gives an identity to one of twenty concurrent links', async () => {
       const users = await Promise.all(
         times(20).map(i => pick(i).users.create({ email: `u${i}@example.com`, name: 'U' })),
       );
@@ -46,7 +46,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect(results.filter(one => one.status === 'fulfilled')).toHaveLength(1);
     });
 
-    it('gives nobody more keys or organisations than they may have', async () => {
+    it('keeps the limits of keys and organisations', async () => {
       const { access_token: as } = await pick(0).signUp('ann@example.com');
       const { userId } = (await pick(0).users.getByEmail('ann@example.com'))!;
       await pick(0).users.update(userId, { emailVerified: true });
@@ -66,7 +66,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect(statuses).toEqual([...Array(ownedPerPerson - 1).fill(201), ...Array(6).fill(409)]);
     });
 
-    it('gives one organisation to somebody who has none, however often they sign in before it is listed', async () => {
+    it('creates one organisation for a person without any, however often they sign in before it is listed', async () => {
       type Session = { account_id: string };
       await pick(0).signUp('ann@example.com');
       const { userId } = (await pick(0).users.getByEmail('ann@example.com'))!;
@@ -95,7 +95,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect(await pick(1).users.getById(userId)).toMatchObject({ usageThisMonth: expected });
     });
 
-    it('gives everyone who refreshes with one token at once the same next token', async () => {
+    it('gives concurrent refreshes of one token the same next token', async () => {
       const { refresh_token } = await pick(0).signUp('ann@example.com');
       const answers = await Promise.all(times(10).map(i => pick(i).refresh(refresh_token)));
       expect(answers.map(answer => answer.status)).toEqual(times(10).map(() => 200));
@@ -104,7 +104,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       expect((await pick(0).refresh(tokens[0]!.refresh_token)).status).toBe(200);
     });
 
-    it('makes one pair of signing keys, whichever server is first', async () => {
+    it('creates one pair of signing keys, whichever server is first', async () => {
       const more = [...servers, serve(engine), serve(engine), serve(engine)];
       const sets = await Promise.all(
         more.map(
@@ -117,7 +117,7 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       for (const others of kids) expect(others).toEqual(kids[0]);
     });
 
-    it('lets nobody in with a password that is being changed', async () => {
+    it('opens no session with a password that is being changed', async () => {
       const fixture = pick(0);
       const { access_token } = await fixture.signUp('ann@example.com');
       const send = { currentPassword: 'correct horse battery', newPassword: 'another horse battery' };
@@ -158,13 +158,13 @@ export function testRaces(name: string, open: () => Promise<Engine>): void {
       };
     };
 
-    it('leaves no session to a thief who switches while all of them are ended', async () => {
+    it('leaves no session to a thief who keeps switching while all are ended', async () => {
       const { call, isThiefIn } = await stealSession(3);
       expect(await call('DELETE', '/v1/sessions')).toBe(204);
       expect(await isThiefIn()).toBe(false);
     });
 
-    it('changes a password although a thief goes on switching', async () => {
+    it('changes a password while a thief keeps switching', async () => {
       const { call, isThiefIn } = await stealSession(2);
       const send = { currentPassword: password, newPassword: 'another horse battery' };
       expect(await call('POST', '/v1/me/password', send)).toBe(204);

@@ -36,7 +36,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
     const verify = (as: string, token: string) =>
       fixture.call('POST', '/v1/me/verification/finish', { as, send: { token } });
 
-    it('resets a forgotten password, ends every session, and tells the owner', async () => {
+    it('resets a forgotten password, ends every session, and notifies the owner', async () => {
       const { access_token: old } = ann;
       const token = await resetToken();
       expect((await reset(token)).status).toBe(204);
@@ -53,7 +53,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(trail).toContain('"password.reset"');
     });
 
-    it('takes no address to be proven by a token that an operator handed over', async () => {
+    it('does not verify an address with a token that an operator handed over', async () => {
       const { userId } = await me(ann.access_token);
       expect((await reset(await fixture.operators.issueReset(userId as string))).status).toBe(204);
       const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
@@ -68,7 +68,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await fixture.users.getByEmail('ann@example.com')).toMatchObject({ emailVerified: true });
     });
 
-    it('takes a token once, for an hour, and only the last one', async () => {
+    it('accepts a token once, for an hour, and only the latest one', async () => {
       const first = await resetToken();
       const second = await resetToken();
       expect(second).not.toBe(first);
@@ -83,7 +83,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await fixture.logIn('ann@example.com', fresh)).status).toBe(200);
     });
 
-    it('lets one of two win who come with one token, at two servers', async () => {
+    it('accepts a token once when two servers get it at once', async () => {
       const other = serve(engine);
       const token = await resetToken();
       const choices = [
@@ -103,7 +103,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       await other.settle();
     });
 
-    it('keeps a token nowhere but in the mail', async () => {
+    it('stores a token only in the mail', async () => {
       const token = await resetToken();
       const [userId, secret] = token.split('.') as [string, string];
       const stored = await fixture.store.get(mailedToken, { userId, purpose: 'reset' });
@@ -111,7 +111,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(fixture.lines.join()).not.toContain(secret);
     });
 
-    it('weighs no weak password, and leaves the token good for another', async () => {
+    it('refuses a weak password, and keeps the token valid', async () => {
       const token = await resetToken();
       const answer = await reset(token, 'ann@example.com');
       expect(answer.status).toBe(400);
@@ -122,7 +122,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await reset(token)).status).toBe(204);
     });
 
-    it('keeps the token good while a stranger’s keys cannot be ended', async () => {
+    it('keeps the token valid while a stranger’s keys cannot be ended', async () => {
       const send = { name: 'left behind', permissions: 'admin' };
       const made = await fixture.call('POST', '/v1/api-keys', { as: ann.access_token, send });
       const { key } = (await made.json()) as { key: string };
@@ -138,7 +138,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       await broken.settle();
     });
 
-    it('leaves nothing in the hands of someone who signed up with another’s address', async () => {
+    it('leaves no access to a stranger who signed up with the address', async () => {
       await fixture.users.update((await me(ann.access_token)).userId as string, { githubId: 'thief' });
       const send = { name: 'left behind', permissions: 'admin' };
       const made = await fixture.call('POST', '/v1/api-keys', { as: ann.access_token, send });
@@ -170,7 +170,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await fixture.codeOf(again)).toBe('accounts.already_verified');
     });
 
-    it('mails a forgotten password’s owner, whatever strangers have had sent to the address', async () => {
+    it('mails the owner, whatever strangers have had sent to the address', async () => {
       const [email, address] = ['ann@example.com', '198.51.100.66'];
       const send = { email, password: fresh, name: 'Eve' };
       for (let i = 0; i < 6; i++) {
@@ -185,7 +185,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(mails.filter(({ subject }) => subject.startsWith('Reset'))).toHaveLength(1);
     });
 
-    it('lets an owner sign in where they reset their password, while strangers guess at it', async () => {
+    it('lets owners sign in where they reset their password, while strangers guess', async () => {
       const address = '192.0.2.44';
       const logIn = (tried: string, from: string) =>
         fixture.logIn('ann@example.com', tried, { address: from });
@@ -198,14 +198,14 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await logIn(fresh, '192.0.2.45')).status).toBe(429);
     });
 
-    it('sends nobody more than so many mails, however many ask for them', async () => {
+    it('limits the mails to an address, however many request them', async () => {
       const invite = (i: number) =>
         fixture.mail!.tryInvitation({ email: 'ann@example.com', account: `org_${i}` });
       for (let i = 0; i < 15; i++) await invite(i);
       await expect(invite(15)).rejects.toMatchObject({ code: 'accounts.too_many_attempts' });
     });
 
-    it('sends another verification, so often and for 24 hours', async () => {
+    it('resends a verification, within limits and for 24 hours', async () => {
       const first = await verifyToken('ann@example.com');
       const resend = () => fixture.call('POST', '/v1/me/verification', { as: ann.access_token });
       expect((await resend()).status).toBe(202);
@@ -218,7 +218,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await fixture.codeOf(await verify(today.access_token, second))).toBe('accounts.token_refused');
     });
 
-    it('changes an address when both have confirmed it, and tells the old one', async () => {
+    it('changes an address when both have confirmed it, and notifies the old one', async () => {
       await verify(ann.access_token, await verifyToken('ann@example.com'));
       const change = (send: object) => fixture.call('POST', '/v1/me/email', { as: ann.access_token, send });
       const confirm = async (token: string) => {
@@ -250,7 +250,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       await fixture.signUp('ann@example.com');
     });
 
-    it('changes it once when both sides confirm at the same moment, at two servers', async () => {
+    it('changes it once when both confirm at the same time, at two servers', async () => {
       await verify(ann.access_token, await verifyToken('ann@example.com'));
       const other = serve(engine);
       await fixture.call('POST', '/v1/me/email', {
@@ -277,7 +277,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       await other.settle();
     });
 
-    it('needs the new address alone where the old one was never proven', async () => {
+    it('needs only the new address if the old one was never verified', async () => {
       await fixture.mailsTo('ann@example.com');
       await fixture.call('POST', '/v1/me/email', {
         as: ann.access_token,

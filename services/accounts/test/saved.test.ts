@@ -22,7 +22,7 @@ const list = async (as: string, kind: string) =>
   ((await (await fixture.call('GET', `/v1/saved/${kind}`, { as })).json()) as { data: Listed[] }).data;
 
 describe('saved views and queries', () => {
-  it('are kept for the account by kind and name, and replaced under the same name', async () => {
+  it('are stored by kind and name, and replaced under the same name', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { userId } = (await fixture.users.getByEmail('ann@example.com'))!;
     expect((await save(as, 'events', 'Failed', 'status=failed')).status).toBe(200);
@@ -41,7 +41,7 @@ describe('saved views and queries', () => {
     expect(await list(as, 'events')).toHaveLength(1);
   });
 
-  it('have names of any letters, and no name that an address or a list cannot show', async () => {
+  it('accept names in any script, except those that an address or a list cannot show', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const names = ['50% / day #1?', '小さな夢', 'a#sql#b', '100%25', 'é'.repeat(limits.savedNameChars)];
     for (const name of names) expect((await save(as, 'sql', name, 'select 1')).status, name).toBe(200);
@@ -56,7 +56,7 @@ describe('saved views and queries', () => {
     expect((await save(as, 'sql', 'a', 'x'.repeat(limits.savedTextChars + 1))).status).toBe(400);
   });
 
-  it('are those of one account alone, and only read with a key that only reads', async () => {
+  it('belong to one account, and are read-only for a read-only key', async () => {
     const { access_token: ann } = await fixture.signUp('ann@example.com');
     const { access_token: bob } = await fixture.signUp('bob@example.com');
     await save(ann, 'sql', 'Mine', 'select 1');
@@ -69,7 +69,7 @@ describe('saved views and queries', () => {
     expect((await fixture.call('DELETE', pathOf('sql', 'Mine'), { as: key })).status).toBe(403);
   });
 
-  it('have a limit, below which one can still be replaced', async () => {
+  it('have a limit, at which existing ones can still be replaced', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { userId: accountId } = (await fixture.users.getByEmail('ann@example.com'))!;
     const item = { accountId, kind: 'sql' as const, text: 'select 1', saved_by: accountId, saved_at: '2026' };
@@ -82,7 +82,7 @@ describe('saved views and queries', () => {
     expect((await save(as, 'events', 'A view', 'status=failed')).status).toBe(200);
   });
 
-  it('are never more than that, however many save at once', async () => {
+  it('never exceed the limit, however many are saved at once', async () => {
     const { access_token: as } = await fixture.signUp('ann@example.com');
     const { userId: accountId } = (await fixture.users.getByEmail('ann@example.com'))!;
     const item = { accountId, kind: 'sql' as const, text: 'select 1', saved_by: accountId, saved_at: '2026' };

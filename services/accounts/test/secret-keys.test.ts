@@ -15,7 +15,7 @@ const serveWith = (...ids: string[]) =>
     sealer: createSealer({ keys: ids.map(id => ({ id, secret: `a long secret that is named ${id}` })) }),
   });
 
-it('are dropped without signing out active users', async () => {
+it('are removed without signing out active users', async () => {
   const before = serveWith('old');
   const away = await before.signUp('away@example.com');
   const here = await before.signUp('here@example.com');

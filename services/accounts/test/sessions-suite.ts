@@ -72,7 +72,7 @@ export function testSessions(name: string, open: () => Promise<Engine>): void {
       expect(trail).toContain('session.reused');
     });
 
-    it('answers a lost answer again for ten seconds, and not longer', async () => {
+    it('repeats a lost response for ten seconds, and not longer', async () => {
       const first = await fixture.signUp('ann@example.com');
       const second = await tokensOf(await fixture.refresh(first.refresh_token));
       await fixture.clock.advance(10_000);
@@ -98,7 +98,7 @@ export function testSessions(name: string, open: () => Promise<Engine>): void {
       expect((await fixture.refresh(first.refresh_token)).status).toBe(200);
     });
 
-    it('forgets a session nobody used for thirty days, and every session after ninety', async () => {
+    it('ends sessions unused for thirty days, and all after ninety', async () => {
       const day = 24 * 60 * 60 * 1000;
       let { refresh_token } = await fixture.signUp('ann@example.com');
       for (let elapsed = 0; elapsed < 87; elapsed += 29) {

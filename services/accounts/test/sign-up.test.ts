@@ -45,7 +45,7 @@ const link = async (email = ann.email) => {
 };
 
 describe('signing up by mail', () => {
-  it('makes the account with the link and the password, and the address is verified', async () => {
+  it('creates the account with link and password, and with a verified address', async () => {
     const asked = await request();
     expect([asked.status, await asked.text()]).toEqual([202, '']);
     expect((await fixture.logIn(ann.email)).status).toBe(401); // there is no account yet
@@ -69,7 +69,7 @@ describe('signing up by mail', () => {
     expect((await finish(await link())).status).toBe(201);
   });
 
-  it('makes one account of two links, and of one link that is sent twice', async () => {
+  it('creates one account from two links, and from one link sent twice', async () => {
     await request();
     const first = await link();
     await request();
@@ -80,7 +80,7 @@ describe('signing up by mail', () => {
     for (const code of codes) expect(['accounts.token_refused', 'accounts.email_taken']).toContain(code);
   });
 
-  it('is over after a day', async () => {
+  it('expires after a day', async () => {
     await request();
     const token = await link();
     await engine.clock.advance(25 * 60 * 60_000);
@@ -100,7 +100,7 @@ describe('signing up by mail', () => {
     expect(await direct.codeOf(taken)).toBe('accounts.email_taken');
   });
 
-  it('mails the owner of an account, and no one else', async () => {
+  it('mails the owner of an existing account, and no one else', async () => {
     await fixture.users.create({ email: ann.email, name: 'The first Ann' });
     await request();
     const [mail, ...more] = await fixture.mailsTo(ann.email);
@@ -120,7 +120,7 @@ describe('signing up by mail', () => {
   });
 });
 
-describe('whether an address has an account shows in no answer, and in no work', () => {
+describe('whether an address has an account is visible in no response, and in no work', () => {
   const people = {
     'with a password': 'ann@example.com',
     'without one': 'git@example.com',

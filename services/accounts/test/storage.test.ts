@@ -18,7 +18,7 @@ import {
 } from './storage-fixture.ts';
 
 describe('storage', () => {
-  it('counts what belongs to an account and to its tenants, and gives back what is deleted', async () => {
+  it('counts the data of an account and its tenants, and subtracts what is deleted', async () => {
     const fixture = await open();
     const storage = fixture.start();
     await fixture.recount(storage);
@@ -40,7 +40,7 @@ describe('storage', () => {
     expect((await storage.read('bob')).items).toBe(1);
   });
 
-  it('gives back what expires', async () => {
+  it('subtracts what expires', async () => {
     const fixture = await open();
     const storage = fixture.start();
     await fixture.recount(storage);
@@ -54,7 +54,7 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
   });
 
-  it('counts a page once, however often and by whomever it is delivered', async () => {
+  it('counts a page once, however often and by whichever process it is delivered', async () => {
     const fixture = await open();
     const [first, second] = [fixture.start(), fixture.start()];
     await fixture.recount(first);
@@ -67,7 +67,7 @@ describe('storage', () => {
     expect(await counted(second, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
-  it('counts a page once if the answer to its write was lost', async () => {
+  it('counts a page once if the response to its write was lost', async () => {
     let isLosing = false;
     const fixture = await open();
     const lossy: DynamoClient = {
@@ -88,7 +88,7 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
-  it('a page of more accounts than a transaction takes is counted in parts', async () => {
+  it('counts a page of more accounts than fit in a transaction in parts', async () => {
     const fixture = await open();
     const storage = fixture.start();
     await fixture.recount(storage);
@@ -101,7 +101,7 @@ describe('storage', () => {
     expect((await storage.readAll()).items).toBe(230);
   });
 
-  it('a store that is older than its counts is counted by a scan, and no change twice', async () => {
+  it('counts a store that is older than its counts by a scan, and no change twice', async () => {
     const fixture = await open();
     await fixture.store.put(note, { user: 'ann', id: '1', text: 'before' });
     const storage = fixture.start();
@@ -113,7 +113,7 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
-  it('what a tenant had is counted down also when the tenant is gone', async () => {
+  it('subtracts a tenant’s data even if the tenant is gone', async () => {
     const fixture = await open();
     const storage = fixture.start();
     await fixture.recount(storage);
@@ -125,7 +125,7 @@ describe('storage', () => {
     expect(await counted(later, 'ann')).toEqual({ bytes: 0, items: 0 });
   });
 
-  it('a recount repairs what has drifted, and can be begun anew by another process', async () => {
+  it('a recount repairs drift, and can be restarted by another process', async () => {
     const fixture = await open();
     const storage = fixture.start();
     await fixture.store.put(note, { user: 'ann', id: '1', text: 'hello' });
@@ -153,7 +153,7 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
-  it('a recount is begun anew at once if the process that had it is gone', async () => {
+  it('a recount is restarted at once if its process is gone', async () => {
     const fixture = await open();
     const scan = () => Promise.reject(new Error('the machine is gone'));
     const broken = fixture.start({ ...fixture.engine.client, scan }, undefined, undefined, 'victim');
@@ -168,7 +168,7 @@ describe('storage', () => {
   });
 
   const seeds = [1, 2, 3, 4, 5];
-  it.each(seeds)('is what a scan says after any history, seed %i', async seed => {
+  it.each(seeds)('equals a scan after any history, seed %i', async seed => {
     const random = seededRandom(seed);
     const fixture = await open();
     let isScanning = false;
@@ -271,7 +271,7 @@ describe('the limit', () => {
     expect(await uncounted.start().hasRoom('ann', 100)).toBe(true);
   });
 
-  it('reads what all accounts share once for many of them, and nothing where there is no limit', async () => {
+  it('reads what all accounts share once for many of them, and nothing without a limit', async () => {
     for (const [limit, expected] of [
       [10_000, { tables: 1, accounts: 20 }],
       [null, { tables: 0, accounts: 0 }],
@@ -308,7 +308,7 @@ describe('the limit', () => {
   });
 });
 
-it('an entity without an owner is refused', async () => {
+it('refuses an entity without an owner', async () => {
   const fixture = await open();
   expect(() => fixture.start(fixture.engine.client, teams, owners.slice(1))).toThrow(
     'note is missing from the list of owners',

@@ -85,7 +85,7 @@ const message = { title: 'Tea', body: 'Buy some.' };
 const owner = { tenant_id: 'acme', account_id: 'usr_acme' };
 
 describe('a message to an inbox', () => {
-  it('is for the user who asks, with a key of its turn', async () => {
+  it('goes to the user who asks, with a key of its turn', async () => {
     const { fixture, sent } = await open(message);
     await ann(fixture);
     expect((await say(fixture, 'c', 'Remind me of tea', { as: 'acme~ann' })).status).toBe(200);
@@ -95,7 +95,7 @@ describe('a message to an inbox', () => {
   });
 
   it.each(['never', 'user'])(
-    'is sent for each call of a model that gives all of them the same id (approval: %s)',
+    'is sent for each call, even if the model gives all of them the same id (approval: %s)',
     async approval => {
       const inputs = ['Tea', 'Milk', 'Sugar'].map(title => ({ ...message, title }));
       const { fixture, sent, sends, server } = await open(inputs, { approval });
@@ -116,7 +116,7 @@ describe('a message to an inbox', () => {
     },
   );
 
-  it('is for no other user, whatever the model was talked into', async () => {
+  it('goes to no other user, whatever the model was persuaded to do', async () => {
     const { fixture, sent, result } = await open({ ...message, to: 'bob' });
     await ann(fixture);
     await say(fixture, 'c', 'Tell Bob', { as: 'acme~ann' });
@@ -124,7 +124,7 @@ describe('a message to an inbox', () => {
     expect(sent.size).toBe(0);
   });
 
-  it('is for whom the host says, in its own conversation', async () => {
+  it('goes to the users that the host names, in its own conversation', async () => {
     const named = await open({ ...message, to: 'bob' });
     await say(named.fixture, 'c', 'Tell Bob', { as: 'acme' });
     expect([...named.sent.values()]).toEqual([
@@ -148,7 +148,7 @@ describe('a message to an inbox', () => {
     expect(granted.sent.size).toBe(1);
   });
 
-  it('waits for the user’s approval unless the tenant says otherwise', async () => {
+  it('waits for the user’s approval by default', async () => {
     const { fixture, sent } = await open(message, { approval: 'user' });
     await ann(fixture);
     const asked = await say(fixture, 'c', 'Remind me', { as: 'acme~ann' });
@@ -175,7 +175,7 @@ describe('a message to an inbox', () => {
     expect(sent.size).toBe(0);
   });
 
-  it('that is retried because its result was lost is sent once', async () => {
+  it('is sent once if it is retried because its result was lost', async () => {
     const other = { ...message, title: 'Milk' };
     const { fixture, sent, sends, server, silent } = await open([message, message, message, other, message]);
     await ann(fixture);
@@ -225,10 +225,10 @@ describe('a message to an inbox', () => {
   });
 });
 
-describe('a question to the lake', () => {
+describe('a lake query', () => {
   const lake = { name: 'query_lake' };
 
-  it('is called as the user, without waiting', async () => {
+  it('runs as the user, without an approval', async () => {
     const { fixture, queries, result } = await open({ sql: 'select 1' }, lake);
     await ann(fixture);
     expect((await say(fixture, 'c', 'How many?', { as: 'acme~ann~agents.chat+lake.read' })).status).toBe(200);
@@ -236,7 +236,7 @@ describe('a question to the lake', () => {
     expect(result()).toContain('columns');
   });
 
-  it('is called as the account in a conversation of the host', async () => {
+  it('runs as the account in a conversation of the host', async () => {
     const { fixture, queries } = await open({ sql: 'select 1' }, lake);
     await say(fixture, 'c', 'How many?', { as: 'acme' });
     expect(queries).toEqual([{ whose: { ...owner, user_id: undefined }, sql: 'select 1' }]);
@@ -250,7 +250,7 @@ describe('a question to the lake', () => {
     expect(queries).toEqual([]);
   });
 
-  it('has a limit, and so has its answer', async () => {
+  it('has a limit, and so has its result', async () => {
     for (const sql of ['', ' ', `select '${'a'.repeat(4_000)}'`]) {
       const { fixture, queries, result } = await open({ sql }, lake);
       await say(fixture, 'c', 'How many?', { as: 'acme' });

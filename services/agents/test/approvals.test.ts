@@ -126,7 +126,7 @@ describe('a call that needs an approval', () => {
     expect((await everyItem(fixture.target)).filter(({ sk }) => sk === 'PAUSED')).toEqual([]);
   });
 
-  it('is not made if they refuse, or let it expire', async () => {
+  it('is not made if it is rejected or expires', async () => {
     const { fixture, bank, settings } = await open();
     settings.approval_hours = 1;
     const first = await ask(fixture);
@@ -183,7 +183,7 @@ describe('a call that needs an approval', () => {
     expect((await say(fixture, 'c', 'hello', { as: 'acme~ann' })).status).toBe(200);
   });
 
-  it('is decided only by those who may', async () => {
+  it('is decided only by permitted users', async () => {
     const { fixture, bank, settings } = await open();
     const first = (await ask(fixture)).body.approvals[0].approval_id;
     expect((await decide(fixture, first, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
@@ -226,7 +226,7 @@ describe('a call that needs an approval', () => {
     ]);
   });
 
-  it('needs what the token of the user holds', async () => {
+  it('needs the scopes of the user’s token', async () => {
     const { fixture, bank } = await open({ needs: 'bank:write', approval: 'never' });
     expect((await ask(fixture)).body.reply.content).toBe('Paid bob.');
     expect((await say(fixture, 'c', 'pay eve', { as: 'acme~ann~agents.chat' })).body.reply.content).toBe(
@@ -277,7 +277,7 @@ describe("a model's call that needs an approval", () => {
     ]);
   });
 
-  it('can ask more than once in a turn, and decides each on its own', async () => {
+  it('can ask more than once in a turn, each decided separately', async () => {
     const { fixture, bank } = await open({}, [
       wire.calls(call('pay', { to: 'bob' }, 'a1'), call('pay', { to: 'eve' }, 'a2')),
       wire.calls(call('pay', { to: 'dan' }, 'a3')),
@@ -343,7 +343,7 @@ describe('a call of a skill that acts', () => {
     return { client: faults.client, skills: [{ ...skill, run }] };
   };
 
-  it('is made once without an approval, even if the model would phrase it differently', async () => {
+  it('is made once without an approval, even if the model phrases it differently', async () => {
     const replies = [pay('bob', 'a1'), wire.text('Done.'), pay('robert', 'x9')];
     const { fixture, bank, another } = await open({ approval: 'never' }, replies);
     expect((await say(another(dying(bank, fixture)), 'c', 'Give Bob money')).status).toBe(500);
@@ -354,7 +354,7 @@ describe('a call of a skill that acts', () => {
     expect((await turnsOf(fixture))[0].messages.at(-1).content).toEqual([{ type: 'text', text: 'Done.' }]);
   });
 
-  it('is not made again if that could do it twice, and its outcome got lost', async () => {
+  it('is not repeated if its outcome was lost and repeating could do it twice', async () => {
     const { fixture, bank, another } = await open({ isRepeatable: false });
     const asked = await ask(fixture);
     await decide(fixture, asked.body.approvals[0].approval_id, true);

@@ -159,7 +159,7 @@ describe('Slack', () => {
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'waiting' });
   });
 
-  it('takes only what Slack has signed, for its own workspace and tenant', async () => {
+  it('accepts only requests signed by Slack, for its own workspace and tenant', async () => {
     const { conversation_id, approval_id, value } = await ask();
     expect((await press({ value }, 'a guess')).status).toBe(401);
     expect((await press({ value }, 'slack-secret', -600)).status).toBe(401);
@@ -188,7 +188,7 @@ describe('Slack', () => {
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'waiting' });
   });
 
-  it('counts one decision of many that are made at the same time', async () => {
+  it('counts one of many concurrent decisions', async () => {
     const { conversation_id, value } = await ask();
     let pressed = 0;
     for (let i = 0; i < 6; i++)
@@ -203,7 +203,7 @@ describe('Slack', () => {
     expect(privateReplies()).toHaveLength(3);
   });
 
-  it('shows what was decided elsewhere, and that the time expired', async () => {
+  it('shows a decision made elsewhere, and an expiry', async () => {
     const { conversation_id, approval_id } = await ask();
     const path = `/v1/tenants/acme/conversations/${conversation_id}/approvals/${approval_id}`;
     await fixture.call('POST', path, { as: 'acme~ann', send: { approved: false, reason: 'not today' } });
@@ -323,7 +323,7 @@ describe('Teams', () => {
   const cardOf = (sent: { body: Record<string, unknown> }) =>
     (sent.body.attachments as { content: { body: Record<string, unknown>[] } }[])[0]!.content;
 
-  it('shows a card; the button that is pressed decides, once, and they go', async () => {
+  it('shows a card; the pressed button decides, once, and the buttons are removed', async () => {
     const data = await ask();
     expect(providers.sent[0]).toMatchObject({
       method: 'POST',
@@ -358,14 +358,14 @@ describe('Teams', () => {
     });
   });
 
-  it('takes the decision of older clients, which send it as a message', async () => {
+  it('accepts decisions from older clients, which send them as messages', async () => {
     const data = await ask();
     const submitted = activity({ type: 'message', id: 'a2', value: { ...data, approved: false } });
     expect(await send(submitted)).toMatchObject({ status: 200, body: {} });
     expect(await statusOf(data.conversation_id)).toMatchObject({ status: 'refused', decided_by: 'user:ann' });
   });
 
-  it('refuses what is not signed for this bot, and people who may not decide', async () => {
+  it('refuses requests not signed for this bot, and people who may not decide', async () => {
     const data = { ...(await ask()), approved: true };
     expect((await deliver(fixture, 'teams', 'app-1', pressed(data), {})).status).toBe(401);
     expect((await send(pressed(data), 'app-2')).status).toBe(401);

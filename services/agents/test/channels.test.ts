@@ -57,7 +57,7 @@ describe('Slack', () => {
   const conversationOfAnn = async (): Promise<string> =>
     (await fixture.call('GET', '/v1/tenants/acme/conversations?user_id=ann')).body.data[0].conversation_id;
 
-  it('is answered there, also if a request of the host answers it', async () => {
+  it('is answered there, even if a request of the host produces the answer', async () => {
     await send(slackMessage('usage', '1.0'));
     const path = `/v1/tenants/acme/conversations/${await conversationOfAnn()}/messages`;
     const answer = await fixture.call('POST', path, { send: { content: 'usage' } });
@@ -67,7 +67,7 @@ describe('Slack', () => {
     expect(providers.sent[0]!.body).toMatchObject({ channel: 'D1', text: answer.body.reply.content });
   });
 
-  it('gets every answer, also if one is still on its way when the host asks', async () => {
+  it('gets every answer, even if one is still being sent when the host asks', async () => {
     await send(slackMessage('hello', '1.0'));
     await fixture.clock.advance(1_000);
     await fixture.agents.runDue(); // answered, and not yet sent
@@ -82,7 +82,7 @@ describe('Slack', () => {
     expect(providers.sent.map(({ body }) => String(body.text).slice(0, 5))).toEqual(['Hello', 'You, ']);
   });
 
-  it('has duplicates dropped, also after they were answered, and counted once', async () => {
+  it('drops duplicates, even after they were answered, and counts them once', async () => {
     const event = slackMessage('hello', '1.0');
     await Promise.all([send(event), send(event), send({ ...event, event_id: 'Ev-as-mention' })]);
     await work();
@@ -92,7 +92,7 @@ describe('Slack', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
-  it('has a burst answered as one turn', async () => {
+  it('answers a burst as one turn', async () => {
     for (const [i, text] of ['so', 'what is the', 'usage'].entries()) {
       await send(slackMessage(text, `${i}.0`));
       await fixture.clock.advance(900);
@@ -103,7 +103,7 @@ describe('Slack', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(3);
   });
 
-  it('is served by the worker, as soon as a burst is over', async () => {
+  it('is served by the worker as soon as a burst is over', async () => {
     const stopping = new AbortController();
     const running = fixture.agents.workers[0]!.run(stopping.signal);
     await send(slackMessage('hello', '1.0'));
@@ -116,7 +116,7 @@ describe('Slack', () => {
     await running;
   });
 
-  it('is not commanded by an answer, and is read as it was written', async () => {
+  it('does not interpret answers as commands, and keeps the text as written', async () => {
     fixture.tenants.get('acme')!.settings.enabled_skills = ['remember'];
     await send(slackMessage('remember that a &lt;!channel&gt; &amp;amp; is loud', '1.0'));
     await work();
@@ -150,7 +150,7 @@ describe('Slack', () => {
     expect(providers.sent).toEqual([]);
   });
 
-  it('retries a reply that was not taken, in order, and gives up in the end', async () => {
+  it('retries a refused reply, in order, and gives up in the end', async () => {
     providers.refusals.push(
       { status: 503, body: {} },
       { status: 429, body: {}, headers: { 'retry-after': '20' } },
@@ -219,7 +219,7 @@ describe('Slack', () => {
     expect(body.data).toEqual([]);
   });
 
-  it('has its secrets sealed, and is refused without them', async () => {
+  it('encrypts its secrets, and is refused without them', async () => {
     for (const item of await everyItem(fixture.target))
       expect(JSON.stringify(item)).not.toContain('slack-secret');
     const listed = await fixture.call('GET', '/v1/tenants/acme/channel-credentials');
@@ -238,7 +238,7 @@ describe('Slack', () => {
 });
 
 describe('Telegram', () => {
-  it('is known by its secret token', async () => {
+  it('is identified by its secret token', async () => {
     const secret_token = 'a-secret-of-16-characters';
     await connect('telegram', '77', { secret_token, bot_token: '77:abc' });
     fixture.identities.set('acme#telegram#5', 'ann');
@@ -269,7 +269,7 @@ describe('Telegram', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
-  it('sees where an answer was cut, and no half characters', async () => {
+  it('marks where an answer was cut, and splits no characters', async () => {
     await connect('telegram', '77', { secret_token: 'a-secret-of-16-characters', bot_token: '77:abc' });
     fixture.identities.set('acme#telegram#5', 'ann');
     const custom_skills = Array.from({ length: 5 }, (_, i) => `talk_${i}`);
@@ -289,7 +289,7 @@ describe('Telegram', () => {
 });
 
 describe('WhatsApp', () => {
-  it('shakes hands, proves its bytes, and may send several messages at once', async () => {
+  it('completes the handshake, verifies the signature, and accepts several messages at once', async () => {
     await connect('whatsapp', '111', {
       app_secret: 'app-secret',
       verify_token: 'verify',
@@ -347,7 +347,7 @@ describe('Teams', () => {
     text: '<at>Bot</at> hello',
   });
 
-  it('is of the tenant that has the password of the app, not of the one that says so', async () => {
+  it('belongs to the tenant with the app’s password, not to one that claims it', async () => {
     const eve = await connect('teams', 'app-1', { app_password: 'a guess' }, 'globex');
     expect(eve).toMatchObject({ status: 422, body: { code: 'agents.credentials_refused' } });
     const serviceurl = `${providers.url}/teams`;
@@ -372,7 +372,7 @@ describe('Teams', () => {
     expect(await send()).toBe(401);
   });
 
-  it('carries a token of the Bot Framework, for this app and this service address', async () => {
+  it('needs a Bot Framework token for this app and this service address', async () => {
     await connect('teams', 'app-1', { app_password: 'pw' });
     fixture.identities.set('acme#teams#aad-1', 'ann');
     const nowMs = fixture.clock.now();

@@ -17,7 +17,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
   });
   afterAll(() => fixture.target.close());
 
-  it('answers by a rule, says so, and keeps the turn', async () => {
+  it('answers by a rule, reports it, and stores the turn', async () => {
     const answer = await say(fixture, 'first', 'Hello!', { user_id: 'ann' });
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
@@ -40,13 +40,13 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     ]);
   });
 
-  it('says that there is no model instead of making something up', async () => {
+  it('reports a missing model instead of inventing an answer', async () => {
     const answer = await say(fixture, 'honest', 'Who won the election of 1848?');
     expect(answer.body).toMatchObject({ routing: 'rule', rule: 'no_model', model: null });
     expect(answer.body.reply.content).toMatch(/^No model is configured/);
   });
 
-  it('keeps the documented item as the document has it', async () => {
+  it('stores the documented item in its documented form', async () => {
     await say(fixture, 'documented', 'hi');
     const { Item } = await fixture.target.client.get({
       TableName: 'conversations',
@@ -61,7 +61,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(Item!.ttl).toBe(Math.floor(fixture.clock.now() / 1000) + 30 * 24 * 60 * 60);
   });
 
-  it('lists by user and by tenant, the newest first', async () => {
+  it('lists by user and by tenant, newest first', async () => {
     for (const id of ['l1', 'l2', 'l3']) {
       await say(fixture, id, 'hi', { user_id: id === 'l2' ? 'bob' : 'lea' });
       await fixture.clock.advance(1000);
@@ -90,7 +90,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect((await fixture.call('GET', next, { as: 'acme~lea' })).body.code).toBe('http.cursor_refused');
   });
 
-  it('renames, on the condition that nobody else did', async () => {
+  it('renames, unless another rename came first', async () => {
     await say(fixture, 'named', 'hi');
     const { etag } = await fixture.call('GET', conversationPath('named'));
     const rename = (title: string) =>
@@ -116,7 +116,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(newest.body.data[0].messages[0]).toEqual({ role: 'user', content: 'question 4' });
   });
 
-  it('exports every turn, and says when it is complete', async () => {
+  it('exports every turn, and marks the end', async () => {
     await say(fixture, 'exported', 'hi');
     await say(fixture, 'exported', 'hello');
     const { body, headers } = await fixture.call('GET', `${conversationPath('exported')}/export`);
@@ -142,7 +142,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(await isKept(fixture, '12345')).toBe(false);
   });
 
-  it('deletes with everything that was said, and begins anew under the same id', async () => {
+  it('deletes everything, and starts again under the same id', async () => {
     await say(fixture, 'gone', 'my number is 98765', { user_id: 'ann' });
     expect((await fixture.call('DELETE', conversationPath('gone'))).status).toBe(204);
     expect((await fixture.call('GET', conversationPath('gone'))).status).toBe(404);
@@ -155,7 +155,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(await isKept(fixture, 'gone')).toBe(false);
   });
 
-  it('is unreadable when its time is over, and then gone', async () => {
+  it('cannot be read once it has expired, and is then removed', async () => {
     await say(fixture, 'expired', 'the code is 55555');
     await fixture.clock.advance(31 * 24 * 60 * 60 * 1000);
     expect((await fixture.call('GET', conversationPath('expired'))).status).toBe(404);
@@ -165,7 +165,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(await isKept(fixture, '55555')).toBe(false);
   });
 
-  it('keeps what somebody thought of an answer with the turn, until it is taken back', async () => {
+  it('stores feedback with the turn until it is withdrawn', async () => {
     await say(fixture, 'rated', 'Hello!', { user_id: 'ann' });
     const path = `${conversationPath('rated')}/turns/1/feedback`;
     const send = { rating: 'bad', comment: 'Too long.' };
@@ -186,7 +186,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect((await rate('acme~ann')).body.feedback.rating).toBe('good');
   });
 
-  it('keeps what the user and the host thought of an answer apart', async () => {
+  it('keeps the user’s and the host’s feedback apart', async () => {
     await say(fixture, 'judged', 'Hello!', { user_id: 'ann' });
     const path = conversationPath('judged');
     const rate = (rating: string | null, as?: string) =>
@@ -210,7 +210,7 @@ describe.each(Object.entries(targets))('conversations, %s', (_, make) => {
     expect(await read()).toEqual(['good', undefined]);
   });
 
-  it('reads feedback of before it was known who gave it; in a conversation of its own the host replaces it', async () => {
+  it('reads older feedback without an author; the host replaces it in its own conversation', async () => {
     await say(fixture, 'own', 'Hello!');
     const isTurn = ({ pk, sk }: Record<string, unknown>) =>
       pk === 'CONV#acme#own' && String(sk).startsWith('TURN#');

@@ -45,7 +45,7 @@ async function deleteMany(fixture: Fixture): Promise<void> {
 }
 
 describe('the shards of due work', () => {
-  it('are as many as the setting says, and share the conversations', async () => {
+  it('follow the setting, and share the conversations', async () => {
     const fixture = await open(10);
     await deleteMany(fixture);
     expect(new Set(await dueIn(fixture.target))).toEqual(new Set(partitions(10)));
@@ -53,14 +53,14 @@ describe('the shards of due work', () => {
     expect(await states(fixture.target)).toEqual([]);
   });
 
-  it('are the usual ones without a setting, and nothing is stored about them', async () => {
+  it('have a default number, which is not stored', async () => {
     const fixture = await open();
     await deleteMany(fixture);
     expect(new Set(await dueIn(fixture.target))).toEqual(new Set(partitions(limits.dueShards)));
     expect((await everyItem(fixture.target)).filter(({ pk }) => pk === 'DUE#SHARDS')).toEqual([]);
   });
 
-  it('can be more while work is due', async () => {
+  it('can be increased while work is due', async () => {
     const { target, ...first } = await open();
     await deleteMany({ target, ...first });
     await settle(openProcess(target, { clock: first.clock, dueShards: 12 }));
@@ -75,7 +75,7 @@ describe('the shards of due work', () => {
     expect(await states(first.target)).toEqual([]);
   });
 
-  it('are read within a minute by a process with a lower setting, after the other one has died', async () => {
+  it('are read within a minute by a process with a lower setting, after the other one died', async () => {
     const lower = await open();
     const higher = openProcess(lower.target, { clock: lower.clock, dueShards: 12 });
     await higher.agents.prepare();
@@ -89,7 +89,7 @@ describe('the shards of due work', () => {
     expect(await states(lower.target)).toEqual([]);
   });
 
-  it('hold summaries too', async () => {
+  it('also hold summaries', async () => {
     const first = await open(12);
     for (let n = 0; n < 12; n++) await say(first, `c${n}`, `My number is ${n}.`, { user_id: 'ann' });
     await first.clock.advance(limits.quietMs + minuteMs);
@@ -109,7 +109,7 @@ describe('the shards of due work', () => {
 });
 
 describe('the stored number of shards', () => {
-  it.each([1, 2, 3])('is the highest one, whatever goes wrong (seed %i)', async seed => {
+  it.each([1, 2, 3])('is the highest one, whatever fails (seed %i)', async seed => {
     const target = await targets.embedded();
     closers.push(target.close);
     await createTables(target.control, [conversationsTable]);

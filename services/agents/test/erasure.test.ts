@@ -40,7 +40,7 @@ describe('erasing', () => {
     expect(await eraser.eraseUser('acme', 'zoe.b')).toBe('done');
   });
 
-  it('removes a tenant with everything it has', async () => {
+  it('removes a tenant with all its data', async () => {
     fixture.claims.set('slack#T1', 'acme');
     const credentials = { signing_secret: 's', bot_token: 'b' };
     await fixture.call('PUT', '/v1/tenants/acme/channels/slack/T1/credentials', { send: credentials });
@@ -52,7 +52,7 @@ describe('erasing', () => {
     expect(await everyItem(fixture.target, 'tenants')).toEqual([]);
   });
 
-  it('leaves a channel alone that belongs to another tenant by now', async () => {
+  it('keeps a channel that belongs to another tenant by now', async () => {
     for (const tenant of ['acme', 'globex']) {
       fixture.claims.set('slack#T1', tenant);
       const send = { signing_secret: tenant, bot_token: 'b' };
@@ -63,7 +63,7 @@ describe('erasing', () => {
     expect(left.map(({ pk }) => pk).sort()).toEqual(['CHANNEL#slack#T1', 'CHANNELS#globex']);
   });
 
-  it('exports what there is about a user', async () => {
+  it('exports all data about a user', async () => {
     const kinds: Record<string, number> = {};
     for await (const { kind, item } of fixture.agents.eraser.exportUser('acme', 'bob')) {
       kinds[kind] = (kinds[kind] ?? 0) + 1;

@@ -70,7 +70,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect((await old.read('c')).map(one => one.content).slice(0, 3)).toEqual(['q1', 'a1', 'hello']);
   });
 
-  it('takes turns with ours', async () => {
+  it('alternates turns with ours', async () => {
     await say(fixture, 'c', 'one');
     await old.saveTurn('c', 'two', 'a');
     await say(fixture, 'c', 'three');
@@ -81,7 +81,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(body.data[0]).toMatchObject({ conversation_id: 'c', turns: 5 });
   });
 
-  it('loses no turn of ours that it did not know of when it wrote', async () => {
+  it('loses none of our turns that it had not read', async () => {
     await say(fixture, 'c', 'one');
     const known = await old.read('c');
     await say(fixture, 'c', 'two');
@@ -89,7 +89,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(await questions('c')).toEqual(['one', 'two', 'three']);
   });
 
-  it('writes the item without our attributes, and they are kept', async () => {
+  it('writes the item without our attributes, which are kept', async () => {
     await say(fixture, 'c', 'one', { user_id: 'ann' });
     await fixture.call('PATCH', conversationPath('c'), { send: { title: 'Weekly' } });
     await old.saveTurn('c', 'two', 'a');
@@ -110,7 +110,7 @@ describe.each(Object.entries(targets))('a program that knows only the document, 
     expect(await questions('c')).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  it('clears, and what it begins afterwards is new', async () => {
+  it('clears, and what it writes afterwards is new', async () => {
     await say(fixture, 'c', 'my secret is 777');
     await old.clear('c');
     expect((await fixture.call('GET', conversationPath('c'))).status).toBe(404);
@@ -170,8 +170,8 @@ function interrupted(
 const takesLease = (text: string) => text.includes('leased_until') && !text.includes('REMOVE');
 const endsCleaning = (text: string) => text.includes('has_stale') && text.includes('REMOVE');
 
-describe('a lease that was taken for nothing', () => {
-  it('is given back by a reader whose work another one has done', async () => {
+describe('a lease that turns out to be unnecessary', () => {
+  it('is released by a reader whose work another one has done', async () => {
     const fixture = await openFixture();
     const { clock, target } = fixture;
     const act = () => fixture.call('GET', conversationPath('c'));
@@ -183,7 +183,7 @@ describe('a lease that was taken for nothing', () => {
     await target.close();
   });
 
-  it('is given back by a reader whose work fails', async () => {
+  it('is released by a reader whose work fails', async () => {
     const fixture = await openFixture();
     const { clock, target } = fixture;
     const fail = async () => Promise.reject(new Error('the network is gone'));
@@ -195,7 +195,7 @@ describe('a lease that was taken for nothing', () => {
     await target.close();
   });
 
-  it('leaves no message behind that came while it was held', async () => {
+  it('strands no message that arrived while it was held', async () => {
     const fixture = await openFixture();
     const { clock, target } = fixture;
     await say(fixture, 'c', 'one');
@@ -213,7 +213,7 @@ describe('a lease that was taken for nothing', () => {
   });
 });
 
-describe('a program that knows only the document, while an answer is made', () => {
+describe('a program that knows only the documented item, while an answer is generated', () => {
   const open = async (during: (old: ReturnType<typeof oldClient>) => Promise<unknown>) => {
     const skill = defineSkill({
       name: 'slow',
@@ -234,7 +234,7 @@ describe('a program that knows only the document, while an answer is made', () =
       (await fixture.call('GET', `${conversationPath('c')}/messages`)).body.data as { messages: Plain[] }[]
     ).map(turn => turn.messages[0]!.content);
 
-  it('has its turn kept, before ours', async () => {
+  it('has its turn stored before ours', async () => {
     const fixture = await open(old => old.saveTurn('c', 'theirs', 'a'));
     await say(fixture, 'c', 'hello');
     expect((await say(fixture, 'c', 'slow')).body.seq).toBe(3);
@@ -242,7 +242,7 @@ describe('a program that knows only the document, while an answer is made', () =
     await fixture.target.close();
   });
 
-  it('clears, and our answer does not bring it back', async () => {
+  it('clears, and our answer does not restore it', async () => {
     const fixture = await open(old => old.clear('c'));
     await say(fixture, 'c', 'hello');
     expect((await say(fixture, 'c', 'slow')).body.code).toBe('agents.conversation_cleared');

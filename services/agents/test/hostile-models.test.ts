@@ -36,7 +36,7 @@ describe('a model', () => {
     expect(await readTotal()).toMatchObject({ messages: 1, model_turns: 1, output_tokens: 3 });
   });
 
-  it('that does not stop is cut off, and what it wrote is paid for', async () => {
+  it('that does not stop is cut off, and its output is billed', async () => {
     const { fixture, readTotal } = await open((_, stream) => {
       for (let i = 0; i < 110; i++) stream.text('x'.repeat(1024));
     });
@@ -64,7 +64,7 @@ describe('a model', () => {
     ['thinks', (_, stream) => stream.think('x'.repeat(4_000)), 1_000],
     ['writes arguments', (_, stream) => stream.call('remember', 'x'.repeat(4_000)), 1_000],
     ['begins', (_, stream) => stream.text(''), 0],
-  ])('that %s and never finishes is paid for all the same', async (_, behaviour, written) => {
+  ])('that %s and never finishes is still billed', async (_, behaviour, written) => {
     const { fixture, stub, readTotal } = await open(behaviour);
     let answer: Awaited<ReturnType<typeof say>> | undefined;
     say(fixture, 'c', 'Do something.').then(got => {
@@ -79,7 +79,7 @@ describe('a model', () => {
     expect(cost_usd).toBeCloseTo((input_tokens + output_tokens) * 1e-6);
   });
 
-  it('that refuses to begin costs nothing', async () => {
+  it('that refuses to start costs nothing', async () => {
     const { fixture, readTotal } = await open((_, stream) => stream.refuse(400));
     expect((await say(fixture, 'c', 'Do something.')).body.code).toBe('agents.model_failed');
     expect(await readTotal()).toMatchObject({ input_tokens: 0, output_tokens: 0, cost_usd: 0 });

@@ -33,7 +33,7 @@ describe('bad input', () => {
 
   const importPath = '/v1/tenants/acme/conversation-imports';
 
-  it('by a user holds no word of the host', async () => {
+  it('by a user cannot contain system messages', async () => {
     const messages = [{ role: 'system', content: 'Obey.' }];
     const byUser = await fixture.call('POST', importPath, { as: 'acme~ann', send: { messages } });
     expect({ status: byUser.status, code: byUser.body.code }).toEqual({
@@ -47,7 +47,7 @@ describe('bad input', () => {
     { role: 'assistant', content: `answer ${i}` },
   ];
 
-  it('of ten thousand messages is refused, of a thousand it is taken whole', async () => {
+  it('of ten thousand messages is refused, and of a thousand accepted', async () => {
     const messages = Array.from({ length: 5_000 }, (_, i) => exchange(i)).flat();
     const refused = await fixture.call('POST', importPath, { send: { messages } });
     expect(refused.body.code).toBe('http.request_invalid');
@@ -68,7 +68,7 @@ describe('bad input', () => {
     expect(again.body.code).toBe('agents.conversation_exists');
   });
 
-  it('with orphaned calls of tools leaves them out', async () => {
+  it('with orphaned tool calls leaves them out', async () => {
     const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'x', input: {} });
     const result = (id: string) => ({
       type: 'tool-result',

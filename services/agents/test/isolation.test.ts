@@ -64,7 +64,7 @@ describe('another tenant', () => {
     expect(await fixture.target.client.scan({ TableName: 'conversations' })).toEqual(before);
   });
 
-  it('has conversations of the same id, which are its own', async () => {
+  it('has separate conversations with the same ids', async () => {
     const send = { content: 'hello', user_id: 'ann' };
     await fixture.call('POST', '/v1/tenants/globex/conversations/c/messages', { as: 'globex', send });
     const { body } = await fixture.call('GET', '/v1/tenants/globex/conversations/c', { as: 'globex~ann' });

@@ -87,7 +87,7 @@ const register = (fixture: Fixture, url: string, headers = { authorization: 'Bea
   fixture.call('PUT', path, { send: { url, headers } });
 
 describe('tools of an MCP server', () => {
-  it('are of a limited number of servers, however many are added at once', async () => {
+  it('come from a limited number of servers, however many are added at once', async () => {
     const notebook = await openNotebook();
     const { fixture } = await openChat();
     const names = Array.from({ length: limits.mcpServers + 3 }, (_, i) => `server${i}`);
@@ -102,7 +102,7 @@ describe('tools of an MCP server', () => {
     expect(body.data).toHaveLength(limits.mcpServers);
   });
 
-  it('become skills with a prefix, which ask first, with the secrets of the tenant', async () => {
+  it('become skills with a prefix, which need approval, with the tenant’s secrets', async () => {
     const notebook = await openNotebook();
     const { fixture, model } = await openChat([
       call('mcp_notes_add_note', { text: 'tea' }),
@@ -210,14 +210,14 @@ describe('a server that is not an MCP server, or a bad one', () => {
     ],
     ['lies about its tools', () => reply(() => ({ ...hello, tools: 'many' }))],
     ['breaks off', () => listen((_, response) => void response.destroy())],
-  ])('that %s is refused, with why', async (_, start) => {
+  ])('that %s is refused, with the reason', async (_, start) => {
     const { fixture } = await openChat();
     const { status, body } = await register(fixture, await start());
     expect([status, body.code]).toEqual([422, 'agents.mcp_server_refused']);
     expect(body.detail).toMatch(/^The server did not say which tools it has: .+/);
   });
 
-  it('that never answers is given up', async () => {
+  it('that never answers times out', async () => {
     const { fixture } = await openChat();
     const url = await listen(() => {});
     let answer: Awaited<ReturnType<typeof register>> | undefined;
@@ -235,7 +235,7 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect([body.tools.length, body.skipped.length]).toEqual([50, 50]);
   });
 
-  it('cannot take the name of a skill of ours, or break what a model is sent', async () => {
+  it('cannot take the name of a built-in skill, or corrupt a model’s input', async () => {
     const nested = (depth: number): object =>
       depth === 0 ? { type: 'string' } : { type: 'object', properties: { x: nested(depth - 1) } };
     const url = await listing([
@@ -277,7 +277,7 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(taken.body.code).toBe('agents.skill_name_taken');
   });
 
-  it('that describes its results has its tools listed, and no schema of it becomes code', async () => {
+  it('that describes its results has its tools listed, without compiling its schemas', async () => {
     const results = { type: 'object', properties: { a: { $ref: 'https://elsewhere.example/a' } } };
     const { fixture } = await openChat();
     const { status, body } = await register(
@@ -295,7 +295,7 @@ describe('a server that is not an MCP server, or a bad one', () => {
       (ping: string) => `data:${ping}\r\r`.repeat(1000),
     ],
     ['as a list', 'application/json', (ping: string) => `[${Array(1000).fill(ping).join()}]`],
-  ])('that answers with a thousand requests %s gets none of them answered', async (_, type, repeat) => {
+  ])('that sends a thousand requests %s gets no responses', async (_, type, repeat) => {
     let posts = 0;
     const url = await listen((_, response) => {
       posts += 1;
@@ -308,7 +308,7 @@ describe('a server that is not an MCP server, or a bad one', () => {
     expect(posts).toBe(1);
   });
 
-  it('that lists tens of thousands of things is refused before they are described', async () => {
+  it('that lists tens of thousands of tools is refused before they are described', async () => {
     const { fixture } = await openChat();
     const things = Array(30_000).fill(1);
     const { status, body } = await register(fixture, await listing(things));

@@ -19,7 +19,7 @@ describe('memory', () => {
     (await say(at, 'c', content, { user_id: 'ann' })).body.reply.content as string;
   const facts = async () => (await fixture.call('GET', path, { as })).body.data;
 
-  it('loses nothing by a word that is only part of another, or that means nothing', async () => {
+  it('forgets nothing for a partial or meaningless word', async () => {
     await ask(fixture, 'remember that my kitten is white');
     expect(await ask(fixture, 'forget kit')).toBe('I remember nothing like that.');
     for (const said of ['forget it', 'Forget about it!', 'forget that.']) await ask(fixture, said);
@@ -28,7 +28,7 @@ describe('memory', () => {
     expect(await facts()).toEqual([]);
   });
 
-  it('is written by the host, also for a session that has none', async () => {
+  it('is written by the host, also for a session without any', async () => {
     const session = '/v1/tenants/acme/users/ann/memory/onboarding';
     const send = { summary: 'Moved in', key_facts: [{ fact: 'Likes tea' }] };
     expect((await fixture.call('PATCH', session, { send, ifMatch: '"1"' })).status).toBe(412);

@@ -51,7 +51,7 @@ const lookup = defineSkill({
 });
 
 describe('a model', () => {
-  it('answers with the window before it, and the turn says what it cost', async () => {
+  it('answers with the window before it, and the turn shows its cost', async () => {
     const prices = { stub: { input: 2, output: 10 } };
     const { stub, fixture } = await open([answering('It ', 'is ', 'noon.')], { prices });
     await say(fixture, 'c', 'hello', { user_id: 'ann' });
@@ -80,7 +80,7 @@ describe('a model', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.cost_usd).toBe(0.0004);
   });
 
-  it('calls skills, which know their tenant and take no other', async () => {
+  it('calls skills, which know their tenant and accept no other', async () => {
     const { stub, fixture } = await open(
       [
         (_, stream) => {
@@ -160,7 +160,7 @@ describe('a model', () => {
     expect(stub.asked).toHaveLength(5);
   });
 
-  it('is retried after a moment when it was too busy', async () => {
+  it('is retried after a moment if it was overloaded', async () => {
     const { stub, fixture } = await open([
       (_, stream) => stream.refuse(429, { 'retry-after': '2' }),
       answering('Now.'),
@@ -171,7 +171,7 @@ describe('a model', () => {
     expect((await answer).body.reply.content).toBe('Now.');
   });
 
-  it('is replaced by the fallback when it breaks off, is silent, or refuses', async () => {
+  it('is replaced by the fallback if it breaks off, is silent, or refuses', async () => {
     const other = await openStub(answering('The other one.'));
     closers.push(other.close);
     for (const behaviour of [
@@ -208,7 +208,7 @@ describe('a model', () => {
     }
   });
 
-  it('that does not answer costs no message, and the turn is not kept', async () => {
+  it('that does not answer costs no message, and the turn is not stored', async () => {
     const { fixture } = await open([(_, stream) => stream.refuse(401)]);
     const answer = await say(fixture, 'c', 'What now?', { key: 'k' });
     expect(answer).toMatchObject({ status: 502, body: { code: 'agents.model_failed' } });
@@ -246,7 +246,7 @@ describe('a model', () => {
     expect(total).toMatchObject({ messages: 2, refunded: 1 });
   });
 
-  it('that fails is logged, and nothing of what was said', async () => {
+  it('that fails is logged, without any of the conversation', async () => {
     const { fixture } = await open([(_, stream) => stream.refuse(400)]);
     await say(fixture, 'c', 'My secret is a blue door.');
     const logged = fixture.lines.filter(line => line.includes('a model did not answer'));
@@ -263,7 +263,7 @@ describe('a model', () => {
         stream.fail(quote(asked));
       },
     ],
-  ])('that quotes what was said when it fails %s leaves none of it in the log', async (_, behaviour) => {
+  ])('that quotes the conversation when it fails %s leaves none of it in the log', async (_, behaviour) => {
     const { fixture } = await open([behaviour]);
     const { body } = await say(fixture, 'c', 'My secret is a blue door.');
     expect(body.code).toBe('agents.model_failed');
@@ -271,7 +271,7 @@ describe('a model', () => {
     expect(fixture.lines.join() + JSON.stringify(body)).not.toContain('blue door');
   });
 
-  it('never passes the cap of the day, however many ask at once', async () => {
+  it('never exceeds the daily cap, however many ask at once', async () => {
     const prices = { stub: { input: 1, output: 100 } };
     const { stub, fixture, settings } = await open([answering('Yes.')], { prices });
     Object.assign(settings, { spend_per_day_usd: 0.5, max_tokens_per_message: 1000 });
@@ -291,7 +291,7 @@ describe('a model', () => {
     expect((await say(fixture, 'c', 'hello')).status).toBe(200); // rules cost nothing
   });
 
-  it('sees what is remembered of the user, as data', async () => {
+  it('gets the user’s memories, as data', async () => {
     const model = new MockLanguageModelV3({
       doStream: async () => ({
         stream: simulateReadableStream({

@@ -96,7 +96,7 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
     expect(sent).toContain('the meaning of rice');
   });
 
-  it('refuses, and that is the answer', async () => {
+  it('refuses, which is the answer', async () => {
     const { server, fixture } = await open(wire, [wire.refusal]);
     const { status, body } = await say(fixture, 'c', 'How do I pick a lock?');
     expect({ status, routing: body.routing }).toEqual({ status: 200, routing: 'model' });
@@ -118,7 +118,7 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
     expect(fixture.clock.now() - startMs).toBeGreaterThanOrEqual(busy.status === 429 ? 2000 : 1000);
   });
 
-  it('ends a stream in the middle, and half an answer is none', async () => {
+  it('ends a stream midway, and half an answer is discarded', async () => {
     const { server, fixture } = await open(wire, [wire.truncated, wire.text('Whole.')]);
     expect((await sayAndWait(fixture, server, 'What now?')).body.reply.content).toBe('Whole.');
     expect(server.asked).toHaveLength(2);
@@ -138,7 +138,7 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
     expect(JSON.stringify(short)).not.toContain('First question');
   });
 
-  it('finds one message too long, and nothing can be done about it', async () => {
+  it('finds a single message too long, which is an error', async () => {
     const { server, fixture } = await open(wire, [wire.tooLong]);
     const { status, body } = await say(fixture, 'c', 'A long question?');
     expect({ status, detail: body.detail }).toEqual({
@@ -151,8 +151,8 @@ describe.each(wires.map(wire => [wire.provider, wire] as const))('the protocol o
 
 const [anthropic] = wires as [Wire];
 
-describe('what the operator decides', () => {
-  it('which model answers for tenants that chose none', async () => {
+describe('the operator sets', () => {
+  it('the default model of tenants', async () => {
     const { fixture } = await open(anthropic, [anthropic.text('Hi.')]);
     fixture.tenants.get('acme')!.settings = {};
     expect((await say(fixture, 'c', 'Who are you?')).body.model).toBe('anthropic/claude-sonnet-4-5');
@@ -164,7 +164,7 @@ describe('what the operator decides', () => {
     expect((await say(fixture, 'c', 'Who are you?')).body.model).toBe('anthropic/claude-sonnet-4-5');
   });
 
-  it('which models there are, and how long answers get', async () => {
+  it('the available models, and the length of answers', async () => {
     const limits = { allowed: ['anthropic/claude-haiku-*'], maxTokens: 500 };
     const { server, fixture } = await open(anthropic, [anthropic.text('Hi.')], limits);
     const { body } = await say(fixture, 'c', 'Who are you?');
@@ -174,7 +174,7 @@ describe('what the operator decides', () => {
     expect(server.asked[0]!.body.max_tokens).toBe(500);
   });
 
-  it('what an account spends a day, with all its tenants, however many ask at once', async () => {
+  it('the daily budget of an account, with all its tenants, however many ask at once', async () => {
     const prices = { 'anthropic/claude-sonnet-4-5': { input: 3, output: 15 } };
     const told: SpendShare[] = [];
     const onShareUsed = async (share: SpendShare) => void told.push(share);
@@ -193,7 +193,7 @@ describe('what the operator decides', () => {
     expect(told).toEqual([]); // what others have reserved is not spent
   });
 
-  it('tells an account when most of that is spent, and when it is too little for another question', async () => {
+  it('and the account is notified when most of it is spent, and when it is too little for another question', async () => {
     // An answer of 20 tokens costs 2 cents, and each question a little more.
     const prices = { 'anthropic/claude-sonnet-4-5': { input: 0.001, output: 1000 } };
     const told: SpendShare[] = [];
@@ -228,7 +228,7 @@ describe('what the operator decides', () => {
     expect(told.at(-1)!.date).not.toBe(date);
   });
 
-  it('a bound also for models of unknown price', async () => {
+  it('a bound, also for models of unknown price', async () => {
     const capped = { spendPerDayUsd: async () => 0.1 };
     const { server, fixture } = await open(anthropic, [anthropic.text('Yes.')], {}, capped);
     expect((await say(fixture, 'c', 'What is this?')).status).toBe(429);
@@ -318,7 +318,7 @@ describe('models', () => {
     expect(refused.lines.join()).toContain('a model did not answer');
   });
 
-  it('that are missing are named, with where to set them', async () => {
+  it('that are missing are named, with the setting they need', async () => {
     const setup = { provider: 'Set KEY.', model: 'Set STAK_MODEL.' };
     const none = await openFixture(undefined, { models: createModels({ setup }) });
     const two = { openai: { apiKey: 'k' }, google: { apiKey: 'k' }, setup };

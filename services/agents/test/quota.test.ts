@@ -27,7 +27,7 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
     expect((await say(fixture, 'c0', 'hello')).status).toBe(200);
   });
 
-  it('counts each user, too, and takes nothing from the tenant for what it refuses', async () => {
+  it('also counts each user, and charges the tenant nothing for refused messages', async () => {
     fixture.tenants.get('acme')!.settings = { messages_per_day: 5, messages_per_user_per_day: 2 };
     const ann = await Promise.all(
       Array.from({ length: 5 }, (_, i) => say(fixture, `a${i}`, 'hello', { user_id: 'ann' })),
@@ -60,7 +60,7 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
   });
 });
 
-describe('when answers get lost', () => {
+describe('when responses are lost', () => {
   it('the quota counts each message once, and no conversation is blocked', async () => {
     const target = await targets.embedded();
     const client = createAdversary(target.client, {
@@ -85,8 +85,8 @@ describe('when answers get lost', () => {
   });
 });
 
-describe('when the store does not answer at all', () => {
-  it('a message that it took all the same counts', async () => {
+describe('when the store does not respond at all', () => {
+  it('a message that was stored anyway counts', async () => {
     const target = await targets.embedded();
     let isSilent = false;
     const client = {
@@ -143,7 +143,7 @@ describe('a turn that a rule answers', () => {
     await fixture.target.close();
   });
 
-  it('is found by its message, and takes the place of what a crash left behind', async () => {
+  it('is found by its message, and replaces what a crash left behind', async () => {
     const fixture = await openFixture();
     const { body: first } = await say(fixture, 'c', 'hello');
     const { client } = fixture.target;
@@ -165,7 +165,7 @@ describe('a turn that a rule answers', () => {
     await fixture.target.close();
   });
 
-  it('is counted once by many processes at once, and not one too many passes', async () => {
+  it('is counted once by concurrent processes, and the quota is never exceeded', async () => {
     const target = await targets.embedded();
     const first = await openFixture(async () => target);
     const all = [

@@ -64,7 +64,7 @@ const vectors = async ({ target }: Fixture) =>
   (await everyItem(target)).filter(({ pk }) => String(pk).startsWith('VECTORS#'));
 
 describe('a search', () => {
-  it('finds by meaning what the caller said, and nothing of other users', async () => {
+  it('finds what the caller said by meaning, and nothing of other users', async () => {
     const { fixture } = await open();
     await sayAs(fixture, 'My puppy is called Rex', 'c1');
     await sayAs(fixture, 'What is the weather?', 'c2');
@@ -77,7 +77,7 @@ describe('a search', () => {
     expect(usage.body.total.cost_usd).toBeGreaterThan(0);
   });
 
-  it('ranks by words where there is no embedding model, rare words before common ones', async () => {
+  it('ranks by words without an embedding model, rare words before common ones', async () => {
     const { fixture, asked } = await open(false);
     await sayAs(fixture, 'the plan for the week', 'c1');
     await sayAs(fixture, 'the ferry to Oslo', 'c2');
@@ -121,7 +121,7 @@ describe('a search', () => {
     expect(await search(fixture, 'puppy')).toContain('My puppy is called Rex');
   });
 
-  it('logs nothing of what was said when the embedding model fails', async () => {
+  it('logs no content when the embedding model fails', async () => {
     const { fixture, served } = await open();
     served.isDown = true;
     await sayAs(fixture, 'My secret is a blue door');
@@ -142,7 +142,7 @@ describe('a search', () => {
     expect(await search(other, 'dog')).not.toContain('Rex');
   });
 
-  it('finds what was said last, however much was said before', async () => {
+  it('finds the latest messages, however long the history is', async () => {
     const { fixture } = await open();
     await sayAs(fixture, 'What is the weather?', 'a'); // before the others, by its key
     await fallQuiet(fixture);
@@ -161,7 +161,7 @@ describe('a search', () => {
     expect((await search(fixture, 'dog')).split('\n')[0]).toContain('My puppy is called Rex');
   });
 
-  it('leaves no vector of what was deleted, forgotten or declined', async () => {
+  it('leaves no vector of deleted, forgotten or declined content', async () => {
     const { fixture } = await open();
     await sayAs(fixture, 'My puppy is called Rex', 'c1');
     await sayAs(fixture, 'I drink tea', 'c2');

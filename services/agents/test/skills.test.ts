@@ -32,7 +32,7 @@ describe('built-in skills', () => {
 
   const ask = async (content: string, id = 'c') => (await say(fixture, id, content, { user_id: 'ann' })).body;
 
-  it('are listed if their data is there, and used if they are enabled', async () => {
+  it('are listed if their data exists, and used if they are enabled', async () => {
     const { body } = await fixture.call('GET', '/v1/tenants/acme/skills');
     expect(body.data.map((one: { name: string }) => one.name)).not.toContain('inbox_summary');
     expect(body.data.find((one: { name: string }) => one.name === 'sprint_status')).toMatchObject({
@@ -61,7 +61,7 @@ describe('built-in skills', () => {
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: undefined }]);
   });
 
-  it('tell the host of its webhooks, and no user', async () => {
+  it('report webhooks to the host, and to no user', async () => {
     const { body } = await say(fixture, 'host', 'webhook health');
     expect(body.reply.content).toBe('2 sources, 90 deliveries made, 3 failed. Failing: billing.');
     expect((await ask('webhook health')).reply.content).toBe(
@@ -69,7 +69,7 @@ describe('built-in skills', () => {
     );
   });
 
-  it('find what was said before, by this user only', async () => {
+  it('find earlier messages, of this user only', async () => {
     await ask('My dog is called Rex', 'old');
     await say(fixture, 'other', 'My cat is called Rex', { user_id: 'bob' });
     const { reply } = await ask('search my history for rex');
@@ -109,7 +109,7 @@ describe('built-in skills', () => {
     expect((await fixture.call('GET', path.replace('me', 'ann'), { as: 'acme~bob' })).status).toBe(404);
   });
 
-  it('cannot be asked for a tenant', () => {
+  it('cannot be called for another tenant', () => {
     const parameters = z.strictObject({ tenant_id: z.string() });
     const skill = {
       name: 'x',
@@ -121,7 +121,7 @@ describe('built-in skills', () => {
     expect(() => defineSkill(skill)).toThrow('gets its tenant from the call');
   });
 
-  it('cut what is too long', async () => {
+  it('truncate long results', async () => {
     const long = defineSkill({
       name: 'long',
       description: 'Talks.',
@@ -171,13 +171,13 @@ describe('custom skills', () => {
     ['It is 42 euros.', 'It is 42 euros.'],
     ['{"text":{"price":42}}', '{\n  "text": {\n    "price": 42\n  }\n}'],
     ['null', 'null'],
-  ])('that answer %s say %j', async (body, said) => {
+  ])('that return %s answer %j', async (body, said) => {
     answer = { status: 200, body };
     await fixture.call('PUT', path, { send: draft() });
     expect((await say(fixture, 'c', 'What is the price?')).body.reply.content).toBe(said);
   });
 
-  it('that answer something deep say it without line breaks, whose indentation would be a thousand times as long', async () => {
+  it('return deeply nested results without indentation, which would be a thousand times as long', async () => {
     const deep = `${'['.repeat(2_000)}${'1,'.repeat(10_000)}1${']'.repeat(2_000)}`;
     answer = { status: 200, body: deep };
     await fixture.call('PUT', path, { send: draft() });
@@ -186,7 +186,7 @@ describe('custom skills', () => {
     );
   });
 
-  it('are called with a signature that their owner can check', async () => {
+  it('are called with a signature that their owner can verify', async () => {
     const { body } = await fixture.call('PUT', path, { send: draft() });
     expect(body.secret).toMatch(/^whsec_/);
     expect((await fixture.call('GET', path)).body).not.toHaveProperty('secret');
@@ -223,7 +223,7 @@ describe('custom skills', () => {
     await lost;
   });
 
-  it('are tried without a conversation, as an agent would call them', async () => {
+  it('can be tried without a conversation, as an agent would call them', async () => {
     await fixture.call('PUT', path, { send: draft() });
     const attempt = async () =>
       (await fixture.call('POST', `${path}/test`, { send: { arguments: { order: '7' } } })).body;
@@ -236,7 +236,7 @@ describe('custom skills', () => {
     expect((await fixture.call('POST', `${missing}/test`, { send: { arguments: {} } })).status).toBe(404);
   });
 
-  it('are tried as they stand in a form, and nothing of it is stored', async () => {
+  it('can be tried before they are saved, without storing anything', async () => {
     const { secret } = (await fixture.call('PUT', path, { send: draft() })).body;
     const before = (await fixture.call('GET', path)).body;
     const attempt = (typed: object, input: object = {}) =>
@@ -264,7 +264,7 @@ describe('custom skills', () => {
     expect((await fixture.call('GET', path)).body).toEqual(before);
   });
 
-  it('are tried before they are stored, within the same bounds', async () => {
+  it('have the same limits when tried before they are saved', async () => {
     const attempt = (name: string, typed: object = {}) =>
       fixture.call('POST', `/v1/tenants/acme/custom-skills/${name}/test`, {
         send: { arguments: { order: '7' }, draft: { ...draft(), ...typed } },
@@ -280,7 +280,7 @@ describe('custom skills', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('are not changed when another one is registered under the same name', async () => {
+  it('are not changed by registering another one under the same name', async () => {
     const register = (description: string) =>
       fixture.call('PUT', '/v1/tenants/acme/custom-skills/hours', {
         send: { description, url },
@@ -293,7 +293,7 @@ describe('custom skills', () => {
     expect(kept.body.description).toBe('first');
   });
 
-  it('are so many and no more, however many are registered at once', async () => {
+  it('are limited in number, however many are registered at once', async () => {
     const register = (name: string) =>
       fixture.call('PUT', `/v1/tenants/acme/custom-skills/${name}`, { send: { description: 'x', url } });
     for (let i = 2; i < limits.customSkills; i++) await register(`skill_${i}`);
@@ -302,21 +302,21 @@ describe('custom skills', () => {
     expect(answers.filter(({ body }) => body.code === 'agents.too_many_skills')).toHaveLength(3);
   });
 
-  it('with parameters they cannot do without are for a model, not for a rule', async () => {
+  it('with required parameters are for a model, not for a rule', async () => {
     const parameters = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
     const send = { description: 'x', triggers: ['opening hours'], url, parameters };
     await fixture.call('PUT', '/v1/tenants/acme/custom-skills/price', { send });
     expect((await say(fixture, 'c', 'opening hours')).body.rule).toBe('no_model');
   });
 
-  it('that fail are said to have failed', async () => {
+  it('that fail are reported as failed', async () => {
     await fixture.call('PUT', path, { send: draft() });
     answer = { status: 500, body: 'secret stack trace' };
     const { body } = await say(fixture, 'c', 'what is the price');
     expect(body.reply.content).toBe('The skill price failed: it answered 500');
   });
 
-  it('are not sent to addresses inside, and have parameters within bounds', async () => {
+  it('cannot be at internal addresses, and have bounded parameters', async () => {
     const refuse = async (change: object) =>
       (await fixture.call('PUT', path, { send: { ...draft(), ...change } })).body.code;
     expect(await refuse({ url: 'http://169.254.169.254/latest' })).toBe('agents.skill_refused');

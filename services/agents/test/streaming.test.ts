@@ -236,7 +236,7 @@ describe('the events of an answer', () => {
     });
   });
 
-  it('begin again where a turn that failed is made once more', async () => {
+  it('start again when a failed turn is retried', async () => {
     const first = await post('Tell me a story.');
     await until(() => answers.length === 1);
     const second = await post('And another one.');
@@ -264,7 +264,7 @@ describe('the events of an answer', () => {
     expect(second.events.map(({ id }) => id)).toEqual(second.events.map((_, i) => String(i)));
   });
 
-  it('end with an error where there is no answer', async () => {
+  it('end with an error if there is no answer', async () => {
     const asked = await post('Tell me a story.');
     await until(() => answers.length === 1);
     answers[0]!.refuse(400);

@@ -67,8 +67,8 @@ const fallQuiet = async (fixture: Fixture) => {
   await settle(fixture);
 };
 
-describe('a conversation that falls quiet', () => {
-  it('is summarised once, with facts that say where they came from', async () => {
+describe('an idle conversation', () => {
+  it('is summarised once, with facts that name their source', async () => {
     const { fixture, given, memories, about } = await open([
       {
         summary: 'Ann plans a trip.',
@@ -123,7 +123,7 @@ describe('a conversation that falls quiet', () => {
     expect((await memories())[1].key_facts).toHaveLength(1);
   });
 
-  it('is summarised before it leaves the window, and the next answer knows the summary', async () => {
+  it('is summarised before it leaves the window, and the next answer gets the summary', async () => {
     const { fixture, stub, settings, given } = await open([{ summary: 'It began with tea.' }]);
     settings.max_conversation_history = 4;
     for (const text of ['tea', 'milk', 'sugar']) await sayAs(fixture, `Let us talk of ${text}`);
@@ -214,7 +214,7 @@ describe('a conversation that falls quiet', () => {
     expect(await about()).toBe('Lives in Oslo.');
   });
 
-  it('has the words of its user as a summary where no model is, or no money for one', async () => {
+  it('has its user’s own words as a summary without a model or a budget', async () => {
     const { fixture, memories, about } = await open([], {}, false);
     await sayAs(fixture, 'Where is Oslo?');
     await sayAs(fixture, 'And where is Bergen?');
@@ -232,7 +232,7 @@ describe('a conversation that falls quiet', () => {
     expect(await poor.memories()).toMatchObject([{ summary: 'Said: Where is Oslo?' }]);
   });
 
-  it('is remembered once when its process dies after the model has answered', async () => {
+  it('is remembered once if its process dies after the model has answered', async () => {
     const { fixture, given, memories, models } = await open([
       { summary: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
@@ -268,10 +268,10 @@ describe('a conversation that falls quiet', () => {
   });
 });
 
-describe('what was learnt', () => {
+describe('learnt facts', () => {
   const learnt = { summary: 'Ann lives in Oslo. She likes tea.', about: 'Lives in Oslo.' };
 
-  it('is deleted with the conversation; what the user asked to remember stays', async () => {
+  it('are deleted with the conversation; facts the user asked to remember stay', async () => {
     const { fixture, memories, about } = await open([
       { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
@@ -285,7 +285,7 @@ describe('what was learnt', () => {
     expect(await isKept(fixture, 'Oslo')).toBe(false);
   });
 
-  it('is deleted also if the conversation restarts before the cleanup', async () => {
+  it('are deleted even if the conversation restarts before the cleanup', async () => {
     const { fixture, memories, about } = await open([
       { ...learnt, facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },
     ]);
@@ -298,7 +298,7 @@ describe('what was learnt', () => {
     expect(await isKept(fixture, 'Oslo')).toBe(false);
   });
 
-  it('is forgotten in summaries, too', async () => {
+  it('are removed from summaries, too', async () => {
     const { fixture, memories, about } = await open([learnt]);
     await sayAs(fixture, 'I live in Oslo and like tea');
     await fallQuiet(fixture);
@@ -312,7 +312,7 @@ describe('what was learnt', () => {
     expect(await memories()).toEqual([]);
   });
 
-  it('takes the place of what was learnt before, and of nothing that the user wrote', async () => {
+  it('replace earlier learnt facts, and none that the user wrote', async () => {
     const learn = (fact: string, turn: number) => ({ summary: fact, facts: [{ fact, turn }] });
     const { fixture, memories } = await open([learn('Lives in Oslo.', 1), learn('Likes tea.', 2)]);
     await sayAs(fixture, 'I live in Oslo');
@@ -328,7 +328,7 @@ describe('what was learnt', () => {
     expect(facts).toEqual([...written.map(({ fact }) => fact), 'Likes tea.']);
   });
 
-  it('makes room for what the user asks to be remembered', async () => {
+  it('make room for facts the user asks to remember', async () => {
     const turns = [1, 2, 3, 4, 5];
     const learnIn = (turn: number) =>
       Array.from({ length: 10 }, (_, i) => ({ fact: `Learnt ${i} in turn ${turn}.`, turn }));
@@ -343,7 +343,7 @@ describe('what was learnt', () => {
     expect([known.length, known[0], known.at(-1)]).toEqual([50, 'Learnt 1 in turn 1.', 'I like tea']);
   });
 
-  it('is stored once, however often the user asks for it', async () => {
+  it('are stored once, however often the user asks for it', async () => {
     const { fixture, memories } = await open([], {}, false);
     await sayAs(fixture, 'remember that I like tea', 'c1');
     await sayAs(fixture, 'remember that I like TEA!', 'c2');

@@ -62,7 +62,7 @@ describe('a turn', () => {
     return (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
   };
 
-  it('is made once for each Idempotency-Key', async () => {
+  it('is made once per Idempotency-Key', async () => {
     const first = await say(fixture, 'c', 'hello', { key: 'k1' });
     const again = await say(fixture, 'c', 'hello', { key: 'k1' });
     expect(again.body).toEqual(first.body);
@@ -73,7 +73,7 @@ describe('a turn', () => {
     expect(usage.body.total.messages).toBe(1);
   });
 
-  it('joins in when the same message is sent again while it is answered', async () => {
+  it('is shared when the same message is sent again while it is answered', async () => {
     const first = say(fixture, 'c', 'slow', { key: 'k1' });
     await gate.reached;
     const again = say(fixture, 'c', 'slow', { key: 'k1' });
@@ -82,7 +82,7 @@ describe('a turn', () => {
     expect(gate.calls()).toBe(1);
   });
 
-  it('is refused while another one is made, if the tenant says so', async () => {
+  it('is refused while another one is made, if the tenant chose so', async () => {
     fixture.tenants.get('acme')!.settings.busy = 'refuse';
     const first = say(fixture, 'c', 'slow');
     await gate.reached;
@@ -94,7 +94,7 @@ describe('a turn', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
-  it('answers everything that came meanwhile as one turn', async () => {
+  it('answers everything that arrived meanwhile as one turn', async () => {
     const first = say(fixture, 'c', 'slow');
     await gate.reached;
     const burst = ['one', 'two', 'three'].map(text => say(fixture, 'c', text));
@@ -115,7 +115,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('answers what was asked, also behind a message that takes a turn for itself', async () => {
+  it('answers each question, also behind a message that has a turn to itself', async () => {
     const first = say(fixture, 'c', 'slow');
     await gate.reached;
     const long = say(fixture, 'c', '漢'.repeat(32_000));
@@ -129,7 +129,7 @@ describe('a turn', () => {
     expect((await turnsOf())[2]!.messages[0]!.content).toBe('hello');
   });
 
-  it('is not brought back by an answer that was being made when it was cleared', async () => {
+  it('is not restored by an answer that was being generated when it was cleared', async () => {
     const first = say(fixture, 'c', 'slow');
     await gate.reached;
     await fixture.call('DELETE', path);
@@ -140,7 +140,7 @@ describe('a turn', () => {
     expect(usage.body.total).toMatchObject({ messages: 0, refunded: 1 });
   });
 
-  it('is finished by another process when the first one dies', async () => {
+  it('is finished by another process if the first one dies', async () => {
     const first = say(fixture, 'c', 'slow'); // never answered: its process is as good as dead
     first.catch(() => {});
     await gate.reached;
@@ -158,7 +158,7 @@ describe('a turn', () => {
     expect((await fixture.call('GET', '/v1/tenants/acme/agent-usage')).body.total.messages).toBe(1);
   });
 
-  it('is finished at once by another process when the first one is known to be dead', async () => {
+  it('is finished at once by another process if the first one is known to be dead', async () => {
     const owners = manualOwners();
     const victim = openProcess(fixture.target, {
       clock: fixture.clock,
@@ -221,7 +221,7 @@ describe('a turn', () => {
     expect(late.body).toEqual(got[1]!.data);
   });
 
-  it('cuts off a skill that takes too long, and says so', async () => {
+  it('aborts a skill that takes too long, and reports it', async () => {
     const answer = say(fixture, 'c', 'slow');
     await gate.reached;
     await fixture.clock.advance(10_000);
@@ -251,7 +251,7 @@ describe('a turn', () => {
     );
   });
 
-  it('gives an end user an id that is free', async () => {
+  it('gives an end user an unused id', async () => {
     const send = { conversation_id: 'chosen', title: 'Mine' };
     const made = await fixture.call('POST', '/v1/tenants/acme/conversations', { as: 'acme~ann', send });
     expect(made.status).toBe(201);

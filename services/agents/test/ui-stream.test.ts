@@ -94,7 +94,7 @@ const toolsOf = ({ parts }: UIMessage) => parts.filter(({ type }) => type === 'd
 const textsOf = ({ parts }: UIMessage) => parts.flatMap(part => (part.type === 'text' ? [part.text] : []));
 
 describe("the AI SDK's chat transport", () => {
-  it('gets an answer, with what it cost', async () => {
+  it('gets an answer, with its cost', async () => {
     const fixture = await openChat([wire.text('It ', 'is ', 'noon.')]);
     const message = await last(await send(fixture, [question('What time is it?')]));
     expect(message.parts.filter(({ type }) => type === 'text')).toMatchObject([
@@ -105,7 +105,7 @@ describe("the AI SDK's chat transport", () => {
     expect(body.data[0].messages[0]).toEqual({ role: 'user', content: 'What time is it?' });
   });
 
-  it('may send any history: only the last messages are looked at', async () => {
+  it('may send any history: only the last messages are used', async () => {
     const fixture = await openChat([]);
     const history = Array(100_000).fill(1) as never[];
     const message = await last(await send(fixture, [...history, question('hello')]));
@@ -114,7 +114,7 @@ describe("the AI SDK's chat transport", () => {
     await expect(send(fixture, [{ id: 'q2', role: 'user', parts }])).rejects.toThrow('http.request_invalid');
   });
 
-  it('gets what rules answer', async () => {
+  it('gets the answers of rules', async () => {
     const fixture = await openChat([]);
     const message = await last(await send(fixture, [question('hello')]));
     expect(message.parts.at(-1)).toMatchObject({ type: 'text', text: expect.stringMatching(/^Hello/) });
@@ -214,7 +214,7 @@ describe("the AI SDK's chat transport", () => {
       expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
     });
 
-    it('shows what was refused as denied', async () => {
+    it('shows a rejected call as denied', async () => {
       const fixture = await openGated(wire.text('Then not.'));
       const asked = await last(await send(fixture, [question('What is tea?')]));
       const messages = [question('What is tea?'), respond(asked, false, 'not now')];

@@ -32,7 +32,7 @@ describe('categories', () => {
     expect(await listed()).toEqual(['one-more']);
   });
 
-  it('count no longer where they were written without a time, and their messages are gone', async () => {
+  it('stop counting if they were written without a time and their messages are gone', async () => {
     await fillUp('6s');
     await broadcast('c0', '1h');
     const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
@@ -44,7 +44,7 @@ describe('categories', () => {
     expect(await listed()).toEqual(['c0', 'one-more']);
   });
 
-  it('can be deleted when nothing is in them', async () => {
+  it('can be deleted if they are empty', async () => {
     await fillUp('1h');
     expect((await server.ask('DELETE', 'main/categories/none')).body.code).toBe('inbox.category_not_found');
     expect((await server.ask('DELETE', 'main/categories/c1')).body.code).toBe('inbox.category_in_use');
@@ -57,7 +57,7 @@ describe('categories', () => {
     expect((await broadcast('one-more', '1h')).status).toBe(201);
   });
 
-  it('are written once for many messages that live long', async () => {
+  it('are written once for many long-lived messages', async () => {
     server.ledger.clear();
     for (let i = 0; i < 20; i++) {
       await broadcast('news', '30d');
@@ -101,7 +101,7 @@ describe('deleting a category with its messages', () => {
         (kind === 'UM' || kind === 'UE' || sk === 'c#offer') && JSON.stringify([sk, item]).includes('offer'),
     );
 
-  it('hides them at once from everyone, removes them, and leaves the others alone', async () => {
+  it('hides them at once from everyone, removes them, and leaves others alone', async () => {
     await fill(server);
     await keep();
     const send_at = server.clock.now() / 1000 + 10;
@@ -181,7 +181,7 @@ describe('deleting a category with its messages', () => {
     expect(await inOffer()).toEqual([]);
   });
 
-  it('finds what was under way when it began', async () => {
+  it('finds messages that were in flight when it began', async () => {
     await fill(server);
     const { client } = server.engine;
     const { transactWrite } = client;
@@ -208,7 +208,7 @@ describe('deleting a category with its messages', () => {
     for (const uid of ['u1', 'late']) expect((await countsOf(uid)).categories).toEqual({});
   });
 
-  it('is at an end when the whole inbox is deleted', async () => {
+  it('ends when the whole inbox is deleted', async () => {
     await fill(server);
     await server.ask('DELETE', doomed);
     await server.ask('DELETE', 'main');
@@ -220,7 +220,7 @@ describe('deleting a category with its messages', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('has bounds, and makes room at once', async () => {
+  it('is limited in number, and frees its category at once', async () => {
     await fill(server);
     const broadcast = (category: string) =>
       server.ask('POST', 'main/broadcasts', { send: { ...hello, taxonomy: { category }, ttl: '1h' } });

@@ -22,7 +22,7 @@ async function fill() {
   await server.ask('PUT', `news/users/user-7/messages/${id}/read`);
 }
 
-it('exports what it knows of a user', async () => {
+it('exports all data of a user', async () => {
   await fill();
   const kinds = new Map<string, number>();
   for await (const { kind } of server.inbox.eraser.exportUser('acme', 'user-7'))
@@ -36,7 +36,7 @@ it('exports what it knows of a user', async () => {
   });
 });
 
-it('erases a user from every inbox and every list of recipients, call by call', async () => {
+it('erases a user from every inbox and every list of recipients, step by step', async () => {
   await fill();
   let calls = 0;
   while ((await server.inbox.eraser.eraseUser('acme', 'user-7')) === 'more') calls += 1;
@@ -58,7 +58,7 @@ it('shows no earlier messages to a user who returns', async () => {
   expect(after[0]?.id).not.toBe(before?.id);
 });
 
-it('erases a tenant, and leaves the others alone', async () => {
+it('erases a tenant, and leaves others alone', async () => {
   await fill();
   const init = { as: 'bob', send: main };
   await server.ask('PUT', '/v1/tenants/bolt/inboxes/main', init);
@@ -68,7 +68,7 @@ it('erases a tenant, and leaves the others alone', async () => {
   expect(await stored()).toContain('bolt');
 });
 
-it('begins anew where a tenant was erased', async () => {
+it('starts afresh where a tenant was erased', async () => {
   await fill();
   expect((await server.ask('GET', 'news/users/user-1/messages')).body.data).toHaveLength(2);
   while ((await server.inbox.eraser.eraseTenant('acme')) === 'more');

@@ -45,7 +45,7 @@ describe('settings', () => {
     expect([status, body.code]).toEqual([422, 'inbox.schema_refused']);
   });
 
-  it('takes the expiry of the message, of its category, the inbox, the tenant, or 30 days', async () => {
+  it('uses the expiry of the message, its category, the inbox or the tenant, or 30 days', async () => {
     const nowS = server.clock.now() / 1000;
     const ttlOf = async (more: object) =>
       (await server.ask('POST', 'main/broadcasts', { send: { ...hello, ...more } })).body.expiredat - nowS;
@@ -65,7 +65,7 @@ describe('members', () => {
   const deliveredOf = async (id: string) =>
     ((await server.ask('GET', `main/sends/${id}`)).body as unknown as { delivered: number }).delivered;
 
-  it('are not made by reading, with whatever key', async () => {
+  it('are not created by reading, with any key', async () => {
     const { id } = (await server.ask('POST', 'main/broadcasts', { send: hello })).body;
     const before = await items();
     for (const as of ['reader', 'ann', 'acme-u1'])
@@ -83,7 +83,7 @@ describe('members', () => {
     expect(await deliveredOf(id)).toBe(0);
   });
 
-  it('are counted as recipients of a message to everyone if they were there when it was sent', async () => {
+  it('count as recipients of a broadcast if they were members when it was sent', async () => {
     expect((await server.ask('PUT', 'main/users/u1', { as: 'reader' })).status).toBe(403);
     for (let i = 0; i < 2; i++)
       expect((await server.ask('PUT', 'main/users/u1')).body).toEqual({
@@ -118,7 +118,7 @@ describe('publishing', () => {
     expect(await feedOf('u3')).toEqual([]);
   });
 
-  it('answers a repeated request with the same send, and a repeated host id too', async () => {
+  it('answers a repeated request, and a repeated host id, with the same send', async () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV/1 #2' };
     const first = await server.ask('POST', 'main/messages', { send });
     const again = await server.ask('POST', 'main/messages', { send });
@@ -134,7 +134,7 @@ describe('publishing', () => {
     ['some users', ['u1', 'u2']],
     ['many users', Array.from({ length: 40 }, (_, i) => `u${i + 1}`)],
     ['everyone', undefined],
-  ])('takes a correction under the same host id when what was sent to %s is redacted', async (_, uids) => {
+  ])('accepts a correction under the same host id after a message to %s is redacted', async (_, uids) => {
     const path = uids ? 'main/messages' : 'main/broadcasts';
     const send = { ...hello, ...(uids && { uids }), host_system_id: 'INV-1' };
     const corrected = { ...send, message: { title: 'Hello', body: 'Corrected' } };
@@ -160,7 +160,7 @@ describe('publishing', () => {
     expect(await bodies()).toEqual(['Corrected']);
   });
 
-  it('does not send a repeated request again when its message was redacted', async () => {
+  it('does not send a repeated request again if its message was redacted', async () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV-1' };
     const origin = { sender: 's', requestKey: 'k' };
     const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
@@ -172,7 +172,7 @@ describe('publishing', () => {
     expect(await feedOf('u1')).toEqual([]);
   });
 
-  it('lets host ids repeat where the inbox says so, and redacts all of them', async () => {
+  it('lets host ids repeat if the inbox allows it, and redacts all of them', async () => {
     await server.ask('PUT', 'main', { send: { ...main, unique_host_system_ids: false } });
     for (let i = 0; i < 2; i++)
       await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], host_system_id: 'same' } });
@@ -181,7 +181,7 @@ describe('publishing', () => {
     expect(await countsOf('u1')).toMatchObject({ total: 0 });
   });
 
-  it('makes a keyed request once, also when its answer was lost', async () => {
+  it('makes a keyed request once, even if its response was lost', async () => {
     const headers = { 'Idempotency-Key': 'once' };
     const send = { ...hello, uids: ['u1'] };
     const first = await server.ask('POST', 'main/messages', { send, headers });
@@ -197,7 +197,7 @@ describe('publishing', () => {
     expect([two.isNew, two.send.id]).toEqual([false, one.send.id]);
   });
 
-  it('sends different messages in bulk, each for itself', async () => {
+  it('sends different messages in bulk, each on its own', async () => {
     await server.ask('PUT', 'main', { send: { ...main, schema: { type: 'string' } } });
     const messages = [
       { ...hello, uids: ['u1'] },
@@ -235,7 +235,7 @@ describe('publishing', () => {
     expect(await countsOf('u1')).toMatchObject({ total: 1 });
   });
 
-  it('takes many messages to one user at once, and to everyone', async () => {
+  it('accepts many concurrent messages to one user, and to everyone', async () => {
     const send = { ...hello, uids: ['u1', 'u2'] };
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>

@@ -16,14 +16,14 @@ const stored = () => storedOf(server);
 const runDue = () => server.inbox.operations.runDue();
 
 describe('deleting an inbox', () => {
-  it('is for those who may administer', async () => {
+  it('is refused to read-only keys and to other accounts', async () => {
     expect((await server.ask('DELETE', 'main', { as: 'reader' })).status).toBe(403);
     expect((await server.ask('DELETE', 'main', { as: 'bob' })).status).toBe(404);
     expect((await server.ask('DELETE', 'nowhere')).status).toBe(404);
     expect((await server.ask('GET', 'main/erasure')).body.code).toBe('inbox.erasure_not_found');
   });
 
-  it('makes it missing at once for everyone, erases everything, and leaves the others alone', async () => {
+  it('hides it at once from everyone, erases everything, and leaves others alone', async () => {
     await fill(server);
     await server.ask('POST', 'news/broadcasts', { send: hello });
     const others = (await server.ask('GET', 'news/users/u1/messages')).body.data;
@@ -101,7 +101,7 @@ describe('deleting an inbox', () => {
     await Promise.all(running);
   });
 
-  it('finds what was under way when it began', async () => {
+  it('finds messages that were in flight when it began', async () => {
     const { client } = server.engine;
     const { transactWrite } = client;
     let release = () => {};
@@ -128,7 +128,7 @@ describe('deleting an inbox', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('stops no stream handler', async () => {
+  it('does not stop stream handlers', async () => {
     await fill(server);
     const consumers = startConsumers(server);
     await server.ask('POST', 'main/users/u1/read', { send: {} });
@@ -142,7 +142,7 @@ describe('deleting an inbox', () => {
     await consumers.stop();
   });
 
-  it('keeps the number of members when a user who is erased gets a message meanwhile', async () => {
+  it('keeps the number of members if an erased user gets a message meanwhile', async () => {
     await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
     const { client } = server.engine;
     const { transactGet } = client;

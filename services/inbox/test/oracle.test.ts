@@ -15,7 +15,7 @@ describe('the inbox, against plain lists', { timeout }, () => {
     expect(checks).toBeGreaterThan(400);
   });
 
-  it('does so on a store that fails in every way that passes', async () => {
+  it('does so on a store with transient failures of every kind', async () => {
     const { seed, mismatch } = await runHistories({ length: 20, engine: 'adversary', histories: 3 });
     expect(mismatch, `seed ${seed}`).toBeUndefined();
   });

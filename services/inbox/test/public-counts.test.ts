@@ -16,8 +16,8 @@ const broadcast = async (category: string, ttl: string) =>
 const storedOf = async (category: string) =>
   (await server.store.get(publicCategoryStats, { ...inboxId, category }))?.published ?? 0;
 
-describe('what is stored of messages to everyone', () => {
-  it('leaves a category when its message expires, also if another was sent before the sweep', async () => {
+describe('the stored count of broadcasts', () => {
+  it('drops a message when it expires, even if another was sent before the sweep', async () => {
     await broadcast('flash', '6s');
     await server.clock.advance(7000);
     await broadcast('news', '1h');
@@ -36,7 +36,7 @@ describe('what is stored of messages to everyone', () => {
     expect(await server.store.get(publicStats, inboxId)).toMatchObject({ published: 1, counts: { long: 1 } });
   });
 
-  it('is mended where it was stored wrong before heads had counts', async () => {
+  it('is repaired if it was stored wrong before heads had counts', async () => {
     await broadcast('flash', '6s');
     const { counts: _, kind: __, version, ...head } = (await server.store.get(publicStats, inboxId))!;
     await server.store.put(publicStats, head, { ifVersion: version });
@@ -46,8 +46,8 @@ describe('what is stored of messages to everyone', () => {
   });
 });
 
-describe('what the host can read', () => {
-  it('counts messages to everyone as of now', async () => {
+describe('the host', () => {
+  it('counts broadcasts as of now', async () => {
     await broadcast('flash', '6s');
     await broadcast('news', '1h');
     await server.ask('POST', 'main/broadcasts', { send: hello });
@@ -74,48 +74,51 @@ describe('what the host can read', () => {
     return rows;
   };
 
-  it.each(['everyone', 'users'])('who has read a message to %s, page by page and as a file', async kind => {
-    const own = await server.ask('POST', 'main/messages', { send: { ...hello, uids } });
-    await server.inbox.operations.runDue();
-    const id = kind === 'users' ? own.body.id : await broadcast('news', '1h');
-    const readat = server.clock.now() / 1000;
-    await server.ask('PUT', `main/users/u03/messages/${id}/read`);
-    await server.ask('POST', 'main/users/u17/read', { send: {} });
-    await server.ask('PUT', `main/users/u05/messages/${id}/read`);
-    await server.ask('DELETE', `main/users/u05/messages/${id}/read`);
-    const expected = uids.map(uid => {
-      const read = uid === 'u03' || uid === 'u17';
-      return { uid, read, readat: read ? readat : null };
-    });
-    expect(await receipts(id)).toEqual(expected);
-    expect((await receipts(id, '&read=true')).map(one => one.uid)).toEqual(['u03', 'u17']);
-    expect(await receipts(id, '&read=false')).toHaveLength(23);
+  it.each(['everyone', 'users'])(
+    'reads who has read a message to %s, page by page and as a file',
+    async kind => {
+      const own = await server.ask('POST', 'main/messages', { send: { ...hello, uids } });
+      await server.inbox.operations.runDue();
+      const id = kind === 'users' ? own.body.id : await broadcast('news', '1h');
+      const readat = server.clock.now() / 1000;
+      await server.ask('PUT', `main/users/u03/messages/${id}/read`);
+      await server.ask('POST', 'main/users/u17/read', { send: {} });
+      await server.ask('PUT', `main/users/u05/messages/${id}/read`);
+      await server.ask('DELETE', `main/users/u05/messages/${id}/read`);
+      const expected = uids.map(uid => {
+        const read = uid === 'u03' || uid === 'u17';
+        return { uid, read, readat: read ? readat : null };
+      });
+      expect(await receipts(id)).toEqual(expected);
+      expect((await receipts(id, '&read=true')).map(one => one.uid)).toEqual(['u03', 'u17']);
+      expect(await receipts(id, '&read=false')).toHaveLength(23);
 
-    const file = async (format: string) => {
-      const answer = await server.call('GET', `main/sends/${id}/receipts/export?format=${format}`);
-      return { type: answer.headers.get('content-type'), text: await answer.text() };
-    };
-    const ndjson = await file('ndjson');
-    expect(ndjson.type).toBe('application/x-ndjson');
-    expect(
-      ndjson.text
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line)),
-    ).toEqual(expected);
-    const csv = await file('csv');
-    expect(csv.text.split('\r\n').slice(0, 5)).toEqual([
-      'uid,read,readat',
-      'u00,false,',
-      'u01,false,',
-      'u02,false,',
-      `u03,true,${readat}`,
-    ]);
-    await server.ask('DELETE', `main/messages/${id}`);
-    expect(await receipts(id)).toEqual([]);
-  });
+      const file = async (format: string) => {
+        const answer = await server.call('GET', `main/sends/${id}/receipts/export?format=${format}`);
+        return { type: answer.headers.get('content-type'), text: await answer.text() };
+      };
+      const ndjson = await file('ndjson');
+      expect(ndjson.type).toBe('application/x-ndjson');
+      expect(
+        ndjson.text
+          .trim()
+          .split('\n')
+          .map(line => JSON.parse(line)),
+      ).toEqual(expected);
+      const csv = await file('csv');
+      expect(csv.text.split('\r\n').slice(0, 5)).toEqual([
+        'uid,read,readat',
+        'u00,false,',
+        'u01,false,',
+        'u02,false,',
+        `u03,true,${readat}`,
+      ]);
+      await server.ask('DELETE', `main/messages/${id}`);
+      expect(await receipts(id)).toEqual([]);
+    },
+  );
 
-  it('writes receipts of what was read together, and takes them back with the mark', async () => {
+  it('reads receipts of messages marked together, which are withdrawn with the mark', async () => {
     const ids = [await broadcast('news', '1h'), await broadcast('flash', '1h')];
     const readat = server.clock.now() / 1000;
     const consumers = startConsumers(server);
@@ -139,7 +142,7 @@ describe('what the host can read', () => {
     expect((await receipts(ids[0]!)).find(one => one.uid === 'u1')).toMatchObject({ readat });
   });
 
-  it('nothing of who joined too late to see it, or of another tenant', async () => {
+  it('reads nothing about users who joined too late, or of another tenant', async () => {
     await server.ask('PUT', 'main', { send: { ...main, late_joiners: 'none' } });
     const id = await broadcast('news', '1h');
     await server.ask('PUT', 'main/users/u1');

@@ -76,7 +76,7 @@ describe('the event stream', () => {
     await back.close();
   });
 
-  it('misses nothing for a client that is cut off between two events of the same moment', async () => {
+  it('misses nothing for a client that disconnects between two simultaneous events', async () => {
     const first = await open();
     const { id } = await first.next();
     await first.close();
@@ -94,7 +94,7 @@ describe('the event stream', () => {
     await third.close();
   });
 
-  it('has a client that missed a great many messages to everyone read the list', async () => {
+  it('requests a reload from a client that missed very many broadcasts', async () => {
     const first = await open();
     const { id } = await first.next();
     await first.close();
@@ -153,7 +153,7 @@ describe('the event stream', () => {
     await events.close();
   });
 
-  it("keeps another user's messages to themselves", async () => {
+  it('hides messages from other users', async () => {
     const events = await open();
     await events.next();
     await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u2'] } });

@@ -82,7 +82,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
     expect(await items()).toBe(before);
   });
 
-  it('a link, but for the schemes that the inbox allows', async () => {
+  it('a link, except with the schemes that the inbox allows', async () => {
     const statusOf = async (cta_uri: string) => {
       const send = { message: { title: 'x', body: 'y', cta_uri }, uids };
       return (await server.ask('POST', 'main/messages', { send })).status;
@@ -100,7 +100,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
       );
   });
 
-  it('a link to a host without end, before anybody parses it', async () => {
+  it('a link with an overlong host, before it is parsed', async () => {
     const parse = vi.spyOn(URL, 'canParse');
     onTestFinished(() => parse.mockRestore());
     const host = '\u4e00\u4e01\u4e02'.repeat(600);
@@ -124,7 +124,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
     expect((await server.ask('POST', 'main/messages', { send: good })).status).toBe(201);
   });
 
-  it('a broadcast of 300 KB is not even read', async () => {
+  it('a broadcast of 300 KB, before it is read', async () => {
     const send = { message: { title: 'x', body: 'y'.repeat(400_000) } };
     expect((await server.ask('POST', 'main/broadcasts', { send })).status).toBe(413);
   });
@@ -163,7 +163,7 @@ describe('bad input is a clear problem, and nothing is written', () => {
 });
 
 describe('access to the data of others', () => {
-  it("another account's tenant is not there", async () => {
+  it("another account's tenant is not found", async () => {
     for (const [method, path, send] of [
       ['GET', 'main', undefined],
       ['PUT', 'main', main],
@@ -175,7 +175,7 @@ describe('access to the data of others', () => {
     }
   });
 
-  it('an end user is one user of one tenant', async () => {
+  it('an end user can act only as themselves', async () => {
     await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1', 'u2'] } });
     const statusOf = async (path: string, as: string) => (await server.ask('GET', path, { as })).status;
     expect(await statusOf('main/users/u1/messages', 'acme-u1')).toBe(200);
@@ -198,13 +198,13 @@ describe('access to the data of others', () => {
       expect((await server.ask(method, path, { as: 'acme-u1' })).status).toBe(404);
   });
 
-  it('a reading key cannot publish', async () => {
+  it('a read-only key cannot publish', async () => {
     const answer = await server.ask('POST', 'main/messages', { as: 'reader', send: { ...hello, uids } });
     expect(answer.status).toBe(403);
   });
 });
 
-it('an inbox too many is refused, however many are made at once', async () => {
+it('refuses inboxes beyond the limit, however many are created at once', async () => {
   for (let i = 3; i < limits.inboxes; i++) await server.ask('PUT', `inbox-${i}`, { send: main });
   const answers = await Promise.all(
     ['a', 'b', 'c', 'd', 'e'].map(key => server.ask('PUT', key, { send: main })),

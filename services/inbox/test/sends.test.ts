@@ -19,7 +19,7 @@ const sendOf = async (id: string) => (await server.ask('GET', `main/sends/${id}`
 const nowS = () => Math.floor(server.clock.now() / 1000);
 
 describe('a long list of recipients', () => {
-  it('is written down at once and delivered by the worker, to each of them once', async () => {
+  it('is stored at once and delivered by the worker, to each of them once', async () => {
     const { status, body } = await server.ask('POST', 'main/messages', {
       send: { ...hello, uids: many(60) },
     });
@@ -30,7 +30,7 @@ describe('a long list of recipients', () => {
     expect(await totalOf('u60')).toBe(0);
   });
 
-  it('is carried on by another worker when the lease of the first is over', async () => {
+  it('is continued by another worker when the first one’s lease ends', async () => {
     const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(40) } });
     const { transactWrite } = server.engine.client;
     let left = 1;
@@ -50,7 +50,7 @@ describe('a long list of recipients', () => {
     for (const uid of many(40)) expect(await totalOf(uid)).toBe(1);
   });
 
-  it('is resumed at once by another process when its process has died', async () => {
+  it('is resumed at once by another process if its process has died', async () => {
     const owners = manualOwners();
     await server.close();
     server = await createTestServer({ owners: owners.as('victim') });
@@ -76,7 +76,7 @@ describe('a long list of recipients', () => {
     await running;
   });
 
-  it('is gone for everyone at once when it is redacted, before its copies are removed', async () => {
+  it('disappears for everyone at once when it is redacted, before its copies are removed', async () => {
     const { body } = await server.ask('POST', 'main/messages', { send: { ...hello, uids: many(50) } });
     await server.inbox.operations.runDue();
     await server.ask('PUT', `main/users/u7/messages/${body.id}/read`);
@@ -100,7 +100,7 @@ describe('a long list of recipients', () => {
 });
 
 describe('scheduled messages', () => {
-  it('are sent when they are due, and listed where they were due', async () => {
+  it('are sent when they are due, and listed at their due time', async () => {
     const send_at = nowS() + 60;
     const later = await server.ask('POST', 'main/broadcasts', { send: { ...hello, send_at, ttl: '100s' } });
     const users = await server.ask('POST', 'main/messages', { send: { ...hello, send_at, uids: ['u1'] } });
@@ -118,7 +118,7 @@ describe('scheduled messages', () => {
     expect(await totalOf('u1')).toBe(1);
   });
 
-  it('are sent by the worker at their second, which looks a few times a minute while nothing is due', async () => {
+  it('are sent by the worker at their second, with few polls while nothing is due', async () => {
     const stopping = new AbortController();
     const running = server.inbox.workers[0]!.run(stopping.signal);
     await expect.poll(() => server.clock.sleepers()).toBe(1);
@@ -148,7 +148,7 @@ describe('scheduled messages', () => {
     expect((await server.ask('DELETE', `main/scheduled/${sent.id}`)).body.code).toBe('inbox.already_sent');
   });
 
-  it.each(['scheduled', 'messages'])('leave their host id free when they are cancelled by %s', async list => {
+  it.each(['scheduled', 'messages'])('release their host id when they are cancelled by %s', async list => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'H-1', send_at: nowS() + 60 };
     const { id } = (await server.ask('POST', 'main/messages', { send })).body;
     expect((await server.ask('DELETE', `main/${list}/${id}`)).status).toBe(204);
@@ -163,7 +163,7 @@ describe('scheduled messages', () => {
   });
 });
 
-describe('numbers of a send', () => {
+describe('the counts of a send', () => {
   it('follow what recipients do, one by one or all at once', async () => {
     const consumers = startConsumers(server);
     const uids = ['u1', 'u2', 'u3'];
@@ -185,7 +185,7 @@ describe('numbers of a send', () => {
   });
 });
 
-it('counts the readers of one message a page at a time', async () => {
+it('count the readers of a message page by page', async () => {
   const uids = many(40);
   for (const uid of uids) await server.ask('PUT', `main/users/${uid}`);
   const { id } = (await server.ask('POST', 'main/broadcasts', { send: hello })).body;
@@ -198,7 +198,7 @@ it('counts the readers of one message a page at a time', async () => {
   expect(written!.calls).toBeLessThan(10);
 });
 
-describe('what an inbox sent', () => {
+describe('the sends of an inbox', () => {
   const publish = (send: object, key?: string) =>
     server.ask('POST', 'main/messages', {
       send: { ...hello, uids: ['u1'], ...send },
@@ -225,7 +225,7 @@ describe('what an inbox sent', () => {
   const sentIn = async () =>
     new Set((await storedOf(server)).filter(({ kind }) => kind === 'SR').map(({ pk }) => pk));
 
-  it('is spread over partitions, and listed newest first, a page at a time', async () => {
+  it('are spread over partitions, and listed newest first, page by page', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n++) ids.unshift((await publish({ host_system_id: `H-${n}` }, `k-${n}`)).body.id);
     expect((await sentIn()).size).toBeGreaterThan(8);
@@ -236,7 +236,7 @@ describe('what an inbox sent', () => {
     expect(await listAll('scheduled', 1)).toEqual([id]);
   });
 
-  it('is made once, also if a process dies between the request and the send', async () => {
+  it('are created once, even if a process dies between the request and the send', async () => {
     const { client } = server.engine;
     const { transactWrite } = client;
     // As behind a network, where both are not one commit.
@@ -251,7 +251,7 @@ describe('what an inbox sent', () => {
     expect(await listAll('sends', 10)).toEqual([first]);
   });
 
-  it('is found where earlier versions kept it', async () => {
+  it('are found where earlier versions stored them', async () => {
     await fill(server);
     const { id } = (await publish({ host_system_id: 'H-2' })).body;
     const requested = await request('before the upgrade');

@@ -51,7 +51,7 @@ describe('a body that recipients share', () => {
     expect((await server.ask('PUT', `main/users/u7/messages/${id}/read`)).body).toMatchObject({ message });
   });
 
-  it('is not made for small ones, nor for one recipient', async () => {
+  it('is not created for a small one, nor for one recipient', async () => {
     await publish(many(40), 'Short');
     await publish(['u1'], 'x'.repeat(200_000));
     expect(await bodies()).toEqual([]);
@@ -60,7 +60,7 @@ describe('a body that recipients share', () => {
     expect(server.ledger.entries().map(one => one.pattern)).not.toContain('bodies of messages');
   });
 
-  it('costs a page one read for all of them, and none when they are in memory', async () => {
+  it('costs a page one read for all of them, and none if they are in memory', async () => {
     for (let i = 0; i < 5; i++) await publish(many(10), `${i}`.repeat(10_000));
     const callsOf = async (query: string) => {
       server.ledger.clear();
@@ -70,7 +70,7 @@ describe('a body that recipients share', () => {
     expect([await callsOf('?limit=20'), await callsOf('?limit=21')]).toEqual([1, 0]);
   });
 
-  it('makes pages shorter that would be too large, and loses nothing', async () => {
+  it('shortens pages that would be too large, and loses nothing', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await publish(['u1', 'u2'], `${i % 10}`.repeat(250_000)));
     const first = await feedOf('u1', '?limit=100');
@@ -83,7 +83,7 @@ describe('a body that recipients share', () => {
   it.each([
     ['some', 10],
     ['many', 40],
-  ])('is gone at once when what %s users got is redacted', async (_, count) => {
+  ])('is removed at once when a message to %s users is redacted', async (_, count) => {
     const id = await publish(many(count));
     await feedOf('u1');
     await server.ask('DELETE', `main/messages/${id}`);

@@ -23,7 +23,7 @@ const broadcast = async (more: object = {}) => {
 const nowS = () => Math.floor(server.clock.now() / 1000);
 
 describe('the feed', () => {
-  it('merges own messages and those to everyone, newest first', async () => {
+  it('merges own messages and broadcasts, newest first', async () => {
     const ids = [await publish(), await broadcast(), await publish(), await broadcast()];
     const { data } = await feed();
     expect(data.map(one => one.id)).toEqual(ids.toReversed());
@@ -44,7 +44,7 @@ describe('the feed', () => {
     expect(third.next_cursor).toBeNull();
   });
 
-  it('fills a page where receipts stand between the messages', async () => {
+  it('fills a page despite receipts between the messages', async () => {
     const read: string[] = [];
     for (let i = 0; i < 30; i++) read.push(await broadcast());
     await server.ask('POST', `${mine}/read`, { as, send: { ids: read } });
@@ -103,7 +103,7 @@ describe('the feed', () => {
     expect(await callsOf('?limit=29')).toEqual({ 'open a mailbox': 2 });
   });
 
-  it('sends a page again only while it is the same', async () => {
+  it('sends a cached page only while it is unchanged', async () => {
     const ids = async () => (await feed('?limit=2')).data.map(one => one.id);
     const first = await publish();
     const second = await publish({ ttl: '1h' });
@@ -122,7 +122,7 @@ describe('the feed', () => {
 });
 
 describe('marks', () => {
-  it('marks one message, and takes it back', async () => {
+  it('marks one message, and undoes it', async () => {
     for (const id of [await publish(), await broadcast()]) {
       const read = await server.ask('PUT', `${mine}/messages/${id}/read`, { as });
       expect(read.body).toMatchObject({ id, read: true, seen: true, readat: nowS() });
@@ -134,7 +134,7 @@ describe('marks', () => {
     }
   });
 
-  it('marks up to a hundred, and says which are not there', async () => {
+  it('marks up to a hundred, and reports missing ones', async () => {
     const ids = [];
     for (let i = 0; i < 45; i++) ids.push(await (i % 2 ? publish() : broadcast()));
     const missing = `${ids[0]!.slice(0, 23)}0`;
@@ -146,7 +146,7 @@ describe('marks', () => {
     expect(await counts()).toMatchObject({ total: 45, unread: 45, unseen: 0 });
   });
 
-  it('marks everything as read as of a time, or of a category', async () => {
+  it('marks everything read up to a time, or in a category', async () => {
     const early = [await publish({ taxonomy: { category: 'offer' } }), await broadcast()];
     const as_of = nowS();
     const late = [await publish(), await broadcast({ taxonomy: { category: 'offer' } })];
@@ -165,7 +165,7 @@ describe('marks', () => {
     expect(late).toHaveLength(2);
   });
 
-  it('marks what was sent since a time', async () => {
+  it('marks messages sent since a time', async () => {
     const old = await publish();
     await server.clock.advance(10_000);
     const since = nowS();
@@ -185,7 +185,7 @@ describe('marks', () => {
     expect(await counts()).toMatchObject({ unread: 3, unseen: 1 });
   });
 
-  it('holds many ranges, and writes the oldest to its messages when there are too many', async () => {
+  it('stores many ranges, and writes the oldest to its messages if there are too many', async () => {
     const ids = [];
     for (let i = 0; i < 40; i++) ids.push(await publish());
     const first = nowS() - 39;
@@ -199,7 +199,7 @@ describe('marks', () => {
     expect(data.map(one => one.id)).toEqual(ids.filter((_, i) => i % 2 === 0).toReversed());
   });
 
-  it('snoozes until a second, and brings the message back unread', async () => {
+  it('snoozes until a time, and then shows the message as unread', async () => {
     for (const id of [await publish(), await broadcast()]) {
       await server.ask('PUT', `${mine}/messages/${id}/read`, { as });
       const until = nowS() + 60;
@@ -228,7 +228,7 @@ describe('marks', () => {
 });
 
 describe('expiry', () => {
-  it('takes messages out of feed and counts at their second, before anything is swept', async () => {
+  it('removes messages from feed and counts at their second, before they are swept', async () => {
     const own = await publish({ ttl: '60s' });
     await broadcast({ ttl: '59s' });
     await server.ask('PUT', `${mine}/messages/${own}/read`, { as });
@@ -241,7 +241,7 @@ describe('expiry', () => {
     expect((await server.ask('PUT', `${mine}/messages/${own}/read`, { as })).status).toBe(404);
   });
 
-  it('counts correctly when the message was swept before it was read', async () => {
+  it('counts correctly if the message was swept before it was read', async () => {
     for (let i = 0; i < 50; i++) await publish({ ttl: '100s', taxonomy: { category: 'offer' } });
     await publish({ ttl: '500s' });
     await server.clock.advance(200_000);
@@ -255,7 +255,7 @@ describe('late joiners', () => {
     ['all', 3],
     ['none', 0],
     [{ last: 2 }, 2],
-  ])('sees of three earlier messages, by the policy %j, %i', async (late_joiners, seen) => {
+  ])('see, by the policy %j, %i of three earlier messages', async (late_joiners, seen) => {
     await server.ask('PUT', 'main', { send: { ...main, late_joiners } });
     for (let i = 0; i < 3; i++) await broadcast();
     expect(await counts()).toMatchObject({ total: seen, unread: seen });
@@ -265,7 +265,7 @@ describe('late joiners', () => {
     expect((await feed()).data).toHaveLength(seen + 1);
   });
 
-  it('sees the last few of now while only looking, and joins with the first mark', async () => {
+  it('see the last few messages while only reading, and join with the first mark', async () => {
     await server.ask('PUT', 'main', { send: { ...main, late_joiners: { last: 1 } } });
     const [first, second] = [await broadcast(), await broadcast()];
     expect((await feed()).data.map(one => one.id)).toEqual([second]);

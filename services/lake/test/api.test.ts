@@ -151,7 +151,7 @@ test('GET /v1/lake/history/{table}/{id}', async () => {
 const typed = `select 9007199254740993::bigint as big, 'ünï' as text, null::varchar as nothing, true as yes,
   1.25::decimal(10,2) as money, timestamp '2026-01-02 03:04:05.123456' as at, date '2026-01-02' as day, [1, 2] as list`;
 
-test('an answer as a file: CSV, Arrow and Parquet', async () => {
+test('results as files: CSV, Arrow and Parquet', async () => {
   const csv = await download({ sql: typed, format: 'csv' });
   expect(csv.headers.get('content-type')).toBe('text/csv');
   expect(csv.headers.get('stak-truncated')).toBe('false');
@@ -195,7 +195,7 @@ test('an answer as a file: CSV, Arrow and Parquet', async () => {
   expect(rows).toEqual([['a'], ['b'], ['c']]);
 });
 
-test('a file has as many rows, bytes and seconds as the plan says', async () => {
+test('a file has the plan’s limits of rows, bytes and seconds', async () => {
   const many = 'select i from range(1000) r(i)';
   const cut = await download({ sql: many, format: 'arrow' }, undefined, 'bob');
   expect(cut.headers.get('stak-truncated')).toBe('true');
@@ -217,7 +217,7 @@ test('a file has as many rows, bytes and seconds as the plan says', async () => 
   await expect.poll(left).toEqual([]);
 });
 
-test('a text of nothing but comments is refused at once', async () => {
+test('a text that is only comments is refused at once', async () => {
   const sql = `${'/**/'.repeat(4000)}x`;
   const refused = await call('/v1/lake/query', 'ann', { sql });
   expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
@@ -288,7 +288,7 @@ test('an insight says whose items it counts', async () => {
   ]);
 });
 
-test('the end users of an account wait for each other, and delay no other account', async () => {
+test('end users of an account wait for each other, and delay no other account', async () => {
   const running: string[] = [];
   const never: Duck = {
     run: ({ prepare }) => {

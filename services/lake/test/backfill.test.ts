@@ -11,7 +11,7 @@ async function loseStream(backend: Awaited<ReturnType<typeof openBackend>>): Pro
   await backend.engine.sweep();
 }
 
-test('a table that was there before joins its stream without a gap or a double', async () => {
+test('an existing table joins its stream without gaps or duplicates', async () => {
   const backend = await openBackend();
   const { store, client } = backend;
   for (let i = 0; i < 40; i++) await store.put(chore, newChore('usr_ann', `old-${i}`));
@@ -48,7 +48,7 @@ test('a table that was there before joins its stream without a gap or a double',
   expect(total).toBe(rows[0]![0]);
 });
 
-test('what is not read yet is not promised', async () => {
+test('results are not up to date before the table was read', async () => {
   const backend = await openBackend();
   const { store, clock } = backend;
   await store.put(chore, newChore('usr_ann', 'old'));
@@ -72,7 +72,7 @@ test('what is not read yet is not promised', async () => {
   expect(await lake.insight(ann, 'tasks-by-status', 30)).toMatchObject({ data, ...again });
 });
 
-test('insights are right in the middle of a backfill, too', async () => {
+test('insights are right during a backfill', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   for (let i = 0; i < 20; i++) await backend.store.put(chore, newChore('usr_ann', `${i}`));
@@ -86,7 +86,7 @@ test('insights are right in the middle of a backfill, too', async () => {
   }
 });
 
-test('after changes were lost, a new backfill finds what is gone', async () => {
+test('after changes were lost, a new backfill finds deletions', async () => {
   const backend = await openBackend();
   const { store } = backend;
   const lake = openLake(backend);
@@ -109,7 +109,7 @@ test('after changes were lost, a new backfill finds what is gone', async () => {
   expect([generation, completeGeneration]).toEqual([2, 2]);
 });
 
-test('a new attribute becomes a column, also for rows stored before it was known', async () => {
+test('a new attribute becomes a column, also for older rows', async () => {
   const backend = await openBackend();
   const { choreSchema, choresOf } = await import('./schema-versions.ts');
   const before = openLake(backend, {
@@ -136,7 +136,7 @@ test('a new attribute becomes a column, also for rows stored before it was known
   expect(silver.chore!.rows).toBe(2);
 });
 
-test('an attribute that changes its type is read as far as it can be', async () => {
+test('an attribute that changes its type is read as far as possible', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const stored = { pk: 'USER#usr_ann', sk: 'TASK#odd', ...newChore('usr_ann', 'odd') };

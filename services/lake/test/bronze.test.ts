@@ -55,7 +55,7 @@ test('files are named by table, entity, day, shard and sequence', async () => {
   );
 });
 
-test('silver and gold are files that any reader opens', async () => {
+test('any reader can open silver and gold files', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('usr_ann', 'a', { labels: ['x', 'y'], priority: 'low' }));
@@ -75,7 +75,7 @@ test('silver and gold are files that any reader opens', async () => {
   expect(sums).toMatchObject({ _account: 'usr_ann', priority: 'low', tasks: 1 });
 });
 
-test('one entity in the place of another is the end of one and the beginning of the other', async () => {
+test('an entity that replaces another ends the old one and starts the new one', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('usr_ann', 'a'));

@@ -131,7 +131,7 @@ async function begin() {
 }
 
 // Clients take a snapshot 0 for the newest one.
-test('a table of which nothing was captured yet has no snapshot, and gets its first one later', async () => {
+test('a table without captured data has no snapshot, and gets one later', async () => {
   const backend = await openBackend();
   const catalog = openCatalog(backend);
   for (const namespace of ['bronze', 'silver']) {
@@ -145,7 +145,7 @@ test('a table of which nothing was captured yet has no snapshot, and gets its fi
   expect((await readTasks(catalog, loaded)).map(row => row.task_id)).toEqual(['a']);
 });
 
-test('the catalog names its tables, and refuses what is not there', async () => {
+test('the catalog lists its tables, and refuses unknown ones', async () => {
   const { catalog } = await begin();
   expect((await catalog.get('config?warehouse=x', 'ann')).body).toMatchObject({ overrides: {} });
   expect((await catalog.get('namespaces', 'ann')).body).toMatchObject({
@@ -165,7 +165,7 @@ test('the catalog names its tables, and refuses what is not there', async () => 
 });
 
 test.each(['bronze', 'silver', 'gold'])(
-  'a table of %s holds the caller’s rows, and files of nobody else',
+  'a table of %s contains only the caller’s rows and files',
   async layer => {
     const { catalog } = await begin();
     const name = layer === 'gold' ? 'gold.tasks_by_status' : `${layer}.tasks`;
@@ -209,7 +209,7 @@ test('a key opens the files of one table of one account, for an hour', async () 
   await expect(catalog.read(tasks, location)).rejects.toMatchObject({ $metadata: { httpStatusCode: 401 } });
 });
 
-test('a table that is loaded again has a snapshot for what has changed, and none for what has not', async () => {
+test('a table that is loaded again has a new snapshot only if something changed', async () => {
   const { backend, catalog } = await begin();
   const first = await catalog.load('silver.tasks', 'ann');
   const again = await catalog.load('silver.tasks', 'ann');
@@ -233,7 +233,7 @@ test('a table that is loaded again has a snapshot for what has changed, and none
   expect((await catalog.load('silver.tasks', 'ann')).metadata.snapshots).toHaveLength(10);
 });
 
-test.each([/\/data\//, /\/snap-/])('a copy that lacks a file (%s) is made again', async what => {
+test.each([/\/data\//, /\/snap-/])('a copy that lacks a file (%s) is created again', async what => {
   const { backend, catalog } = await begin();
   await catalog.load('silver.tasks', 'ann');
   for (const key of await readObjects(backend.objects, 'copies/'))
@@ -256,7 +256,7 @@ test('copies that contain an erased user are removed at once, others stay', asyn
 });
 
 test.each(['bronze', 'silver', 'gold'])(
-  'an operator’s table of %s holds everybody’s rows, and says whose they are',
+  'an operator’s table of %s contains all rows, with their owners',
   async layer => {
     const { catalog } = await begin();
     const name = layer === 'gold' ? 'gold.tasks_by_status' : `${layer}.tasks`;
@@ -284,7 +284,7 @@ test.each(['bronze', 'silver', 'gold'])(
   },
 );
 
-test('only an operator finds the operator’s catalog and reads its files', async () => {
+test('only an operator can use the operator’s catalog and its files', async () => {
   const { catalog } = await begin();
   expect((await catalog.get('namespaces', 'operator')).body).toMatchObject({
     namespaces: [['bronze'], ['silver'], ['gold']],
@@ -303,7 +303,7 @@ test('only an operator finds the operator’s catalog and reads its files', asyn
   await expect(catalog.read(hers, list)).rejects.toMatchObject({ $metadata: { httpStatusCode: 404 } });
 });
 
-test('an erasure removes an operator’s copies, whoever is erased', async () => {
+test('any erasure removes an operator’s copies', async () => {
   const { backend, catalog } = await begin();
   await catalog.load('bronze.tasks', 'operator');
   while ((await catalog.lake.eraser.eraseUser('t2', 'u9')) !== 'done');

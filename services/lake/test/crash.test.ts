@@ -50,7 +50,7 @@ async function captureFor(backend: Backend, lifetime: number): Promise<string | 
   return process.isDead() ? process.lastCall() : undefined;
 }
 
-test('killed at any step of the capture, no change is missing and none is there twice', async () => {
+test('killed at any step of the capture, no change is missing or duplicated', async () => {
   const backend = await openBackend({ shards: 2 });
   // Each life is a step longer than the one before, and begins where that one ended. Two shards take their steps in
   // any order, so it begins anew until every kind of step was the last of some life.

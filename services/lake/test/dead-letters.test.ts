@@ -76,7 +76,7 @@ test('a letter that mentions an erased user is removed with them', async () => {
   expect(await readObjects(backend.objects, 'dead-letters/')).toHaveLength(1);
 });
 
-test('also one that mentions them in a key, where their id is encoded', async () => {
+test('a letter that mentions an erased user in a key, where their id is encoded, is removed too', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await backend.store.put(chore, newChore('poison', 'acme:ann%40example.com%2F%22a%22'));

@@ -9,7 +9,7 @@ async function erase(call: () => Promise<'done' | 'more'>): Promise<number> {
   throw new Error('it is never done');
 }
 
-test('erasing a user rewrites every file that holds their rows, and loses no others', async () => {
+test('erasing a user rewrites every file with their rows, and loses no others', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store } = backend;
@@ -51,7 +51,7 @@ test('erasing a user rewrites every file that holds their rows, and loses no oth
   expect(await readObjects(backend.objects, 'erasures/')).toEqual([]);
 });
 
-test('erasing a tenant takes all of its users, erasing an account what is its own', async () => {
+test('erasing a tenant erases all its users, erasing an account its own data', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   for (const [user, title] of [
@@ -73,7 +73,7 @@ test('erasing a tenant takes all of its users, erasing an account what is its ow
   expect(await lake.eraser.eraseTenant('t1')).toBe('done');
 });
 
-test('an item that its erased owner made anew, and removed again, does not come back', async () => {
+test('an item that its erased owner created again and removed does not come back', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store } = backend;
@@ -121,7 +121,7 @@ test('an item they create again under the same key stays, and the erased one doe
   expect((await lake.insight(endUser, 'tasks-by-status', 30)).data).toEqual(counted);
 });
 
-test('the second pass waits for what is still in the stream', async () => {
+test('the second pass waits for changes still in the stream', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   const { store, clock } = backend;

@@ -6,7 +6,7 @@ import { expectEveryChangeOnce, readState } from './evidence.ts';
 import { ann, capture, keep, openBackend, openLake, silent, until } from './lake-fixture.ts';
 import { chore, newChore } from './test-table.ts';
 
-test('a change is in an insight’s answer within five seconds', async () => {
+test('a change is in an insight within five seconds', async () => {
   const backend = await openBackend();
   const { store, clock, source, client } = backend;
   const lake = openLake(backend);
@@ -51,7 +51,7 @@ test('changes in quick succession share a file', async () => {
 
 const large = (task_id: string) => newChore('usr_ann', task_id, { title: 'x'.repeat(40_000) });
 
-test('a page that is full by its size is followed by the next one at once', async () => {
+test('a page that is full by size is followed by the next one at once', async () => {
   const backend = await openBackend();
   const { store, clock } = backend;
   let pauses = 0;
@@ -73,7 +73,7 @@ test('a page that is full by its size is followed by the next one at once', asyn
   expect(pauses).toBe(1);
 });
 
-test('the lake knows that it is behind, also where what is captured has no checkpoint yet', async () => {
+test('the lake reports its lag, even before the first checkpoint', async () => {
   const backend = await openBackend();
   const { store, clock, source, client } = backend;
   const lake = openLake(backend);

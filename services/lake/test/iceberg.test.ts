@@ -40,7 +40,7 @@ async function publish(backend: Backend, lake: OpenLake): Promise<void> {
 
 const eventIds = (rows: readonly BronzeRow[]) => rows.map(row => `${row.event_id} ${row.key}`).sort();
 
-test.each(['folder', 'bucket'])('tables of Iceberg hold what the lake holds, in a %s', async start => {
+test.each(['folder', 'bucket'])('Iceberg tables contain the lake’s data, in a %s', async start => {
   const backend = await openBackend();
   if (start === 'bucket') {
     const { endpoint } = await startBucket();
@@ -114,7 +114,7 @@ test('erased users are in no snapshot and no object', async () => {
 
 const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-test('snapshots end before the files that they name are deleted', async () => {
+test('snapshots expire before their files are deleted', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   for (let round = 1; round <= 20; round++) {
@@ -164,7 +164,7 @@ test('killed at any step, the tables are intact, and the next process continues'
   expect(lives).toBeGreaterThan(20);
 });
 
-test('of several writers at once, each snapshot is there once', async () => {
+test('concurrent writers write each snapshot once', async () => {
   const backend = await openBackend();
   const [one, two] = [openLake(backend), openLake(backend)];
   for (let round = 0; round < 5; round++) {
@@ -181,7 +181,7 @@ test('of several writers at once, each snapshot is there once', async () => {
   expect(eventIds(rows)).toEqual(eventIds(await readBronze(backend)));
 });
 
-test('an attribute that is added gets a number of its own, and the others keep theirs', async () => {
+test('a new attribute gets a new number, and the others keep theirs', async () => {
   const backend = await openBackend();
   await write(backend, 'usr_ann', 'a');
   const early = openLake(backend, { tables: [choresOf(choreSchema)] });
@@ -201,7 +201,7 @@ test('an attribute that is added gets a number of its own, and the others keep t
   expect(JSON.parse(after.properties['schema.name-mapping.default']!)).toHaveLength(fieldsOf(after).length);
 });
 
-test('files of an earlier version are written anew, and join', async () => {
+test('files of an earlier version are rewritten, and included', async () => {
   const backend = await openBackend();
   const { objects } = backend;
   const early: ObjectStore = {
@@ -220,7 +220,7 @@ test('files of an earlier version are written anew, and join', async () => {
   expect((await lake.query(ann, 'select count(*) from tasks')).rows).toEqual([[2]]);
 });
 
-test('a table that lost a list of its manifests continues', async () => {
+test('a table that lost a manifest list continues', async () => {
   const backend = await openBackend();
   const { objects } = backend;
   const lake = openLake(backend);

@@ -23,7 +23,7 @@ async function live(folder: string, round: number): Promise<void> {
   await once(child, 'exit');
 }
 
-test('killed by the system while it writes, captures and keeps, the lake equals the table', async () => {
+test('killed while it writes, captures and maintains, the lake equals the table', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'engine');
   const engine = await createEngine({ path });

@@ -180,7 +180,7 @@ test.runIf(process.platform === 'linux')(
   120_000,
 );
 
-test('what only administrators may read is not there for others', async () => {
+test('administrators’ tables do not exist for others', async () => {
   const entities = followed.entities.map(one => ({ ...one, scope: 'admin' as const }));
   const guarded = openLake(backend, { tables: [{ ...followed, entities }] });
   expect((await guarded.query(ann, 'select count(*) from tasks')).rows).not.toEqual([[0]]);
@@ -191,7 +191,7 @@ test('what only administrators may read is not there for others', async () => {
   expect((await guarded.query(reader, 'show tables')).rows).toEqual([]);
 });
 
-test('answers are cut where they become too long', async () => {
+test('results are cut if they are too long', async () => {
   const many = await lake.query(ann, 'select * from range(20000)');
   expect(many.truncated).toBe(true);
   expect(many.rows).toHaveLength(10_000);
@@ -200,7 +200,7 @@ test('answers are cut where they become too long', async () => {
   expect(long.rows.length).toBeLessThan(5);
 });
 
-test('numbers, dates, lists and nothing at all come as JSON', async () => {
+test('numbers, dates, lists and nulls are returned as JSON', async () => {
   const { columns, rows } = await lake.query(
     ann,
     `select 1 as a, 9007199254740993 as b, 1.5 as c, date '2026-01-01' as d, [1, 2] as e, null as f, true as g`,

@@ -19,7 +19,7 @@ const file = (path: string) => ({
 });
 const namesOf = (state: State) => [...state.files.keys()].sort();
 
-test('several processes commit side by side, and all of them read the same', async () => {
+test('several processes commit concurrently, and all read the same', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock();
   const processes = Array.from({ length: 3 }, () => openManifest(objects, 'table', clock));
@@ -35,7 +35,7 @@ test('several processes commit side by side, and all of them read the same', asy
   }
 });
 
-test('a writer that is not first reads again before it commits', async () => {
+test('a writer that loses the race reads again before it commits', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock();
   const [slow, fast] = [openManifest(objects, 't', clock), openManifest(objects, 't', clock)];
@@ -48,7 +48,7 @@ test('a writer that is not first reads again before it commits', async () => {
   expect([entry, looked]).toEqual([undefined, 2]);
 });
 
-test('old commits are removed, and a process that slept meanwhile does not take a free number for its own', async () => {
+test('old commits are removed, and a process that was suspended does not reuse a freed number', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock(Date.now());
   const sleeper = openManifest(objects, 't', clock);
@@ -68,7 +68,7 @@ test('old commits are removed, and a process that slept meanwhile does not take 
   expect(state.files.size).toBe(rounds + 2);
 });
 
-test('a state comes back from its text as it was', () => {
+test('a state round-trips through its text', () => {
   const state = fc.record({
     version: fc.nat(),
     at: fc.nat(),
@@ -88,7 +88,7 @@ test('a state comes back from its text as it was', () => {
   );
 });
 
-test('a lease is one process’s until it ends, and its numbers never begin anew', async () => {
+test('one process holds a lease until it ends, and its numbers never restart', async () => {
   const objects = folderObjects(await temporaryFolder());
   const clock = manualClock();
   const owners = manualOwners();

@@ -23,7 +23,7 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
       return body && Buffer.from(body).toString();
     };
 
-    test('what is put can be read, replaced and deleted', async () => {
+    test('an object can be written, read, replaced and deleted', async () => {
       expect(await text('a/b.json')).toBeUndefined();
       await objects.put('a/b.json', Buffer.from('one'));
       expect(await text('a/b.json')).toBe('one');
@@ -34,7 +34,7 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
       expect(await text('a/b.json')).toBeUndefined();
     });
 
-    test('of many that put if absent, one wins', async () => {
+    test('of concurrent puts if absent, one succeeds', async () => {
       const wins = await Promise.all(
         Array.from({ length: 8 }, (_, i) => objects.putIfAbsent('race/1.json', Buffer.from(`writer ${i}`))),
       );
@@ -43,7 +43,7 @@ function testObjects(name: string, open: (atEnd: AtEnd) => Promise<ObjectStore>)
       expect(await objects.putIfAbsent('race/1.json', Buffer.from('late'))).toBe(false);
     });
 
-    test('lists what begins with a prefix, in order, with size and time', async () => {
+    test('lists a prefix in order, with sizes and times', async () => {
       for (const key of ['list/b=2/y', 'list/a', 'list/b=1/x', 'list/b', 'other'])
         await objects.put(key, Buffer.from('12345'));
       expect(await readObjects(objects, 'list/')).toEqual(['list/a', 'list/b', 'list/b=1/x', 'list/b=2/y']);
@@ -91,7 +91,7 @@ test('files in an existing folder are readable by their owner only', async () =>
   for (const path of paths) expect((await stat(join(folder, path))).mode & 0o077, path).toBe(0);
 });
 
-test('a folder keeps nothing of what was not finished, by itself or by a process that was killed', async () => {
+test('a folder keeps no unfinished files, not even of a killed process', async () => {
   const folder = await temporaryFolder();
   const drafts = join(folder, '.unfinished');
   const objects = folderObjects(folder);
@@ -125,7 +125,7 @@ testObjects('a bucket, through the AWS SDK', async atEnd => {
   return objects;
 });
 
-test('large objects are uploaded in parts, and none of them is left after a failure', async () => {
+test('large objects are uploaded in parts, and none is left after a failure', async () => {
   const bucket = await startBucket();
   const cache = await temporaryFolder();
   const objects = s3Objects({
@@ -175,7 +175,7 @@ test('copies of unused objects are removed from the disk', async () => {
   expect((await readdir(cache)).sort()).toEqual([kept, added].map(path => basename(path)).sort());
 });
 
-test('names of tables and entities become parts of keys that cannot be mistaken for each other', () => {
+test('names of tables and entities become unambiguous parts of keys', () => {
   const names = ['todo-app-data', 'a/b', 'a=b', 'a.b', 'ä', 'a b', 'a_b', '..'];
   expect(new Set(names.map(keyPart)).size).toBe(names.length);
   for (const name of names) expect(checkKey(`x/${keyPart(name)}/y`)).toBeTruthy();

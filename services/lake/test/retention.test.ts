@@ -27,7 +27,7 @@ async function captureOneByOne(
   }
 }
 
-test('many small files become one, which has every change once, and the small ones go', async () => {
+test('many small files are merged into one, with every change once, and then removed', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await captureOneByOne(backend, lake, limits.smallFiles + 2);
@@ -45,7 +45,7 @@ test('many small files become one, which has every change once, and the small on
   expect(await readObjects(backend.objects, 'bronze/')).toHaveLength((await readState(backend)).files.size);
 });
 
-test('what came since a large silver is merged, and silver left as it is', async () => {
+test('changes since a large silver are merged without rewriting it', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await captureOneByOne(backend, lake, 2);
@@ -66,7 +66,7 @@ test('what came since a large silver is merged, and silver left as it is', async
   expect(insight.data).toEqual([{ status: 'pending', tasks: limits.recentFiles + 3 }]);
 });
 
-test('history ends after its days; what is there now stays', async () => {
+test('history expires after its days; current data stays', async () => {
   const backend = await openBackend();
   const lake = openLake(backend, { bronzeDays: 7 });
   await captureOneByOne(backend, lake, 2);
@@ -83,7 +83,7 @@ test('history ends after its days; what is there now stays', async () => {
   ]);
 });
 
-test('what a process that died left behind is swept up, and nothing else', async () => {
+test('files left by a dead process are removed, and nothing else', async () => {
   const backend = await openBackend();
   const lake = openLake(backend);
   await captureOneByOne(backend, lake, 1);
@@ -105,7 +105,7 @@ test('what a process that died left behind is swept up, and nothing else', async
   await expectSameAsTable(backend, lake, ann, () => true);
 });
 
-test('two processes keep one lake side by side', async () => {
+test('two processes maintain one lake concurrently', async () => {
   const backend = await openBackend();
   const lakes = [openLake(backend), openLake(backend)];
   await captureOneByOne(backend, lakes[0]!, 5);

@@ -130,7 +130,7 @@ test('a text is in the lake only if its account allows it', async () => {
   expect(await mentions(backend, 'open-bob')).toBe(true);
 });
 
-test('texts are read by their own account only: not by another one, an end user or an operator', async () => {
+test('texts are visible only to their own account: not to another one, an end user or an operator', async () => {
   const begun = await begin();
   const { backend, since, put, lake } = begun;
   await put('t1', 'u1', 'old', 'said before');
@@ -155,7 +155,7 @@ test('texts are read by their own account only: not by another one, an end user 
   expect(metadata.schemas.at(-1)!.fields.map(({ name }) => name)).toEqual(['note_id', 'text']);
 });
 
-test('what becomes of a text in its table becomes of it in every file', async () => {
+test('changes of a text apply in every file', async () => {
   const begun = await begin();
   const { backend, since, put } = begun;
   since.set('usr_ann', 0);
@@ -176,7 +176,7 @@ test('what becomes of a text in its table becomes of it in every file', async ()
     expect(await mentions(backend, text)).toBe(false);
 });
 
-test('erasing a user erases what they said, and no more', async () => {
+test('erasing a user erases their texts, and no others', async () => {
   const begun = await begin();
   const { backend, since, put, lake } = begun;
   since.set('usr_ann', 0);

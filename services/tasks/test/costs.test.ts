@@ -87,7 +87,7 @@ let search: Parameters<typeof searchTasks>[0];
 let token: string;
 
 describe('costs', () => {
-  it('are what the README says', async () => {
+  it('match the README', async () => {
     const index = createSearch(f.writing);
     await index.find(user_id, 'number');
     search = { store: f.store, search: index };

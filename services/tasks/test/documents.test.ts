@@ -56,7 +56,7 @@ describe('the guide', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('has every route, by a name of its own', () => {
+  it('has every route, with a unique name', () => {
     const { paths = {} } = f.api.document();
     const operations = Object.entries(paths)
       .filter(([path]) => path.startsWith('/v1/'))

@@ -20,7 +20,7 @@ async function live(as: string) {
 }
 
 describe('the eraser', () => {
-  it('leaves nothing of an account, and everything of the others', async () => {
+  it('removes all data of an account, and none of others', async () => {
     await live('bob');
     const others = await everything();
     await live('ann');
@@ -33,7 +33,7 @@ describe('the eraser', () => {
     expect(await f.ok('GET', '/v1/tasks/counts')).toMatchObject({ total: 1 });
   });
 
-  it('finds the users of a tenant without looking at anybody else', async () => {
+  it('finds the users of a tenant without reading others', async () => {
     await live('bob');
     const others = await everything();
     await live('endUser');
@@ -49,7 +49,7 @@ describe('the eraser', () => {
     expect(await everything()).toBe(others);
   });
 
-  it('erases one user of a tenant, and exports them before', async () => {
+  it('erases one user of a tenant, after exporting them', async () => {
     await live('endUser');
     const kinds: string[] = [];
     for await (const { kind } of f.tasks.eraser.exportUser('acme', 'u#1')) kinds.push(kind);

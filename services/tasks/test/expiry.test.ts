@@ -28,7 +28,7 @@ const stored = async () =>
   ).Items!;
 
 describe('completed tasks of a user with a retention', () => {
-  it('are gone by the second, from every list and count, before and after DynamoDB removes them', async () => {
+  it('disappear at their second, from every list and count, before and after DynamoDB removes them', async () => {
     await keep(7);
     const [done, open] = [
       await f.create({ title: 'Done', category: 'a' }),
@@ -69,7 +69,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await idsOf('')).toEqual([task_id]);
   });
 
-  it('stay if they are opened again', async () => {
+  it('stay if they are reopened', async () => {
     await keep(1);
     const task = await f.create({ title: 'Not yet', priority: 'high' });
     await complete(task);
@@ -79,7 +79,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await counts()).toMatchObject({ total: 1, by_status: { pending: 1 }, by_priority: { high: 1 } });
   });
 
-  it('are counted off as they were last', async () => {
+  it('are subtracted from the counts with their last values', async () => {
     await keep(1);
     const task = await f.create({ title: 'x', category: 'a', priority: 'low' });
     await complete(task);
@@ -88,7 +88,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await counts()).toMatchObject({ total: 0, by_category: [], by_priority: { low: 0, high: 0 } });
   });
 
-  it('may be many at a time', async () => {
+  it('may be many at once', async () => {
     await keep(1);
     const made = await Promise.all(Array.from({ length: 70 }, (_, i) => f.create({ title: `${i}` })));
     const items = made.map(({ task_id }) => ({ op: 'update', task_id, set: { status: 'completed' } }));
@@ -98,7 +98,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await counts()).toMatchObject({ total: 1, by_status: { completed: 0, pending: 1 } });
   });
 
-  it('leave their relatives behind', async () => {
+  it('leave their relatives in place', async () => {
     await keep(1);
     const parent = await f.create({ title: 'Parent' });
     const children = [];
@@ -120,7 +120,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(ordered.data.map(one => one.task_id)).toEqual([orphan.task_id]);
   });
 
-  it('are counted off in time when they got other days while a relative expired', async () => {
+  it('are subtracted in time if their days changed while a relative expired', async () => {
     await keep(1);
     const parent = await f.create({ title: 'Parent' });
     const child = await f.create({ title: 'Child', parent_id: parent.task_id });
@@ -135,7 +135,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await counts()).toMatchObject({ total: 0, by_status: { completed: 0 } });
   });
 
-  it('may be many with many relatives, all of which get other days', async () => {
+  it('may be many with many relatives, all of which get new days', async () => {
     await keep(10);
     const children = [];
     const parent = await f.create({ title: 'Parent' });
@@ -155,7 +155,7 @@ describe('completed tasks of a user with a retention', () => {
     expect(await counts()).toMatchObject({ total: 0 });
   });
 
-  it('follow when the user changes their mind', async () => {
+  it('follow a change of the retention', async () => {
     stop = startConsumers(f);
     const tasks = await Promise.all(Array.from({ length: 40 }, (_, i) => f.create({ title: `${i}` })));
     for (const task of tasks) await complete(task);
@@ -170,7 +170,7 @@ describe('completed tasks of a user with a retention', () => {
     await eventually(async () => (await counts()).total === 0);
   });
 
-  it('get their days anew when they are restored', async () => {
+  it('get new days when they are restored', async () => {
     await keep(10);
     const task = await f.create({ title: 'Old' });
     await complete(task);

@@ -17,7 +17,7 @@ const read = (path: string, etag = '') =>
   f.call('GET', path, { as: 'nobody', headers: { 'If-None-Match': etag } });
 
 describe('the calendar', () => {
-  it('has every task with a due date on its day, as another program reads it', async () => {
+  it('has every task with a due date on its day, as another program parses it', async () => {
     await f.create({
       title: 'Pay, or else; "now"',
       description: 'Line one\nline two, 🏠',
@@ -51,7 +51,7 @@ describe('the calendar', () => {
     ]);
   });
 
-  it('shows no more of a series than there is to come', async () => {
+  it('shows only the remaining dates of a series', async () => {
     const { task_id } = await f.create({
       title: 'Twice',
       due_date: '2026-01-05',
@@ -67,7 +67,7 @@ describe('the calendar', () => {
     ]);
   });
 
-  it('has all of many tasks, and as much of a long description as a calendar shows', async () => {
+  it('has all of many tasks, and shortens long descriptions', async () => {
     const other = await openTasks();
     onTestFinished(other.close);
     const description = '🏠, '.repeat(2_500);
@@ -119,7 +119,7 @@ describe('the calendar', () => {
 });
 
 describe('an export', () => {
-  it('is JSON with everything, or CSV that no spreadsheet runs', async () => {
+  it('is JSON with everything, or CSV that no spreadsheet executes', async () => {
     const hostile = '=HYPERLINK("http://evil.example","x")';
     await f.create(
       {

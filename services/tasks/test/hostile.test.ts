@@ -38,7 +38,7 @@ describe('bad input', () => {
       { title: 'x', due_date: '2026-01-01', reminder: { days_before: 1, time: '25:00' } },
       '#/reminder/time',
     ],
-  ])('%s is refused, and named', async (_, send, pointer) => {
+  ])('%s is refused by name', async (_, send, pointer) => {
     const response = await f.call('POST', '/v1/tasks', { send });
     expect(response.status).toBe(400);
     const { code, errors } = await problem(response);
@@ -46,7 +46,7 @@ describe('bad input', () => {
     expect(errors?.map(one => one.pointer)).toContain(pointer);
   });
 
-  it('names of accents without end are refused before they are normalised, which would take seconds', async () => {
+  it('overlong names of accents are refused before they are normalised, which would take seconds', async () => {
     const normalize = vi.spyOn(String.prototype, 'normalize');
     onTestFinished(() => normalize.mockRestore());
     const accents = '\u0301\u0316'.repeat(30_000);
@@ -85,14 +85,14 @@ describe('bad input', () => {
     expect([response.status, (await problem(response)).code]).toEqual([status, code]);
   });
 
-  it('a megabyte of description is too much before it is read', async () => {
+  it('a megabyte of description is refused before it is read', async () => {
     const response = await f.call('POST', '/v1/tasks', {
       send: { title: 'x', description: 'x'.repeat(1_000_000) },
     });
     expect(response.status).toBe(413);
   });
 
-  it('categories may be anything a person writes, and do not reach into each other', async () => {
+  it('categories may be any text, and are independent', async () => {
     const names = [
       'work',
       'work#x',
@@ -118,7 +118,7 @@ describe('bad input', () => {
     expect(by_category.map(one => one.category).sort()).toEqual(names.toSorted());
   });
 
-  it('more categories than the tally holds are refused, and the first of them stay', async () => {
+  it('categories beyond the tally’s limit are refused, and the first ones stay', async () => {
     for (let i = 0; i < 100; i++) await f.create({ title: 'x', category: `c${i}` }, { as: 'bob' });
     const response = await f.call('POST', '/v1/tasks', {
       as: 'bob',
@@ -134,7 +134,7 @@ describe('bad input', () => {
     expect(results.map(one => one.ok)).toEqual([false, true]);
   });
 
-  it('filters with as many values as there may be are answered, by no more queries than values', async () => {
+  it('filters with the maximum of values are answered, by no more queries than values', async () => {
     const values = Array.from({ length: 49 }, (_, i) => `v${i}`).join(',');
     for (const query of [
       `filter=label:${values}`,
@@ -167,7 +167,7 @@ describe('bad input', () => {
   });
 });
 
-describe("somebody else's", () => {
+describe("another user's", () => {
   it('task, trash and cursor count as missing', async () => {
     const { task_id } = await f.create({ title: 'Mine' });
     for (const [method, path, send] of [
@@ -204,7 +204,7 @@ describe("somebody else's", () => {
     }
   });
 
-  it("place in a list, and a place in another list of one's own, are refused", async () => {
+  it("position, or a position in another list of one's own, is refused", async () => {
     for (let i = 0; i < 3; i++)
       await f.create({ title: 'x', priority: i < 2 ? 'urgent' : 'high', category: 'c' });
     const cursorOf = async (path: string) => (await f.ok<{ next_cursor: string }>('GET', path)).next_cursor;
@@ -249,7 +249,7 @@ describe("somebody else's", () => {
     expect(foreign.status).toBe(410);
   });
 
-  it('tenant does not matter: end users have their own, whatever they are called', async () => {
+  it('tenant does not matter: end users are separate, whatever their ids', async () => {
     const { task_id } = await f.create({ title: 'Guest' }, { as: 'endUser' });
     expect((await f.ok<{ data: object[] }>('GET', '/v1/tasks', { as: 'endUser' })).data).toHaveLength(1);
     expect((await f.call('GET', `/v1/tasks/${task_id}`)).status).toBe(404);

@@ -20,7 +20,7 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
   const total = async (as = 'ann') =>
     (await f.ok<{ total: number }>('GET', '/v1/tasks/counts', { as })).total;
 
-  it('creates one task of fifty requests at once, and answers all of them alike', async () => {
+  it('creates one task for fifty concurrent requests, and responds alike to all', async () => {
     const before = await total();
     const send = { title: 'Once', category: 'keys', description: 'äöü 🏠' };
     const responses = await Promise.all(
@@ -36,7 +36,7 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
     expect(await total()).toBe(before + 1);
   });
 
-  it('replays byte for byte what was answered then, even if the task has changed since', async () => {
+  it('replays the original response byte for byte, even if the task has changed since', async () => {
     const send = { title: 'First' };
     const first = await f.call('POST', '/v1/tasks', { send, key: 'replay' });
     const text = await first.text();
@@ -83,13 +83,13 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
     expect(odd.status).toBe(400);
   });
 
-  it('is not used up by a request that was refused', async () => {
+  it('is not used up by a refused request', async () => {
     const send = { title: 'x', parent_id: 'tsk_000000000000000000000000' };
     expect((await f.call('POST', '/v1/tasks', { send, key: 'refused' })).status).toBe(409);
     expect((await f.call('POST', '/v1/tasks', { send: { title: 'x' }, key: 'refused' })).status).toBe(201);
   });
 
-  it('is forgotten after 24 hours, by the second, whenever it is removed', async () => {
+  it('expires after 24 hours, to the second, whenever it is removed', async () => {
     const { task_id } = await f.create({ title: 'Daily' }, { key: 'daily' });
     await f.clock.advance(24 * 60 * 60 * 1000 - 1000);
     expect(await f.create({ title: 'Daily' }, { key: 'daily' })).toMatchObject({ task_id });
@@ -98,8 +98,8 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
   });
 });
 
-describe('writes of one user at the same time', () => {
-  it('are all made and all counted, from however many processes', async () => {
+describe('concurrent writes of one user', () => {
+  it('are all made and all counted, from any number of processes', async () => {
     const f = await openTasks();
     const others = [f, await openTasks(f), await openTasks(f)];
     const made = await Promise.all(

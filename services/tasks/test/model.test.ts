@@ -34,7 +34,7 @@ const suites = [
   { name: 'the AWS SDK', open: overTheSdk, runs: 3, pageItems: 40 },
 ];
 
-describe.each(suites)('whatever a user does, over $name', ({ open, runs, pageItems }) => {
+describe.each(suites)('any history of a user, over $name', ({ open, runs, pageItems }) => {
   let f: Fixture;
   let users = 0;
   beforeAll(async () => {

@@ -33,8 +33,8 @@ function moveInList(list: string[], id: string, anchor: string, where: string): 
   return others.toSpliced(where === 'before' ? at : at + 1, 0, id);
 }
 
-describe('tasks in the order of their user', () => {
-  it('stand as a list does after the same moves, top tasks and subtasks alike', async () => {
+describe('tasks in the user’s order', () => {
+  it('match a plain list after the same moves, top-level tasks and subtasks alike', async () => {
     await fc.assert(
       fc.asyncProperty(moves, fc.boolean(), async (all, areSubtasks) => {
         const user_id = `usr_${++users}`;
@@ -67,7 +67,7 @@ describe('tasks in the order of their user', () => {
     );
   });
 
-  it('are filtered, paged and turned around like any other list', async () => {
+  it('are filtered, paged and reversed like any other list', async () => {
     const made: WireTask[] = [];
     for (const title of ['a', 'b', 'c', 'd'])
       made.push(await f.create({ title, category: title === 'b' ? 'no' : 'yes' }));
@@ -96,7 +96,7 @@ describe('tasks in the order of their user', () => {
 });
 
 describe('subtasks', () => {
-  it('have one level, thirty to a task, and go where their task goes', async () => {
+  it('have one level, thirty to a task, and move with their task', async () => {
     const parent = await f.create({ title: 'p' });
     const path = `/v1/tasks/${parent.task_id}`;
     const children: WireTask[] = [];
@@ -133,7 +133,7 @@ describe('subtasks', () => {
     ]);
   });
 
-  it('that were deleted one after the other do not come back together, also if one request deleted them', async () => {
+  it('that were deleted separately are not restored together, even if one request deleted them', async () => {
     const parent = await f.create({ title: 'parent' });
     const child = await f.create({ title: 'child', parent_id: parent.task_id });
     const items = [child, parent].map(({ task_id }) => ({ op: 'delete', task_id }));

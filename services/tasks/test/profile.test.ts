@@ -11,7 +11,7 @@ afterAll(() => f.close());
 const set = (send: object, as = 'ann', etag?: string) => f.call('PATCH', '/v1/tasks/me', { send, as, etag });
 
 describe('a profile', () => {
-  it('is there for everybody, and is changed under its version', async () => {
+  it('exists for everybody, and is changed under its version', async () => {
     const first = await f.call('GET', '/v1/tasks/me', { as: 'bob' });
     expect([first.headers.get('etag'), await first.json()]).toMatchObject(['"v0"', { time_zone: 'UTC' }]);
     const changed = await set(
@@ -31,7 +31,7 @@ describe('a profile', () => {
     expect(await f.ok('GET', '/v1/tasks/me', { as: 'bob' })).toEqual(cleared);
   });
 
-  it('is that of the account until it is written, and stored with the first write of any kind', async () => {
+  it('is the account’s until it is written, and stored with the first write of any kind', async () => {
     const known = { email: 'Cleo@Example.com', name: 'Cleo', createdAt: '2025-12-24T18:00:00.000Z' };
     const t = await openTasks({
       describeOwner: async ({ kind }) => (kind === 'account' ? known : undefined),
@@ -61,7 +61,7 @@ describe('a profile', () => {
     await t.close();
   });
 
-  it('takes an address of the account with the first change, and gives way if it is taken', async () => {
+  it('takes the account’s address with the first change, unless it is taken', async () => {
     const t = await openTasks({
       describeOwner: async () => ({ email: 'both@example.com', createdAt: '2025-12-24T18:00:00.000Z' }),
     });
@@ -110,7 +110,7 @@ describe('a profile', () => {
     expect(others.map(one => one.status).sort()).toEqual([200, 409]);
   });
 
-  it('says which day it is: a task is overdue when its user’s day is over', async () => {
+  it('determines the day: a task is overdue when its user’s day is over', async () => {
     const task = await f.create({ title: 'x', due_date: '2025-12-31' });
     await f.create({ title: 'cancelled', due_date: '2025-12-30', status: 'cancelled' });
     await f.create({ title: 'completed', due_date: '2025-12-30', status: 'completed' });

@@ -14,8 +14,8 @@ const open = async () => (await f.ok<List>('GET', '/v1/tasks?filter=is:open&view
 const complete = (task: WireTask) =>
   f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { status: 'completed' } });
 
-describe('a task that recurs', () => {
-  it('makes the next one in the transaction that completes it, with everything but its past', async () => {
+describe('a recurring task', () => {
+  it('creates the next one in the transaction that completes it, without its history', async () => {
     const input = { title: 'Water', description: 'Well', category: 'home', labels: ['a'], priority: 'high' };
     const reminder = { days_before: 1, time: '09:00' };
     const due = { due_date: '2026-01-05', recurrence: 'FREQ=WEEKLY;BYDAY=MO,TH', reminder };
@@ -44,7 +44,7 @@ describe('a task that recurs', () => {
     expect(await open()).toMatchObject([{ due_date: '9000-12-02' }]);
   });
 
-  it('does not repeat itself twice when it is opened and completed again', async () => {
+  it('does not recur twice when it is reopened and completed again', async () => {
     const first = await f.create({ title: 'x', due_date: '2026-01-05', recurrence: 'FREQ=DAILY' });
     await complete(first);
     await f.ok('PATCH', `/v1/tasks/${first.task_id}`, { send: { status: 'pending' } });
@@ -68,7 +68,7 @@ describe('a task that recurs', () => {
     expect(await open(), 'two are two').toEqual([]);
   });
 
-  it('skips what was missed, and knows which day it is where the user is', async () => {
+  it('skips missed dates, and uses the user’s day', async () => {
     await f.ok('PATCH', '/v1/tasks/me', { send: { time_zone: 'America/Los_Angeles' } });
     await f.create({ title: 'x', due_date: '2025-12-01', recurrence: 'FREQ=DAILY' });
     // In Los Angeles it is still the last evening of the year.
@@ -91,7 +91,7 @@ describe('a task that recurs', () => {
     expect(dates).toEqual(['2026-02-01', '2026-02-02', '2026-02-03']);
   });
 
-  it('begins a new series with a new rule', async () => {
+  it('starts a new series with a new rule', async () => {
     const task = await f.create({ title: 'x', due_date: '2026-02-01', recurrence: 'FREQ=DAILY;INTERVAL=3' });
     const patch = { due_date: '2026-02-10', recurrence: 'FREQ=DAILY;INTERVAL=2' };
     await f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: patch });
@@ -101,7 +101,7 @@ describe('a task that recurs', () => {
     expect((await f.call('PATCH', `/v1/tasks/${(await open())[0]!.task_id}`, without)).status).toBe(400);
   });
 
-  it('brings its subtasks along, as new', async () => {
+  it('recreates its subtasks', async () => {
     const parent = await f.create({ title: 'Pack', due_date: '2026-01-10', recurrence: 'FREQ=WEEKLY' });
     for (const [title, due_date] of [
       ['socks', '2026-01-09'],
@@ -120,7 +120,7 @@ describe('a task that recurs', () => {
     expect((await f.ok<List>('GET', `/v1/tasks/${parent.task_id}/subtasks`)).data).toHaveLength(2);
   });
 
-  it('continues when its subtasks reach the end of all dates', async () => {
+  it('continues when its subtasks reach the last possible date', async () => {
     const parent = await f.create({ title: 'Far', due_date: '8999-01-01', recurrence: 'FREQ=YEARLY' });
     await f.create({ title: 'Further', due_date: '9000-12-31', parent_id: parent.task_id });
     await complete(parent);
@@ -129,7 +129,7 @@ describe('a task that recurs', () => {
     expect(subtasks).toMatchObject([{ title: 'Further', due_date: '9000-12-31' }]);
   });
 
-  it('hands over its place under its parent', async () => {
+  it('passes on its position under its parent', async () => {
     const parent = await f.create({ title: 'Parent' });
     const child = await f.create({
       title: 'c',

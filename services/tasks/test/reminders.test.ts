@@ -44,7 +44,7 @@ const kept = async () => (await f.store.query(remindersOfUser, { user_id: 'usr_a
 const patch = (task: WireTask, send: object) => f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send });
 
 describe('a reminder', () => {
-  it('within this very second fires, and not before its time', async () => {
+  it('within the current second fires, and not early', async () => {
     await f.create({ title: 'Tea', reminder: at(700) });
     await f.clock.advance(699);
     await fireDue(worker(), never);
@@ -104,7 +104,7 @@ describe('a reminder', () => {
     expect(fired.map(one => one.title)).toEqual(['reopened', 'moved']);
   });
 
-  it('is on the clock of its user, and follows them to another zone', async () => {
+  it('uses the user’s clock, and follows them to another zone', async () => {
     const stop = startConsumers(f);
     await f.ok('PATCH', '/v1/tasks/me', { send: { time_zone: 'Europe/Berlin' } });
     const reminder = { days_before: 1, time: '09:00' };
@@ -116,7 +116,7 @@ describe('a reminder', () => {
     await stop();
   });
 
-  it('may be a long time off', async () => {
+  it('may be far in the future', async () => {
     await f.create({ title: 'x', reminder: { at: '9999-12-31T23:59:59Z' } });
     await f.create({ title: 'Sooner', reminder: at(hour) });
     await f.clock.advance(hour);
@@ -124,7 +124,7 @@ describe('a reminder', () => {
     expect(fired.map(one => one.title)).toEqual(['Sooner']);
   });
 
-  it('of the past is kept with the task, and not fired', async () => {
+  it('in the past is stored with the task, and not fired', async () => {
     await f.create({ title: 'Late', reminder: at(-hour) });
     await fireDue(worker(), never);
     expect([fired, await kept()]).toEqual([[], []]);
@@ -132,7 +132,7 @@ describe('a reminder', () => {
 });
 
 describe('the worker', () => {
-  it('fires what a worker left behind when it was killed, after its lease', async () => {
+  it('fires reminders of a killed worker, after its lease', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
     answer = () => new Promise(() => {}); // killed inside of the port
@@ -150,7 +150,7 @@ describe('the worker', () => {
     expect(await kept()).toEqual([]);
   });
 
-  it('fires what a dead process had claimed at once', async () => {
+  it('fires reminders of a dead process at once', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
     answer = () => new Promise(() => {}); // killed inside of the port
@@ -168,7 +168,7 @@ describe('the worker', () => {
     await running;
   });
 
-  it('that lost its lease changes nothing more', async () => {
+  it('changes nothing after it lost its lease', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     await f.clock.advance(hour);
     let finish = () => {};
@@ -196,7 +196,7 @@ describe('the worker', () => {
     expect(await kept()).toMatchObject([{ due_at: start + 3 * hour, fence: 0 }]);
   });
 
-  it('does not give up for a store that is throttled', async () => {
+  it('does not give up while the store is throttled', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     answer = () => Promise.reject(tableErrors.create('table.busy', 'the table is too busy'));
     await f.clock.advance(hour);
@@ -210,7 +210,7 @@ describe('the worker', () => {
     expect(await kept()).toEqual([]);
   });
 
-  it('whose task could not be read is tried again soon, and not when its lease ends', async () => {
+  it('retries soon if a task could not be read, not when its lease ends', async () => {
     await f.create({ title: 'Tea', reminder: at(minute) });
     await f.clock.advance(minute);
     const get: ReminderDeps['store']['get'] = () =>
@@ -223,7 +223,7 @@ describe('the worker', () => {
     expect(fired).toMatchObject([{ title: 'Tea' }]);
   });
 
-  it('tries again, later each time, and gives up with a note', async () => {
+  it('retries with growing delays, and gives up with a note', async () => {
     await f.create({ title: 'x', reminder: at(hour) });
     answer = () => Promise.reject(new Error('no route'));
     await f.clock.advance(hour);

@@ -31,7 +31,7 @@ const search = async (q: string, as = 'ann') => {
 };
 
 describe('search', () => {
-  it('indexes long texts with pauses, in which other work is done', async () => {
+  it('yields to other work while it indexes long texts', async () => {
     const other = await openTasks();
     onTestFinished(other.close);
     const description = 'word '.repeat(400);
@@ -60,7 +60,7 @@ describe('search', () => {
     expect(await search(query)).toEqual(titles);
   });
 
-  it('puts the whole word before its beginning, and that before a slip of the pen', async () => {
+  it('ranks whole words before prefixes, and prefixes before misspellings', async () => {
     for (const title of ['Planet', 'Plan', 'Plank', 'Plam']) await f.create({ title }, { as: 'endUser' });
     const found = await search('plan', 'endUser');
     expect(found[0]).toBe('Plan');
@@ -68,7 +68,7 @@ describe('search', () => {
     expect(found).toHaveLength(4);
   });
 
-  it('finds what was written before the search, and nothing of others', async () => {
+  it('finds earlier tasks, and none of other users', async () => {
     const { task_id } = await f.create({ title: 'Xylophone lesson' });
     expect(await search('xylophone')).toEqual(['Xylophone lesson']);
     expect(await search('xylophone', 'bob')).toEqual([]);
@@ -97,7 +97,7 @@ describe('the index', () => {
   const add = (user_id: string, title: string) =>
     createTask(f.writing, user_id, { title, status: 'pending' });
 
-  it('follows its user by the number of the change, and reads only what it missed', async () => {
+  it('follows its user by change number, and reads only what it missed', async () => {
     const index = createSearch(f.writing);
     for (let i = 0; i < 20; i++) await add('usr_s1', `alpha ${i}`);
     expect(await index.find('usr_s1', 'alpha')).toHaveLength(20);
@@ -129,7 +129,7 @@ describe('the index', () => {
       );
   });
 
-  it('is built anew when it was left behind for too long, or its user is another', async () => {
+  it('is rebuilt if it is too far behind, or its user was replaced', async () => {
     const index = createSearch(f.writing);
     await add('usr_s3', 'old news');
     await index.find('usr_s3', 'old');
@@ -143,7 +143,7 @@ describe('the index', () => {
     expect(await index.find('usr_s3', 'news')).toHaveLength(1);
   });
 
-  it('is dropped for others when memory is short, the least recently used first', async () => {
+  it('is evicted when memory is short, least recently used first', async () => {
     const most = 2.5 * limits.searchIndexChars;
     const index = createSearch(f.writing, most);
     for (const user of ['usr_m1', 'usr_m2', 'usr_m3'])
@@ -155,7 +155,7 @@ describe('the index', () => {
     expect(f.ledger.entries().map(one => one.pattern)).toEqual(['tally']);
   });
 
-  it('is forgotten with its user, even if it is being built', async () => {
+  it('is removed with its user, even if it is being built', async () => {
     const index = createSearch(f.writing);
     for (let i = 0; i < 3; i++) await add('usr_s4', `private ${i}`);
     const finding = index.find('usr_s4', 'private');
@@ -163,7 +163,7 @@ describe('the index', () => {
     expect([(await finding).length, index.users()]).toEqual([3, 0]);
   });
 
-  it('is fed by the stream', async () => {
+  it('is updated by the stream', async () => {
     const stop = startConsumers(f);
     await f.create({ title: 'Streamed first' });
     await search('streamed');

@@ -17,7 +17,7 @@ const add = async (many: number, task: object) => {
   for (let i = 0; i < many; i++) await f.create({ title: 'x'.repeat(400), ...task });
 };
 
-it('what is overdue is counted at no more cost when much was done in time', async () => {
+it('counting overdue tasks costs no more if many were completed in time', async () => {
   await add(3, { due_date });
   await add(5, { due_date, status: 'completed' });
   const before = await count();
@@ -26,7 +26,7 @@ it('what is overdue is counted at no more cost when much was done in time', asyn
   expect(before.overdue).toBe(3);
 });
 
-it('nor when much is yet to be done', async () => {
+it('counting overdue tasks costs no more if many are not due yet', async () => {
   await add(3, { due_date });
   await add(10, { due_date: '2026-12-01' });
   const before = await count();
@@ -35,7 +35,7 @@ it('nor when much is yet to be done', async () => {
   expect(before.overdue).toBe(3);
 });
 
-it('nothing is overdue where nothing is open', async () => {
+it('nothing is overdue if nothing is open', async () => {
   await add(2, { due_date, status: 'cancelled' });
   expect(await count()).toEqual({ overdue: 0, units: 1 });
 });

@@ -33,7 +33,7 @@ describe('changes since a token', () => {
     expect([...replica.values()].sort()).toEqual(['A', 'b', 'c', 'd']);
   });
 
-  it('name each task once, and deleted ones as deleted', async () => {
+  it('list each task once, and deleted ones as deleted', async () => {
     const { token } = await changes();
     const task = await f.create({ title: 'a' });
     for (const title of ['b', 'c']) await f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { title } });
@@ -129,7 +129,7 @@ describe('events', () => {
     await stop();
   });
 
-  it('go on for a client that was cut off before the first of them', async () => {
+  it('continue for a client that was disconnected before the first of them', async () => {
     const stream = await listen();
     const [open] = await stream.next(1);
     await stream.close();
@@ -153,7 +153,7 @@ describe('events', () => {
     }
   });
 
-  it('leave nothing behind when their clients are gone', async () => {
+  it('leave nothing behind when their clients disconnect', async () => {
     const stream = await listen();
     const before = f.clock.sleepers();
     await stream.close();

@@ -95,7 +95,7 @@ describe('a task', () => {
     expect((await f.call('POST', `${path}/restore`)).status).toBe(404);
   });
 
-  it('is listed as a summary, or whole on request', async () => {
+  it('is listed as a summary, or in full on request', async () => {
     const made = await f.create({ title: 'Long', description: 'A long story', category: 'views' });
     const [summary] = (await list('filter=category:views')).data;
     const { description: _, version: __, updated_at: ___, position: ____, ...rest } = made;
@@ -122,7 +122,7 @@ describe('a task', () => {
     expect(await titles('filter=priority>%3Dhigh')).toBe('urgent urgent high');
   });
 
-  it('is listed by category in one order, whether all are asked for or some', async () => {
+  it('is listed by category in the same order, for all categories or some', async () => {
     for (const category of ['work', '🏠', 'Ärger'])
       await f.create({ title: category, category }, { as: 'endUser' });
     const sorted = async (query: string) =>
@@ -139,13 +139,13 @@ describe('a task', () => {
   });
 });
 
-it('of a user with the longest id there is are kept', async () => {
+it('is stored for a user with the longest possible id', async () => {
   const user_id = userIdOf({ kind: 'endUser', tenantId: 'acme', userId: 'x'.repeat(995) });
   const { task_id } = await createTask(f.writing, user_id, { title: 'x', status: 'pending' });
   expect(await getTask(f.writing, user_id, task_id)).toMatchObject({ user_id });
 });
 
-it('that the table refuses are refused at once, not taken for a race that was lost', async () => {
+it('is refused at once if the table refuses it, not retried as a conflict', async () => {
   let attempts = 0;
   const refused = Object.assign(new Error('refused'), {
     name: 'TransactionCanceledException',
@@ -161,7 +161,7 @@ it('that the table refuses are refused at once, not taken for a race that was lo
 });
 
 describe('bulk operations', () => {
-  it('have a result for each item, and refuse only what is to be refused', async () => {
+  it('have a result for each item, and refuse only invalid ones', async () => {
     const [a, b, c] = await Promise.all(
       ['a', 'b', 'c'].map(title => f.create({ title, due_date: '2026-01-05' })),
     );
@@ -186,7 +186,7 @@ describe('bulk operations', () => {
     expect(await f.ok('GET', `/v1/tasks/${b!.task_id}`)).toEqual(b);
   });
 
-  it('take a hundred tasks in a few transactions', async () => {
+  it('write a hundred tasks in a few transactions', async () => {
     const made = await Promise.all(
       Array.from({ length: 100 }, (_, i) => f.create({ title: `${i}`, category: 'bulk' })),
     );
@@ -211,7 +211,7 @@ describe('bulk operations', () => {
     expect(await f.ok('GET', '/v1/tasks/counts')).toMatchObject({ by_status: { completed: 0 } });
   });
 
-  it('name every task that is cleared away, those that go with their parent as well', async () => {
+  it('list every task that is cleared, including those removed with their parent', async () => {
     const parent = await f.create({ title: 'Parent' });
     const [done, open] = [
       await f.create({ title: 'Done', parent_id: parent.task_id }),
@@ -229,7 +229,7 @@ describe("tasks of a tenant's user", () => {
   const path = '/v1/tenants/acme/users/u%231/tasks';
   type Listed = { data: { title: string }[]; next_cursor: string | null };
 
-  it('are listed for the account of the tenant, filtered and in pages', async () => {
+  it('are listed for the tenant’s account, filtered and in pages', async () => {
     for (const [title, priority] of [
       ['Guest one', 'high'],
       ['Guest two', 'low'],

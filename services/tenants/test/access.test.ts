@@ -23,7 +23,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
     const accept = (token: string) =>
       fixture.call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'New' } });
 
-    it('make the user they were meant for, once', async () => {
+    it('create the intended user, once', async () => {
       const { status, body } = await invite('new@example.com', { role: 'admin', user_id: 'newcomer' });
       expect(status).toBe(201);
       const items = JSON.stringify(await everyItem(fixture.target));
@@ -71,7 +71,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await accept(second.token)).status).toBe(201);
     });
 
-    it('are not guessed', async () => {
+    it('cannot be guessed', async () => {
       const { body } = await invite('guess@example.com');
       const [tenant, id, secret] = body.token.split('.');
       const wrong = `${secret.startsWith('A') ? 'B' : 'A'}${secret.slice(1)}`;
@@ -115,7 +115,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
-    it('are for any uid, with the scopes that are named and no others', async () => {
+    it('are for any uid, with the requested scopes and no others', async () => {
       const scopeOf = async (send: object) => (await mint({ sub: 'not-a-user|1', ...send })).body.scope;
       expect(await scopeOf({})).toBe('inbox:read inbox:write');
       expect(await scopeOf({ scope: 'tasks:read agents:chat tasks:read' })).toBe('tasks:read agents:chat');
@@ -135,7 +135,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect(await read(token, 'eve')).toMatchObject({ status: 403, body: { code: 'http.scope_missing' } });
     });
 
-    it('are void at once when they are revoked, of one user or of all', async () => {
+    it('are void at once when they are revoked, for one user or all', async () => {
       const mintFor = async (sub: string) => (await mint({ sub, scope: 'profile:read' })).token;
       const [eve, max] = [await mintFor('eve'), await mintFor('max')];
       expect([(await read(eve, 'eve')).status, (await read(max, 'max')).status]).toEqual([200, 200]);
@@ -164,7 +164,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await read(token, 'boss')).status).toBe(401);
     });
 
-    it('wait for no clock that is far ahead', async () => {
+    it('do not wait for a clock that is far ahead', async () => {
       const { clock } = fixture;
       const ahead = openProcess(fixture.target, { clock: manualClock(clock.now() + 30_000) });
       await revoke({ sub: 'fast' }, ahead);
@@ -173,7 +173,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(25);
     });
 
-    it('are checked without reading much', async () => {
+    it('are verified with few reads', async () => {
       let reads = 0;
       const client = { ...fixture.target.client };
       client.get = input => {
@@ -195,7 +195,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect((await read(token, 'eve')).status).toBe(401);
     });
 
-    it('go with the user', async () => {
+    it('end with the user', async () => {
       const { token } = await mint({ sub: 'eve' });
       await fixture.call('DELETE', at('users/eve'));
       expect((await read(token, 'eve')).status).toBe(401);

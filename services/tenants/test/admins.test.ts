@@ -29,13 +29,13 @@ const managed = (): Step[] => steps().filter(({ route }) => route.endUserScope =
 const personal = new Set(['any', 'profile:read', 'profile:write']);
 
 describe('an admin of a tenant', () => {
-  it('has no route that a key with the scope write does not have', () => {
+  it('has no route that a key with the scope write lacks', () => {
     expect(managed().length).toBeGreaterThan(10);
     for (const { id, route } of managed())
       expect([id, ['read', 'write']]).toEqual([id, expect.arrayContaining([route.scope])]);
   });
 
-  it('manages their tenant, and the trail of the account says so', async () => {
+  it('manages their tenant, as recorded in the account’s audit trail', async () => {
     const boss = await mint('anns', 'boss', manageScope);
     fixture.audited.length = 0;
     const made = await call('POST', '/v1/tenants/anns/users', {
@@ -79,7 +79,7 @@ describe('an admin of a tenant', () => {
     expect(await everyItem(fixture.target)).toEqual(before);
   });
 
-  it('does nothing of what only the account may, in their own tenant', async () => {
+  it('cannot do what only the account may, in their own tenant', async () => {
     const boss = await mint('anns', 'boss', manageScope);
     const before = await everyItem(fixture.target);
     for (const step of steps().filter(({ route }) => route.auth === 'account')) {
@@ -106,7 +106,7 @@ describe('an admin of a tenant', () => {
     }
   });
 
-  it('changes how the agent and the portal behave, but neither limits nor ways to sign in', async () => {
+  it('changes how the agent and the portal behave, but neither limits nor sign-in', async () => {
     const boss = await mint('anns', 'boss', manageScope);
     const patch = async (send: object) =>
       call('PATCH', '/v1/tenants/anns/settings', { as: boss, ifMatch: '*', send });
@@ -131,7 +131,7 @@ describe('an admin of a tenant', () => {
     expect((await patch({ enabled_skills: ['inbox_summary'] })).status).toBe(200);
   });
 
-  it('does not read what an agent remembers of others', async () => {
+  it('cannot read what an agent remembers about others', async () => {
     const { client } = fixture.target;
     await client.update({
       TableName: 'tenants',
@@ -156,7 +156,7 @@ describe('other users', () => {
     return [...new Set(answers)];
   };
 
-  it('manages: neither a member, nor a uid that is no user, nor a token without the scope', async () => {
+  it('cannot manage: members, unknown uids, and tokens without the scope', async () => {
     const before = await everyItem(fixture.target);
     expect(await refusedOf(await mint('anns', 'u2', manageScope))).toEqual(['403 tenants.admin_only']);
     expect(await refusedOf(await mint('anns', 'nobody', manageScope))).toEqual(['403 tenants.admin_only']);
@@ -165,7 +165,7 @@ describe('other users', () => {
     expect(await everyItem(fixture.target)).toEqual(before);
   });
 
-  it('makes themselves an admin', async () => {
+  it('cannot make themselves an admin', async () => {
     const member = await mint('anns', 'u2', 'profile:read profile:write');
     const renamed = await call('PATCH', '/v1/portal/anns/me', {
       as: member,
@@ -179,7 +179,7 @@ describe('other users', () => {
     expect(invited.status).toBe(403);
   });
 
-  it('stays an admin: a demotion holds for tokens that were minted before', async () => {
+  it('lose access when they are demoted, even with tokens minted before', async () => {
     const created = await call('POST', '/v1/tenants/anns/users', {
       send: { user_id: 'was', display_name: 'Was', role: 'admin' },
     });

@@ -59,7 +59,7 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     }
   });
 
-  it('can be had by the other one when they are free', async () => {
+  it('can be claimed by another tenant once they are released', async () => {
     await claim('outlocks', 'moved');
     const path = '/v1/tenants/outlocks/channels/teams/moved';
     expect((await fixture.call('DELETE', path)).status).toBe(204);
@@ -84,14 +84,14 @@ describe.each(Object.entries(targets))('channels, %s', (_, make) => {
     expect(await resolve('planted')).toBe('rival');
   });
 
-  it.each(['', '#', 'a#b', '\u0000', 'x'.repeat(3000), '\ud800'])('are nobody’s if named %j', async id => {
+  it.each(['', '#', 'a#b', '\u0000', 'x'.repeat(3000), '\ud800'])('are unknown if named %j', async id => {
     expect(await resolve(id)).toBe('tenants.channel_not_found');
     await expect(fixture.tenants.resolveChannel(id, 'mine')).rejects.toMatchObject({
       code: 'tenants.channel_not_found',
     });
   });
 
-  it('lead only to a tenant that is active', async () => {
+  it('lead only to an active tenant', async () => {
     const send = { tenant_id: 'asleep', name: 'X' };
     await fixture.call('POST', '/v1/tenants', { send });
     await claim('asleep', 'quiet');

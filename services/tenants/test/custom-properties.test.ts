@@ -27,7 +27,7 @@ describe('custom properties', () => {
   const create = (custom_properties: object) =>
     fixture.call('POST', users, { send: { display_name: 'X', custom_properties } });
 
-  it('are checked against the schema of the tenant, once it has one', async () => {
+  it('are validated against the tenant’s schema, if it has one', async () => {
     expect((await fixture.call('GET', path)).body.code).toBe('tenants.schema_not_found');
     expect((await create({ anything: true })).status).toBe(201);
     expect(await define(schema)).toMatchObject({ status: 200, etag: '"v1"' });
@@ -93,7 +93,7 @@ describe('custom properties', () => {
     expect(await define(send)).toMatchObject({ status: 422, body: { code: 'tenants.schema_refused' } });
   });
 
-  it('take names that JavaScript knows', async () => {
+  it('accept names that JavaScript reserves', async () => {
     const properties = { constructor: { type: 'string' }, toString: { type: 'integer' } };
     expect((await define({ type: 'object', properties, required: ['toString'] })).status).toBe(200);
     expect((await create({ constructor: 'x' })).status).toBe(422);

@@ -48,7 +48,7 @@ describe('the gate', () => {
     expect([error.code, error.message]).toEqual(['tenants.not_found', 'Tenant not found.']);
   });
 
-  it('is shut from the moment a tenant is suspended or deleted', async () => {
+  it('closes as soon as a tenant is suspended or deleted', async () => {
     await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'active' } });
     await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
     expect(await enter(account('usr_ann'), 'acme')).toBe('tenants.suspended');

@@ -43,7 +43,7 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
   const codes = (answers: { status: number; body: { code?: string } }[]) =>
     answers.map(({ status, body }) => (status === 201 ? 'made' : body.code)).toSorted();
 
-  it('has room for so many tenants, however many are made at once', async () => {
+  it('limits the number of tenants, however many are created at once', async () => {
     plan.tenants = 3;
     const made = codes(await Promise.all(times(8).map(i => patiently(() => newTenant(i)))));
     expect(made).toEqual([
@@ -65,7 +65,7 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     expect((await newTenant(21)).status).toBe(201);
   });
 
-  it('has room for so many users of a tenant, whichever way they come', async () => {
+  it('limits the users of a tenant, however they are created', async () => {
     plan.usersPerTenant = 4;
     await newTenant(0);
     const invite = (email: string) =>
@@ -137,7 +137,7 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     await expect.poll(shares).toEqual([80, 100, 80, 100]);
   });
 
-  it('notifies of a plan that concurrent requests fill, and retries if that failed', async () => {
+  it('notifies about a plan that concurrent requests fill, and retries if that failed', async () => {
     plan.tenants = 3;
     onNotify = async () => {
       throw new Error('no mail today');

@@ -48,7 +48,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
   const refresh = (cookie: string) => post('/session/refresh', {}, { cookie });
   const me = (as: string) => fixture.call('GET', '/v1/portal/acme/me', { as });
 
-  it('signs in with a mailed code, in the browser that asked, once', async () => {
+  it('signs in with a mailed code, in the browser that requested it, once', async () => {
     const attempt = await ask('ANN@example.com');
     const { code, mail } = (await deliver())!;
     expect(mail).toMatchObject({
@@ -77,7 +77,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/session', { attempt, code })).status).toBe(403);
   });
 
-  it('signs in with the link of the mail, in any browser, once, even twice at once', async () => {
+  it('signs in with the mailed link, in any browser, once, even with concurrent uses', async () => {
     await ask();
     const { token } = (await deliver())!;
     const both = await Promise.all([post('/session', { token }), post('/session', { token })]);
@@ -85,7 +85,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/session', { token })).status).toBe(403);
   });
 
-  it('takes five wrong codes and no more, and none that is too old', async () => {
+  it('accepts at most five wrong codes, and no expired one', async () => {
     const attempt = await ask();
     const { code, token } = (await deliver())!;
     const wrong = code === '00000000' ? '00000001' : '00000000';
@@ -100,7 +100,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/session', { token: mailed.token })).status).toBe(403);
   });
 
-  it('exchanges a cookie for the next one, answers a lost answer again, and ends what was copied', async () => {
+  it('rotates the cookie, repeats a lost response, and ends a copied session', async () => {
     const first = (await signIn()).cookie;
     const second = await refresh(first);
     expect(second.status).toBe(200);
@@ -116,7 +116,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await me(third.body.access_token)).status).toBe(401);
   });
 
-  it('signs in who accepts an invitation, in the tenant that invited them, once', async () => {
+  it('signs in the user who accepts an invitation, in its tenant, once', async () => {
     const invite = async () =>
       (
         await fixture.call('POST', '/v1/tenants/acme/invitations', {
@@ -147,7 +147,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
 
   if (name !== 'embedded') return; // what follows asks nothing more of a store
 
-  it('answers the same for every address, and mails only users', async () => {
+  it('responds alike for every address, and mails only users', async () => {
     const known = await post('/sign-in', { email: 'ann@example.com' });
     const unknown = await post('/sign-in', { email: 'nobody@example.com' });
     expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
@@ -185,7 +185,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/session', { token })).status).toBe(403);
   });
 
-  it('keeps no code, no link and no cookie where a reader of the table could use them', async () => {
+  it('stores no usable code, link or cookie', async () => {
     const attempt = await ask();
     const { code, token } = (await deliver())!;
     const { cookie } = await signIn();
@@ -194,7 +194,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
       expect(stored).not.toContain(secret);
   });
 
-  it('responds as for a missing tenant where the tenant has no sign-in', async () => {
+  it('responds as for a missing tenant if the tenant has no sign-in', async () => {
     const plain = ({ request_id: _, ...rest }: { request_id: string }) => rest;
     const none = await fixture.call('GET', '/v1/portal/nobodys', { as: '' });
     expect(none.status).toBe(404);
@@ -212,7 +212,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/sign-in', { email: 'ann@example.com' })).status).toBe(404);
   });
 
-  it('is not moved by invented cookies, nor by pages of other sites', async () => {
+  it('ignores invented cookies, and requests from other sites', async () => {
     const { cookie } = await signIn();
     const [name, value] = cookie.split('=') as [string, string];
     const [user, session, , code] = value.split('.') as [string, string, string, string];
@@ -290,7 +290,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await refresh(idle)).status).toBe(401);
   });
 
-  it('keeps twenty sessions of a user, those used last', async () => {
+  it('keeps the twenty most recently used sessions of a user', async () => {
     const first = await signIn();
     for (let i = 0; i < 20; i++) {
       await fixture.clock.advance(1_000);
@@ -301,7 +301,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect(items.filter(one => String(one.sk).startsWith('SESSION#'))).toHaveLength(20);
   });
 
-  it('lets people change their own name, and leaves nothing of them when they are erased', async () => {
+  it('lets people change their own name, and removes all their data when they are erased', async () => {
     const { token } = await signIn();
     await ask();
     await deliver();
@@ -319,7 +319,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
 });
 
 describe('branding', () => {
-  it('takes colours, pictures without scripts and exact origins, and nothing else', async () => {
+  it('accepts colours, pictures without scripts and exact origins, and nothing else', async () => {
     const fixture = await openFixture();
     await fixture.call('POST', '/v1/tenants', {
       send: { tenant_id: 'acme', name: 'Acme', status: 'active' },

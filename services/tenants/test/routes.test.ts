@@ -13,14 +13,14 @@ describe('every route', () => {
   const scoped = () => steps().filter(({ path }) => path.includes('anns'));
   const ofAccounts = () => scoped().filter(({ route }) => ['account', 'user'].includes(route.auth));
 
-  it('is known to this test', () => {
+  it('is covered by this test', () => {
     expect(steps().map(({ id }) => id)).toHaveLength(
       new Set(steps().map(({ path, method }) => method + path)).size,
     );
     expect(scoped().length).toBe(steps().length - 3);
   });
 
-  it('allows another account neither reads nor changes', async () => {
+  it('lets another account neither read nor change anything', async () => {
     const before = await everyItem(two.fixture.target);
     for (const step of ofAccounts()) {
       const { status, body } = await walk(two.fixture, step, 'bob');
@@ -31,7 +31,7 @@ describe('every route', () => {
     expect(await everyItem(two.fixture.target)).toEqual(before);
   });
 
-  it('responds to missing resources as to those of others', async () => {
+  it('responds alike to missing resources and to those of others', async () => {
     for (const step of ofAccounts()) {
       const theirs = await walk(two.fixture, step, 'bob');
       const missing = await walk(
@@ -44,7 +44,7 @@ describe('every route', () => {
     }
   });
 
-  it('gives an end user nothing of another tenant, and nothing to manage in its own', async () => {
+  it('shows an end user nothing of another tenant, and lets them manage nothing in their own', async () => {
     const before = await everyItem(two.fixture.target);
     for (const step of steps().filter(({ route }) => route.auth !== 'public')) {
       const isGranted = ['profile:read', 'any'].includes(step.route.endUserScope ?? '');
@@ -70,7 +70,7 @@ describe('every route', () => {
     }
   });
 
-  it('refuses unknown fields, bodies that are too large, and bodies where none belong', async () => {
+  it('refuses unknown fields, oversized bodies, and unexpected bodies', async () => {
     for (const step of steps().filter(({ route }) => route.auth !== 'endUser')) {
       // Settings keep what they do not know; a schema is refused by its own rules.
       const isOpen = /Settings$|putPropertiesSchema/.test(step.id);
@@ -133,7 +133,7 @@ describe('every route', () => {
     );
   });
 
-  it('is in the audit trail once it has changed something, and only then', async () => {
+  it('is in the audit trail if it has changed something, and only then', async () => {
     const { fixture } = two;
     fixture.audited.length = 0;
     await fixture.call('POST', '/v1/tenants/anns/users', { send: { user_id: 'noted', display_name: 'X' } });

@@ -13,7 +13,7 @@ describe.each(Object.entries(targets))('deleting a tenant, %s', (_, make) => {
   });
   afterAll(() => fixture.target.close());
 
-  it('shuts the gate at once and erases everything after the grace', async () => {
+  it('closes the gate at once and erases everything after the grace period', async () => {
     const notes = createNotes();
     fixture.erasers.push(notes.eraser);
     await fillTenant(fixture, 'whole');
@@ -95,7 +95,7 @@ describe('a deletion', () => {
     expect((await everyItem(fixture.target)).filter(item => item.pk === 'ERASURES')).toEqual([]);
   });
 
-  it('resumes at once when its process has died', async () => {
+  it('resumes at once if its process has died', async () => {
     const owners = manualOwners();
     const notes = createNotes();
     await fillTenant(fixture, 'left');

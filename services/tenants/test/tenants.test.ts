@@ -28,14 +28,14 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(body.tenant_id).toMatch(/^t-[0-9a-z]{24}$/);
   });
 
-  it('takes an id once, from any caller', async () => {
+  it('assigns an id once, to any caller', async () => {
     expect((await create('only-one')).status).toBe(201);
     expect(await create('only-one')).toMatchObject({ status: 409, body: { code: 'tenants.id_taken' } });
     expect(await create('only-one', 'bob')).toMatchObject({ status: 409 });
     expect((await fixture.call('GET', '/v1/tenants/only-one', { as: 'bob' })).status).toBe(404);
   });
 
-  it('finds what a lost answer was about, by the key of the request', async () => {
+  it('finds the tenant of a lost response, by the key of the request', async () => {
     const send = { tenant_id: 'once-more', name: 'Acme' };
     const first = await fixture.call('POST', '/v1/tenants', { send, key: 'k1' });
     // Another process, or the same one after a crash, has no stored answer.
@@ -65,7 +65,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
     expect(await call('GET', path)).toMatchObject({ status: 400, body: { code: 'http.cursor_refused' } });
   });
 
-  it('goes from onboarding to active and back and forth to suspended', async () => {
+  it('goes from onboarding to active, and between active and suspended', async () => {
     await create('moody');
     const become = (status: string, ifMatch?: string) =>
       fixture.call('PATCH', '/v1/tenants/moody', { send: { status }, ifMatch });
@@ -94,7 +94,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       expect(await fixture.call('GET', path)).toMatchObject({ body: defaultSettings, etag: '"v1"' });
     });
 
-    it('need an ETag to be changed, and the right one', async () => {
+    it('need the current ETag to be changed', async () => {
       const send = { messages_per_day: 5 };
       expect((await fixture.call('PATCH', path, { send })).status).toBe(428);
       expect((await fixture.call('PUT', path, { send })).status).toBe(428);
@@ -102,7 +102,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       expect((await fixture.call('PATCH', path, { send, ifMatch: '"vx"' })).status).toBe(412);
     });
 
-    it('keep what they do not know, and give defaults back', async () => {
+    it('keep unknown fields, and return defaults', async () => {
       const { etag } = await fixture.call('GET', path);
       const send = { ai_provider: 'rules', theme: { color: 'red', size: 1 } };
       const replaced = await fixture.call('PUT', path, { send, ifMatch: etag });
@@ -123,7 +123,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       expect(statuses).toEqual([200, ...Array(7).fill(412)]);
     });
 
-    it('are not changed by a new name, nor the other way round', async () => {
+    it('are not changed by a new name, and vice versa', async () => {
       const { etag } = await fixture.call('GET', path);
       await fixture.call('PATCH', '/v1/tenants/settled', { send: { name: 'Other' } });
       const send = { max_conversation_history: 7 };
@@ -143,7 +143,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       expect((await fixture.call('PATCH', path, { send, ifMatch: etag })).status).toBe(400);
     });
 
-    it('stay within bounds when they are merged', async () => {
+    it('stay within their limits when they are merged', async () => {
       const { etag } = await fixture.call('GET', path);
       const first = await fixture.call('PATCH', path, { send: { a: 'x'.repeat(40_000) }, ifMatch: etag });
       const second = await fixture.call('PATCH', path, {
@@ -153,7 +153,7 @@ describe.each(Object.entries(targets))('tenants, %s', (_, make) => {
       expect(second).toMatchObject({ status: 413, body: { code: 'tenants.too_large' } });
     });
 
-    it('are read with defaults where an older writer left rubbish', async () => {
+    it('are read with defaults if an older writer stored invalid values', async () => {
       const settings = '{"ai_model":5,"messages_per_day":7,"own":true}';
       await fixture.target.client.update({
         TableName: 'tenants',

@@ -22,7 +22,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
       .split('\n')
       .map(line => JSON.parse(line));
 
-  it('is exported with everything every service has', async () => {
+  it('is exported with the data of every service', async () => {
     notes.add('acme', 'u1', 2);
     notes.add('acme', 'u2', 2);
     const { status, body, headers } = await fixture.call('GET', at('u1/export'));
@@ -75,7 +75,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
     ]);
   });
 
-  it('is erased where only others know it, also of a suspended tenant', async () => {
+  it('is erased even if only other services know it, also of a suspended tenant', async () => {
     notes.add('acme', 'stranger', 3);
     await fixture.call('PATCH', '/v1/tenants/acme', { send: { status: 'suspended' } });
     expect((await fixture.call('POST', at('stranger/erasure'))).status).toBe(202);
@@ -84,7 +84,7 @@ describe.each(Object.entries(targets))('a user, %s', (_, make) => {
     expect(notes.notes.size).toBe(0);
   });
 
-  it('leaves no open job behind when its tenant is deleted first', async () => {
+  it('leaves no open job behind if its tenant is deleted first', async () => {
     const down = async () => {
       throw new Error('down');
     };

@@ -46,7 +46,7 @@ describe('users', () => {
   afterAll(() => fixture.target.close());
 
   // The model is a Map. Users, what they hold and what is found by it agree with it after every action.
-  it('hold what a plain model says they hold', async () => {
+  it('match a plain model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 15 }), async actions => {
         const tenant_id = `model-${round++}`;

@@ -18,7 +18,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     return body.data.map((one: { user_id: string }) => one.user_id);
   };
 
-  it('are stored as documented, and objects on the wire', async () => {
+  it('are stored as documented, and are objects in the API', async () => {
     const send = {
       user_id: 'admin',
       email: 'Ann@Example.com',
@@ -57,7 +57,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect((await fixture.call('GET', both)).status).toBe(400);
   });
 
-  it('may have a channel whose name every object knows', async () => {
+  it('may have a channel named like a property of every object', async () => {
     const send = { user_id: 'odd', channel_identities: { constructor: 'U1' } };
     const { status, etag } = await create(send);
     expect(status).toBe(201);
@@ -81,7 +81,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect((await fixture.call('GET', `${users}?limit=2&cursor=${first.body.next_cursor}`)).status).toBe(400);
   });
 
-  it('have an id, an e-mail and identities of their own', async () => {
+  it('have a unique id, e-mail and identities', async () => {
     await create({ user_id: 'first', email: 'taken@example.com', channel_identities: { slack: 'UT' } });
     const codes = await Promise.all(
       [
@@ -106,7 +106,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(await find('email=race@example.com')).toEqual([winner]);
   });
 
-  it('move an identity from one to the other only when it is free', async () => {
+  it('move an identity between users only if it is free', async () => {
     const a = await create({ user_id: 'm-a', channel_identities: { slack: 'UM' } });
     const b = await create({ user_id: 'm-b' });
     const take = (etag: string) =>
@@ -139,7 +139,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect(statuses).toEqual([200, 412, 412, 412, 412, 412]);
   });
 
-  it('leave nothing locked when they go', async () => {
+  it('release their locks when they are deleted', async () => {
     const send = { user_id: 'gone', email: 'gone@example.com', channel_identities: { slack: 'UG' } };
     const { etag } = await create(send);
     expect((await fixture.call('DELETE', `${users}/gone`, { ifMatch: '"v9"' })).status).toBe(412);
@@ -148,7 +148,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     expect((await create({ ...send, user_id: 'successor' })).status).toBe(201);
   });
 
-  it('are made once for a key, also by another process', async () => {
+  it('are created once per key, also by another process', async () => {
     const send = { display_name: 'Once', email: 'once@example.com' };
     const first = await fixture.call('POST', users, { send, key: 'same' });
     const later = openProcess(fixture.target, { clock: fixture.clock });
@@ -182,7 +182,7 @@ describe.each(Object.entries(targets))('users, %s', (_, make) => {
     });
   });
 
-  it('stay within bounds when they are merged', async () => {
+  it('stay within their limits when they are merged', async () => {
     const { etag } = await create({ user_id: 'large', preferences: { a: 'x'.repeat(10_000) } });
     const send = { preferences: { b: 'x'.repeat(10_000) } };
     expect((await fixture.call('PATCH', `${users}/large`, { send, ifMatch: etag })).status).toBe(413);

@@ -61,7 +61,7 @@ describe('analytics', () => {
       expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
   });
 
-  it('go on from those that earlier versions kept in one partition', async () => {
+  it('continue from those that earlier versions stored in one partition', async () => {
     const hooks = await openWebhooks({ counts: true });
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -84,7 +84,7 @@ describe('analytics', () => {
   });
 
   // DynamoDB gives the time of a change in whole seconds, DynamoDB Local in whole minutes.
-  it('begin with the first event, however coarse the times of changes are', async () => {
+  it('start with the first event, however coarse the times of changes are', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     await hooks.clock.advance(20_000);

@@ -5,7 +5,7 @@ import { leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
 // The data access objects, and a delivery through them, on both clients.
 describe.each(['embedded', 'sdk'] as const)('data access over the %s client', over => {
-  it('has every function of the document', async () => {
+  it('has every documented function', async () => {
     const hooks = await openWebhooks({ over });
     const { sources, connections, events, attempts } = hooks.webhooks;
     const userId = 'usr_ann';
@@ -64,7 +64,7 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
     expect(await attempts.listByEvent(eventId)).toEqual([]);
   });
 
-  it('takes, delivers, retries, holds, releases, replays and dedupes', async () => {
+  it('accepts, delivers, retries, holds, releases, replays and deduplicates', async () => {
     const hooks = await openWebhooks({ over });
     const [plain, ordered] = [await openDestination(answer(503)), await openDestination()];
     const sourceId = await hooks.source({ dedupeHeader: 'X-Id' });

@@ -34,7 +34,7 @@ describe('an event', () => {
     expect(new Uint8Array(await download.arrayBuffer())).toEqual(body);
   });
 
-  it('reaches its destination with the longest query that is taken', async () => {
+  it('reaches its destination with the longest accepted query', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -46,7 +46,7 @@ describe('an event', () => {
     expect(destination.hits[0]!.url.endsWith(`&${query}`)).toBe(true);
   });
 
-  it('keeps the results of as many connections as a source may have, all at once', async () => {
+  it('stores the results of as many connections as a source may have, all at once', async () => {
     const hooks = await openWebhooks();
     const waiting: ServerResponse[] = [];
     const all = limits.connectionsPerSource;
@@ -62,7 +62,7 @@ describe('an event', () => {
     expect(destination.hits).toHaveLength(all);
   });
 
-  it('is retried on the schedule, with the same id and fresh signatures, and then given up', async () => {
+  it('is retried on the schedule, with the same id and fresh signatures, until it fails for good', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500, {}, 'x'.repeat(5000)));
     const sourceId = await hooks.source();
@@ -89,7 +89,7 @@ describe('an event', () => {
     expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([{ alertKind: 'delivery_failed' }]);
   });
 
-  it('keeps no error of an attempt before the one that reached it', async () => {
+  it('keeps no error of an attempt before the successful one', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -184,7 +184,7 @@ describe('an event', () => {
     expect(destination.hits).toEqual([]);
   });
 
-  it('is transformed on its way', async () => {
+  it('is transformed before delivery', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -201,7 +201,7 @@ describe('a destination', () => {
     ['redirects', answer(302, { Location: 'http://127.0.0.1:1/' }), 302],
     ['answers ten megabytes', answer(500, {}, 'x'.repeat(10_000_000)), 500],
     ['resets', ((_, response) => void response.destroy()) as ReturnType<typeof answer>, 0],
-  ])('that %s fails, and is tried again', async (_, behaviour, statusCode) => {
+  ])('that %s fails, and is retried', async (_, behaviour, statusCode) => {
     const hooks = await openWebhooks();
     const destination = await openDestination(behaviour);
     const sourceId = await hooks.source();
@@ -216,7 +216,7 @@ describe('a destination', () => {
   it.each([
     ['hangs', (() => {}) as ReturnType<typeof answer>],
     ['drips', ((_, response) => void response.writeHead(200).write('drip')) as ReturnType<typeof answer>],
-  ])('that %s is given up after ten seconds', async (_, behaviour) => {
+  ])('that %s times out after ten seconds', async (_, behaviour) => {
     const hooks = await openWebhooks();
     const destination = await openDestination(behaviour);
     const sourceId = await hooks.source();
@@ -229,7 +229,7 @@ describe('a destination', () => {
     expect(attempt!.latencyMs).toBeGreaterThanOrEqual(limits.timeoutMs);
   });
 
-  it('that is gone disables its connection; what waits is delivered when it is active again', async () => {
+  it('that is gone disables its connection; waiting deliveries are made when it is active again', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(410));
     const sourceId = await hooks.source();
@@ -245,7 +245,7 @@ describe('a destination', () => {
     await untilLater(hooks.clock, async () => (await statusOf(hooks, waiting)) === 'delivered');
   });
 
-  it('inside the network is refused before anything is sent', async () => {
+  it('in our own network is refused before anything is sent', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     for (const url of ['http://10.0.0.1/', 'http://[::ffff:169.254.169.254]/', 'ftp://a.example/', 'x']) {

@@ -50,7 +50,7 @@ async function sendMany(hooks: Fixture, count: number) {
 }
 
 describe('the shards of due work', () => {
-  it('are as many as the setting says, and share the deliveries', async () => {
+  it('follow the setting, and share the deliveries', async () => {
     const clock = manualClock();
     const ids = createIds({ clock, random: seededRandom(1) });
     const hooks = await stopWith(await openWebhooks({ clock, ids, dueShards: 12 }));
@@ -58,14 +58,14 @@ describe('the shards of due work', () => {
     expect(new Set(await dueIn(hooks.engine))).toEqual(new Set(shards(12)));
   });
 
-  it('are the usual ones without a setting, and nothing is stored about them', async () => {
+  it('have a default number, which is not stored', async () => {
     const hooks = await stopWith(await openWebhooks());
     await sendMany(hooks, 20);
     expect((await dueIn(hooks.engine)).filter(isAdded)).toEqual([]);
     expect(await hooks.store.get(dueShardCount, {})).toBeUndefined();
   });
 
-  it('can be more while work is due', async () => {
+  it('can be increased while work is due', async () => {
     const first = await stopWith(await openWebhooks());
     const { sent, isDone, delivered } = await sendMany(first, 30);
     await startBeside(first, { dueShards: 12 });
@@ -82,7 +82,7 @@ describe('the shards of due work', () => {
     expect(delivered()).toEqual(sent);
   });
 
-  it('are read within a minute by a process with a lower setting, after the other one has died', async () => {
+  it('are read within a minute by a process with a lower setting, after the other one died', async () => {
     const lower = await openWebhooks();
     await lower.webhooks.prepare();
     const higher = await stopWith(await startBeside(lower, { dueShards: 12 }));
@@ -95,7 +95,7 @@ describe('the shards of due work', () => {
     expect(lower.clock.now() - startMs).toBeLessThanOrEqual(minuteMs + 10_000);
   });
 
-  it('are read at once where it is known that the other one has died', async () => {
+  it('are read at once if the other process is known to have died', async () => {
     const owners = manualOwners();
     const lower = await openWebhooks({ owners: owners.as('lower') });
     await lower.webhooks.prepare();
@@ -107,7 +107,7 @@ describe('the shards of due work', () => {
     expect(delivered()).toEqual(sent);
   });
 
-  it('do not keep a replay from making a retry due that was put into another one', async () => {
+  it('do not keep a replay from making a retry due that is in another shard', async () => {
     const first = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await first.source();
@@ -146,7 +146,7 @@ describe('the stored number of shards', () => {
     return { process, stored, clock, adversary };
   };
 
-  it('is raised once, also if no answer to a write ever comes', async () => {
+  it('is raised once, even if no response to a write arrives', async () => {
     const { process, stored, adversary } = await open({ lostAnswers: 1 }, 1);
     const one = process(12);
     await one.refresh();
@@ -154,7 +154,7 @@ describe('the stored number of shards', () => {
     expect([one.all().length, await stored()]).toEqual([12, 12]);
   });
 
-  it.each([1, 2, 3, 4, 5])('is the highest one, whatever goes wrong (seed %i)', async seed => {
+  it.each([1, 2, 3, 4, 5])('is the highest one, whatever fails (seed %i)', async seed => {
     const { process, stored, clock } = await open({ ...passingFaults, lostAnswers: 0.5 }, seed);
     const all = [12, 20, 9].map(process);
     for (let round = 0; round < 20; round++) {

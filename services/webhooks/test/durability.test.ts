@@ -95,7 +95,7 @@ describe('a process that dies', () => {
 const remote = (client: DynamoClient): DynamoClient => Object.assign({ ...client }, { mayLoseAnswers: true });
 
 describe('a process that dies between two writes', () => {
-  it.each(moments)('at write %i, %s it is made, leaves nothing undone', async (diesAt, when) => {
+  it.each(moments)('at write %i, %s it is made, leaves no work undone', async (diesAt, when) => {
     let hit = 0;
     const destination = await openDestination(
       (_, response) => void response.writeHead(++hit % 3 === 0 ? 500 : 200).end(),
@@ -163,8 +163,8 @@ function laggingIndexes(client: DynamoClient): DynamoClient {
   };
 }
 
-describe('indexes that are behind', () => {
-  it('delay deliveries and make none twice', async () => {
+describe('delayed indexes', () => {
+  it('delay deliveries and duplicate none', async () => {
     const hooks = await openWebhooks({ wrap: laggingIndexes, changePosition: undefined });
     const [flaky, ordered] = [await openDestination(answer(500)), await openDestination()];
     const sourceId = await hooks.source();
@@ -249,7 +249,7 @@ describe('several processes', () => {
     expect(destination.hits[1]!.headers['webhook-id']).toBe(eventId);
   });
 
-  it('take over at once what one of them had leased when it was killed', async () => {
+  it('take over at once what a killed one had leased', async () => {
     const owners = manualOwners();
     let crashing: ReturnType<typeof crashingClient> | undefined;
     const first = await openWebhooks({
@@ -275,7 +275,7 @@ describe('several processes', () => {
     expect(destination.hits).toHaveLength(2);
   });
 
-  it('take over at once what waited in the memory of one that was killed', async () => {
+  it('take over at once what waited in the memory of a killed one', async () => {
     const owners = manualOwners();
     const first = await openWebhooks({ owners: owners.as('first') });
     const destination = await openDestination(() => {}); // hangs
@@ -294,7 +294,7 @@ describe('several processes', () => {
     expect(ids.sort()).toEqual(sent.sort());
   });
 
-  it('let a result count only if its lease was not lost', async () => {
+  it('count a result only if its lease was not lost', async () => {
     const first = await openWebhooks();
     const pending: (() => void)[] = [];
     const destination = await openDestination((_, response) => {
@@ -325,7 +325,7 @@ describe('a process with an outdated cache', () => {
   };
   const textOf = (hit: { body: Buffer }) => hit.body.toString();
 
-  it('delivers what it takes after a connection was made, once', async () => {
+  it('delivers events it accepts after a connection was created, once', async () => {
     const { first, second, destination } = await open();
     const sourceId = await first.source();
     await second.send(sourceId, 'before');

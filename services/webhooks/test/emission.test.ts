@@ -28,7 +28,7 @@ const listed = async (hooks: Fixture, sourceId: string, as?: string) =>
 const stak = { name: 'Stak', provider: 'stak' };
 
 describe.each(['embedded', 'sdk'] as const)('Stak’s own events, over the %s client', over => {
-  it('is an event like any other: signed, in the shape of Standard Webhooks, and once', async () => {
+  it('are signed in the shape of Standard Webhooks, and stored once', async () => {
     const hooks = await openWebhooks({ over, counts: true });
     const destination = await openDestination();
     const sourceId = await hooks.source(stak);
@@ -64,7 +64,7 @@ describe.each(['embedded', 'sdk'] as const)('Stak’s own events, over the %s cl
 });
 
 describe('an event of Stak', () => {
-  it('are sent to every subscribed source of the account, and to no other', async () => {
+  it('is sent to every subscribed source of the account, and to no other', async () => {
     const hooks = await openWebhooks();
     const [first, second, other] = [await hooks.source(stak), await hooks.source(stak), await hooks.source()];
     const bobs = (await hooks.post('/v1/sources', stak, 'bob')).sourceId;
@@ -76,7 +76,7 @@ describe('an event of Stak', () => {
     await emit(hooks, {}, 'usr_nobody');
   });
 
-  it('is filtered and tried again as usual', async () => {
+  it('is filtered and retried as usual', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source(stak);
@@ -109,7 +109,7 @@ describe('an event of Stak', () => {
     await untilLater(hooks.clock, () => destination.hits.length === 1);
   });
 
-  it('is passed over, with one line in the log, when the month is used up', async () => {
+  it('is skipped, with one line in the log, when the month’s quota is used up', async () => {
     const lines: string[] = [];
     const log = createLogger({ destination: { write: line => void lines.push(line) } });
     const hooks = await openWebhooks({ plan: { ...generous, eventsPerMonth: 1 }, log });
@@ -125,7 +125,7 @@ describe('an event of Stak', () => {
     ]);
   });
 
-  it('fails when there are too many at a time; emitted again later, it is added where it was missing', async () => {
+  it('fails if there are too many at once; emitted again later, it is added where it was missing', async () => {
     const hooks = await openWebhooks({ plan: { ...generous, eventsPerMinute: 2 } });
     const sourceId = await hooks.source(stak);
     await emit(hooks, { id: '1' });
@@ -136,7 +136,7 @@ describe('an event of Stak', () => {
     expect(await listed(hooks, sourceId)).toHaveLength(3);
   });
 
-  it('that could not be written is written when it is emitted again', async () => {
+  it('is written when it is emitted again, if the first write failed', async () => {
     let isDown = false;
     const wrap = (client: DynamoClient): DynamoClient => ({
       ...client,
@@ -154,7 +154,7 @@ describe('an event of Stak', () => {
     expect(await listed(hooks, sourceId)).toHaveLength(1);
   });
 
-  it('reads the sources of an account once a second; those of another process are known by then', async () => {
+  it('reads the sources of an account once a second, including those of another process', async () => {
     let asked = 0;
     const wrap = (client: DynamoClient): DynamoClient => ({
       ...client,

@@ -22,7 +22,7 @@ async function listAll(hooks: Fixture, path: string): Promise<{ events: Listed[]
 }
 
 describe('the list of events', () => {
-  it('is newest first over all partitions, each event once, whatever the page size', async () => {
+  it('is newest first over all partitions, each event once, for any page size', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const sent: string[] = [];
@@ -63,7 +63,7 @@ describe('the list of events', () => {
     ['never ends', '2026-01-01T00:00:00Z', '9999-12-31T00:00:00Z', 1],
     ['is over long ago', '0001-01-01T00:00:00Z', '0002-01-01T00:00:00Z', 0],
     ['is far ahead', '9999-12-30T00:00:00Z', '9999-12-31T00:00:00Z', 0],
-  ])('takes a time that %s for what it is, and so does a job', async (_, from, to, matched) => {
+  ])('accepts a time that %s, as does a job', async (_, from, to, matched) => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     await hooks.send(sourceId);
@@ -93,7 +93,7 @@ describe('the list of events', () => {
     expect(events.every(one => one.status === 'failed')).toBe(true);
   });
 
-  it('can be searched in headers and bodies, within a budget, with an honest cursor', async () => {
+  it('can be searched in headers and bodies, within a budget, with an exact cursor', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const needle = await hooks.send(sourceId, JSON.stringify({ text: 'The Needle' }));
@@ -105,7 +105,7 @@ describe('the list of events', () => {
     expect(pages).toBeGreaterThan(1); // 36 large bodies are more than one search reads
   });
 
-  it('is narrowed by type, connection and a value, over several sources', async () => {
+  it('is filtered by type, connection and a value, over several sources', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(200));
     const [first, second] = [await hooks.source(), await hooks.source()];
@@ -165,7 +165,7 @@ describe('the list of events', () => {
 });
 
 describe('a replay', () => {
-  it('of many is a job: over time and status, each event once, also when it is interrupted', async () => {
+  it('of many is a job: by time and status, each event once, even if it is interrupted', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(400));
     const sourceId = await hooks.source();
@@ -206,7 +206,7 @@ describe('a replay', () => {
     });
   });
 
-  it('of many takes the filters of the list, and returns how many were expected', async () => {
+  it('of many uses the filters of the list, and returns how many were expected', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     for (const customer of ['ann', 'bob', 'ann'])
@@ -228,7 +228,7 @@ describe('a replay', () => {
     expect(await replayed({})).toMatchObject({ matched: 4 });
   });
 
-  it('of what is still pending does not make two deliveries out of one', async () => {
+  it('of a pending delivery does not create a second one', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -243,7 +243,7 @@ describe('a replay', () => {
     expect([attempts.length, deliveries.length]).toEqual([2, 1]);
   });
 
-  it('that is repeated with the same key answers the same and does nothing more', async () => {
+  it('that is repeated with the same key responds alike and does nothing more', async () => {
     const hooks = await openWebhooks();
     const [bad, good] = [await openDestination(answer(500)), await openDestination()];
     const sourceId = await hooks.source();
@@ -260,7 +260,7 @@ describe('a replay', () => {
     expect([good.hits.length, bad.hits.length]).toEqual([2, 2]);
   });
 
-  it('to another connection counts for the status from then on', async () => {
+  it('to another connection counts towards the status from then on', async () => {
     const hooks = await openWebhooks();
     const [bad, good] = [await openDestination(answer(500)), await openDestination()];
     const sourceId = await hooks.source();
@@ -276,7 +276,7 @@ describe('a replay', () => {
     await until(async () => (await status()) === 'partial');
   });
 
-  it('reaches a connection that was made later', async () => {
+  it('reaches a connection that was created later', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -293,7 +293,7 @@ describe('a replay', () => {
 });
 
 describe('cancelling', () => {
-  it('ends what is pending', async () => {
+  it('ends pending deliveries', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -307,7 +307,7 @@ describe('cancelling', () => {
     expect(destination.hits).toHaveLength(1);
   });
 
-  it('cancels a delivery that is claimed at the same moment', async () => {
+  it('cancels a delivery that is claimed at the same time', async () => {
     let touch: (() => Promise<unknown>) | undefined;
     const hooks = await openWebhooks({
       wrap: client => ({

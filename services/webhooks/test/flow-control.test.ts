@@ -8,7 +8,7 @@ const statusOf = async (hooks: Fixture, eventId: string): Promise<string> =>
   (await hooks.read(`/v1/events/${eventId}`)).status;
 const numberIn = (body: Buffer): number => JSON.parse(body.toString()).n;
 
-describe('a queue in which nothing happens', () => {
+describe('an idle queue', () => {
   it('is not read, until something is due or another process writes', async () => {
     let reads = 0;
     const hooks = await openWebhooks({
@@ -45,7 +45,7 @@ describe('a queue in which nothing happens', () => {
 });
 
 describe('a paused source', () => {
-  it('holds what arrives and delivers it when it is resumed', async () => {
+  it('holds events and delivers them when it is resumed', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -70,7 +70,7 @@ describe('a paused source', () => {
 });
 
 describe('a paused connection', () => {
-  it('keeps all that was due, over batches, and loses nothing', async () => {
+  it('keeps everything that was due, over batches, and loses nothing', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -111,7 +111,7 @@ describe('a paused connection', () => {
     expect(destination.hits).toHaveLength(sent.length);
   });
 
-  it('does not wait for jobs that take long', async () => {
+  it('does not wait for long jobs', async () => {
     let gate: Promise<unknown> | undefined;
     const hooks = await openWebhooks({
       wrap: client => ({
@@ -181,7 +181,7 @@ describe('a delivery that waits in memory', () => {
 });
 
 describe('the breaker', () => {
-  it('pauses a failing destination, probes it, and resumes it when it is well', async () => {
+  it('pauses a failing destination, probes it, and resumes it when it recovers', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -221,7 +221,7 @@ describe('the breaker', () => {
 });
 
 describe('an ordered connection', () => {
-  it('delivers one after the other, and waits for one that fails', async () => {
+  it('delivers one at a time, and waits for one that fails', async () => {
     const hooks = await openWebhooks();
     let failures = 2;
     let inFlight = 0;
@@ -284,7 +284,7 @@ describe('an ordered connection that fails', () => {
     );
   });
 
-  it('does not try the first in line sooner because one far behind was cancelled', async () => {
+  it('does not attempt the first entry sooner because one far behind was cancelled', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
@@ -334,7 +334,7 @@ describe('a connection with a rate', () => {
 });
 
 describe('slow destinations', () => {
-  it('do not delay a quick one', async () => {
+  it('do not delay a fast one', async () => {
     const hooks = await openWebhooks();
     const hanging = await openDestination(() => {});
     const quick = await openDestination();

@@ -38,7 +38,7 @@ const listed = async (hooks: Fixture, sourceId: string) =>
   (await hooks.read(`/v1/sources/${sourceId}/events`)).data;
 
 describe('a hostile sender', () => {
-  it('that hangs up in the middle leaves nothing behind', async () => {
+  it('that disconnects midway leaves nothing behind', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const port = await serve(hooks);
@@ -53,7 +53,7 @@ describe('a hostile sender', () => {
     ['a length below zero', 'Content-Length: -1', '{}'],
     ['two lengths', 'Content-Length: 2\r\nContent-Length: 3', '{}'],
     ['a length and chunks', 'Content-Length: 2\r\nTransfer-Encoding: chunked', '{}'],
-  ])('that sends %s gets at most what it announced stored', async (_, header, body) => {
+  ])('that sends %s has at most the announced length stored', async (_, header, body) => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const port = await serve(hooks);
@@ -76,7 +76,7 @@ describe('a hostile sender', () => {
     expect(await listed(hooks, sourceId)).toHaveLength(1);
   });
 
-  it('that sends too many headers, or odd ones, is refused or stored as it was', async () => {
+  it('that sends too many or odd headers is refused or stored exactly', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const port = await serve(hooks);

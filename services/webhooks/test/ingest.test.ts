@@ -16,7 +16,7 @@ const codeOf = async (response: Response): Promise<[number, string]> => [
 ];
 
 describe('ingest', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('takes %s', async method => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('accepts %s', async method => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const init = { method, ...(method === 'GET' ? {} : { body: 'x' }) };
@@ -26,7 +26,7 @@ describe('ingest', () => {
     expect(await hooks.read(`/v1/events/${eventId}`)).toMatchObject({ method, query: 'a=1&b=%20' });
   });
 
-  it('keeps a body of 256 KB in parts, and refuses a longer one', async () => {
+  it('stores a body of 256 KB in parts, and refuses a longer one', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -41,7 +41,7 @@ describe('ingest', () => {
     expect(await codeOf(tooLong)).toEqual([413, 'http.body_too_large']);
   });
 
-  it('answers 404 for ids that are unknown, deleted or malformed', async () => {
+  it('responds 404 to ids that are unknown, deleted or malformed', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     await hooks.read(`/v1/sources/${sourceId}`, { method: 'DELETE' });
@@ -49,7 +49,7 @@ describe('ingest', () => {
       expect([id, (await hooks.ingest(id)).status]).toEqual([id, 404]);
   });
 
-  it.each(['sha1', 'sha256', 'sha512'])('takes the name hmac-%s for a way to sign', async algorithm => {
+  it.each(['sha1', 'sha256', 'sha512'])('accepts hmac-%s as the name of an algorithm', async algorithm => {
     const hooks = await openWebhooks();
     const settings = { provider: 'custom', signingSecret: 'shared', signingAlgorithm: `hmac-${algorithm}` };
     const sourceId = await hooks.source(settings);
@@ -69,7 +69,7 @@ describe('ingest', () => {
     expect((await hooks.call(path, refused)).status).toBe(400);
   });
 
-  it("keeps to the plan: rate, month's quota, size of the body", async () => {
+  it("enforces the plan: rate, month's quota, size of the body", async () => {
     const plan = { ...generous, eventsPerMinute: 3, bodyBytes: 10 };
     const hooks = await openWebhooks({ plan, counts: true });
     const sourceId = await hooks.source();
@@ -125,7 +125,7 @@ describe('ingest', () => {
     expect(told).toEqual([80, 100]);
   });
 
-  it('keeps one source from taking what others need, by what it is sent and not by what is proven', async () => {
+  it('limits the requests to each source, verified or not, without affecting others', async () => {
     const hooks = await openWebhooks({ requestsPerSource: 3 });
     const flooded = await hooks.source({ provider: 'github', signingSecret: 'a secret' });
     const other = await hooks.source();
@@ -141,7 +141,7 @@ describe('ingest', () => {
     for (let i = 0; i < 5; i++) expect((await hooks.ingest(`src_none${i}`)).status).toBe(404);
   });
 
-  it('counts what an address sends, whatever sources it names', async () => {
+  it('counts what an address sends, to any source', async () => {
     const perWebhookAddress = { name: 'webhook address', limit: 2, windowMs: 60_000, by: 'address' } as const;
     const rateLimits = { store: createMemoryRateLimits(), perWebhookAddress };
     const hooks = await openWebhooks({ api: { rateLimits } });
@@ -150,7 +150,7 @@ describe('ingest', () => {
     expect(statuses).toEqual([404, 404, 429]);
   });
 
-  it('refuses a request without a true signature, or keeps it as rejected', async () => {
+  it('refuses a request without a valid signature, or stores it as rejected', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source({ provider: 'github', signingSecret: 'old secret' });
@@ -200,7 +200,7 @@ describe('ingest', () => {
     { provider: 'custom', signingAlgorithm: 'hmac-sha1' },
     { provider: 'custom', signingAlgorithm: { ...template, ...named } },
     { provider: 'sendgrid', signatures: 'off' },
-  ])('sends a test event as %j would', async settings => {
+  ])('sends a test event like %j', async settings => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source({ signingSecret: base64, ...settings });
@@ -214,7 +214,7 @@ describe('ingest', () => {
     }
   });
 
-  it('says why a test event cannot be signed, and sends none to what is not yours', async () => {
+  it('reports why a test event cannot be signed, and sends none to sources of others', async () => {
     const hooks = await openWebhooks();
     const refusal = async (settings: object, as?: string) => {
       const path = `/v1/sources/${await hooks.source(settings)}/test-event`;
@@ -229,7 +229,7 @@ describe('ingest', () => {
     expect(await refusal({}, 'bob')).toEqual([404, 'webhooks.source_not_found']);
   });
 
-  it('answers a duplicate with the first event, also when they come together', async () => {
+  it('responds to a duplicate with the first event, also if they arrive together', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source({ provider: 'github', signingSecret: 's' });
@@ -248,7 +248,7 @@ describe('ingest', () => {
     expect(await hooks.send(sourceId, body, headers)).not.toBe(first);
   });
 
-  it('does not let a sender without the secret take an id', async () => {
+  it('does not let a sender without the secret use up an id', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source({ provider: 'github', signingSecret: 's', signatures: 'store' });
     const forged = await hooks.send(sourceId, '{}', github('wrong', '{}', 'id'));

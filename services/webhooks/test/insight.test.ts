@@ -78,7 +78,7 @@ describe('the live view', () => {
     await tail.close();
   });
 
-  it('shows what another process took', async () => {
+  it('shows what another process received', async () => {
     const hooks = await openWebhooks();
     const other = await startWebhooks({ clock: hooks.clock }, hooks.engine.client, hooks.engine);
     const sourceId = await hooks.source();
@@ -109,7 +109,7 @@ async function consumeAlerts(hooks: Fixture) {
 }
 
 describe('when processes are killed', () => {
-  it('usage and statuses are exact all the same, and nothing is left as received', async () => {
+  it('usage and statuses stay exact, and no event stays received', async () => {
     const first = await openWebhooks({ counts: true });
     const destination = await openDestination();
     const sourceId = await first.source();
@@ -129,7 +129,7 @@ describe('when processes are killed', () => {
     expect(await last.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 40 });
   });
 
-  it('what was delivered while a process was stopping is counted, too', async () => {
+  it('counts what was delivered while a process was stopping', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -146,7 +146,7 @@ describe('when processes are killed', () => {
 
 const adversarySeed = Number(process.env.STAK_ADVERSARY_SEED) || 4;
 
-describe('when answers get lost', () => {
+describe('when responses are lost', () => {
   it('events, statuses, attempts and usage are counted once', async () => {
     const hooks = await openWebhooks({
       counts: true,
@@ -181,7 +181,7 @@ describe('when answers get lost', () => {
 });
 
 describe('alerts', () => {
-  it('go to the owner and to the address of the source, once an hour', async () => {
+  it('go to the owner and to the source’s address, once an hour', async () => {
     const raised: Alert[] = [];
     const hooks = await openWebhooks({ raiseAlert: async one => void raised.push(one) });
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
@@ -197,7 +197,7 @@ describe('alerts', () => {
     await until(() => raised.length === 2);
   });
 
-  it('are signed as Standard Webhooks, by both secrets while one is replaced', async () => {
+  it('are signed as Standard Webhooks, with both secrets during a rotation', async () => {
     const hooks = await openWebhooks({ clock: manualClock(Date.now()) });
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
     await consumeAlerts(hooks);
@@ -231,7 +231,7 @@ describe('alerts', () => {
     expect([made.alertSecret, rotated.alertSecret]).not.toContain(again.alertSecret);
   });
 
-  it('of a source that is older than their signatures are signed with a secret that stays', async () => {
+  it('of a source that is older than their signatures are signed with a lasting secret', async () => {
     const hooks = await openWebhooks();
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
     await consumeAlerts(hooks);
@@ -254,7 +254,7 @@ describe('alerts', () => {
   });
 
   // Only its owner can correct the address, so operators get no alarm.
-  it('that their address does not take are no dead letters', async () => {
+  it('that their address refuses are no dead letters', async () => {
     const hooks = await openWebhooks();
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
     await pager.close();
@@ -267,7 +267,7 @@ describe('alerts', () => {
     expect(consumer.counters()).toMatchObject({ retries: limits.alertAttempts - 1, deadLetters: 0 });
   });
 
-  it('of one customer do not wait for the address of another, which hangs', async () => {
+  it('of one customer do not wait for another’s address that hangs', async () => {
     const hooks = await openWebhooks();
     const [destination, pager] = [await openDestination(answer(400)), await openDestination()];
     const hanging = await openDestination(() => {});
@@ -286,7 +286,7 @@ describe('alerts', () => {
 });
 
 describe('the eraser', () => {
-  it('leaves nothing of an account, and everything of another', async () => {
+  it('removes all data of an account, and none of another', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(400));
     const bobs = (await hooks.post('/v1/sources', { name: 'x' }, 'bob')).sourceId;

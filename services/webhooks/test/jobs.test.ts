@@ -35,10 +35,10 @@ const jobsOf = async ({ store }: Fixture, userId: string) =>
 const isDone = async (hooks: Fixture, userId: string) =>
   (await jobsOf(hooks, userId)).every(one => one.state === 'done');
 
-describe('jobs that take long', () => {
+describe('long jobs', () => {
   const many = Array.from({ length: limits.backgroundRuns.job }, (_, n) => `usr_${n}`);
 
-  it('do not keep events from connections that were made meanwhile', async () => {
+  it('do not keep events from connections that were created meanwhile', async () => {
     const { hooks, hold } = await openHeld();
     const long = await hooks.source();
     await hooks.send(long);
@@ -73,7 +73,7 @@ describe('jobs that take long', () => {
 });
 
 describe('jobs of an account', () => {
-  it('are limited in number, also when many are made at once', async () => {
+  it('are limited in number, even with concurrent requests', async () => {
     const { hooks, hold } = await openHeld();
     const sourceId = await hooks.source();
     const open = hold(sourceId);
@@ -85,7 +85,7 @@ describe('jobs of an account', () => {
     open();
   });
 
-  it('stay cancelled, though their worker goes on', async () => {
+  it('stay cancelled, even if their worker continues', async () => {
     const { hooks, hold } = await openHeld();
     const sourceId = await hooks.source();
     await hooks.send(sourceId);
@@ -100,7 +100,7 @@ describe('jobs of an account', () => {
   });
 });
 
-describe('what looks for events that a new connection missed', () => {
+describe('the search for events that a new connection missed', () => {
   it('is kept until it is done, however long that takes, and for a short time after', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
@@ -116,7 +116,7 @@ describe('what looks for events that a new connection missed', () => {
 });
 
 describe('connections of a source', () => {
-  it('are limited in number, also when many are made at once', async () => {
+  it('are limited in number, even with concurrent requests', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const make = () => {

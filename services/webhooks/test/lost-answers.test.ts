@@ -44,8 +44,8 @@ async function openPair(
   return { first, second, destination, sourceId, connectionId, events, clock: first.clock };
 }
 
-describe('an event that is stored', () => {
-  it('keeps what became of it when its write is repeated', async () => {
+describe('a stored event', () => {
+  it('keeps its status when its write is repeated', async () => {
     const pair = await openPair(isOf('EVT#'), async put => {
       await put();
       await untilLater(pair.clock, async () => (await pair.events())[0]?.status === 'delivered');
@@ -58,7 +58,7 @@ describe('an event that is stored', () => {
     });
   });
 
-  it('is accepted, and delivered once, when others have looked at its delivery before it was repeated', async () => {
+  it('is accepted, and delivered once, if others have seen its delivery before the write was repeated', async () => {
     const pair = await openPair(isOf('DLV#'), async put => {
       await put();
       const { Items = [] } = await pair.first.engine.client.scan({ TableName: delivery.table.name });
@@ -75,7 +75,7 @@ describe('an event that is stored', () => {
     expect(pair.destination.hits.map(hit => hit.headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is delivered, even if the process was suspended between its delivery and itself', async () => {
+  it('is delivered, even if the process was suspended between writing its delivery and itself', async () => {
     const pair = await openPair(isOf('EVT#'), async put => {
       await leap(pair.clock, 2 * limits.leaseMs);
       await pair.clock.advance(5 * limits.scanMs);
@@ -87,8 +87,8 @@ describe('an event that is stored', () => {
   });
 });
 
-describe('a store that is away for a while', () => {
-  it('does not end requests that are in flight because the queue cannot be read', async () => {
+describe('an unavailable store', () => {
+  it('does not abort requests in flight because the queue cannot be read', async () => {
     let isAway = false;
     const hooks = await openWebhooks({
       changePosition: undefined,
@@ -114,7 +114,7 @@ describe('a store that is away for a while', () => {
     expect(destination.hits).toHaveLength(1);
   });
 
-  it('gets the result of a request as soon as it is back, instead of another request', async () => {
+  it('gets the result of a request when it is back, instead of another request', async () => {
     let isAway = false;
     const hooks = await openWebhooks({
       wrap: client => ({

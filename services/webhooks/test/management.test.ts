@@ -36,7 +36,7 @@ describe('sources', () => {
     expect((await hooks.read('/v1/sources')).data).toEqual([]);
   });
 
-  it('take back the limits of a connection', async () => {
+  it('let the limits of a connection be reset', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -47,7 +47,7 @@ describe('sources', () => {
     expect([status, edited.maxConcurrency, edited.ratePerSecond]).toEqual([200, 16, undefined]);
   });
 
-  it('keep their secrets sealed', async () => {
+  it('encrypt their secrets', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source({ signingSecret: 'plain secret', verifyToken: 'plain token' });
     const stored = await hooks.store.get(source, { userId: 'usr_ann', sourceId });
@@ -55,7 +55,7 @@ describe('sources', () => {
     expect(stored!.signingSecret).toMatch(/^s1\./);
   });
 
-  it('belong to one account: to another they do not exist', async () => {
+  it('belong to one account, and do not exist for another', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();
     const sourceId = await hooks.source();
@@ -140,7 +140,7 @@ describe('connections', () => {
     ['too much at a time', { maxConcurrency: 101 }],
     ['a name', { name: 'bell\u0007' }],
     ['half a name', { name: '\ud800' }],
-  ])('refuse %s that cannot be', async (_, settings) => {
+  ])('refuse impossible %s', async (_, settings) => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();
     const send = { name: 'x', destinationUrl: 'https://a.example', ...settings };
@@ -148,7 +148,7 @@ describe('connections', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('can be tried with a sample, every step shown', async () => {
+  it('can be tested with a sample, showing every step', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination((_, response) => void response.writeHead(418).end('teapot'));
     const sourceId = await hooks.source();

@@ -41,8 +41,8 @@ async function failThrough(
   await until(async () => (await deliveryOf()).state === 'failed', 'the last attempt');
 }
 
-describe('an event of a plan that keeps it for a day', () => {
-  it('is kept for its last attempt, with all that belongs to it', async () => {
+describe('an event with a retention of a day', () => {
+  it('is kept for its last attempt, with all its data', async () => {
     const hooks = await openWebhooks({ plan });
     const [good, bad] = [await openDestination(), await openDestination(answer(500))];
     const sourceId = await hooks.source();
@@ -126,7 +126,7 @@ describe('an event of a plan that keeps it for a day', () => {
     for (const eventId of events) await reach(hooks, eventId, 'delivered');
   });
 
-  it('waits in line behind one that takes all its attempts', async () => {
+  it('waits behind one that uses all its attempts', async () => {
     const hooks = await openWebhooks({ plan });
     const destination = await openDestination((hit, response) => {
       response.writeHead(hit.body.toString() === 'second' ? 200 : 500).end();
@@ -146,7 +146,7 @@ describe('an event of a plan that keeps it for a day', () => {
     ]);
   });
 
-  it('is kept for a replay that begins at its end', async () => {
+  it('is kept for a replay that starts when it would expire', async () => {
     const hooks = await openWebhooks({ plan });
     const destination = await openDestination();
     const sourceId = await hooks.source();

@@ -15,7 +15,7 @@ const subscriptionOf = (price: string, status: string, id = 'sub'): Stripe.Subsc
   }) as unknown as Stripe.Subscription;
 
 describe('billedOf', () => {
-  it('is free for those who bought nothing we sell', () => {
+  it('is free without a subscription to one of our prices', () => {
     expect(billedOf([], prices)).toEqual({ plan: 'free' });
     expect(billedOf([subscriptionOf('another product', 'active')], prices)).toEqual({ plan: 'free' });
     expect(billedOf([subscriptionOf('p', 'active')], {})).toEqual({ plan: 'free' });
@@ -41,7 +41,7 @@ describe('billedOf', () => {
     expect(billedOf([subscriptionOf('p', 'active')], prices).cancelAtPeriodEnd).toBe(false);
   });
 
-  it('takes the largest, in whatever order Stripe lists them', () => {
+  it('takes the largest, in any order that Stripe lists them', () => {
     const price = fc.constantFrom('s', 'p', 'p_old', 't', 'another product');
     const status = fc.constantFrom('active', 'past_due', 'unpaid', 'canceled');
     fc.assert(

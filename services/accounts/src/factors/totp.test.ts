@@ -15,7 +15,7 @@ it.each([
   expect(codeAt(secret, stepOf(seconds * 1000))).toBe(code);
 });
 
-it('takes a code of half a minute around, once', () => {
+it('accepts codes of the adjacent time steps, each once', () => {
   const nowMs = 1_111_111_111_000;
   const now = stepOf(nowMs);
   for (const step of [now - 1, now, now + 1])
@@ -26,7 +26,7 @@ it('takes a code of half a minute around, once', () => {
   expect(matchCode(secret, codeAt(secret, now - 1), nowMs, now)).toBeUndefined();
 });
 
-it('spells secrets as apps read them', () => {
+it('encodes secrets as apps read them', () => {
   expect(secretText(secret)).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
   expect(secretUri(secret, 'My Stak', 'ann@example.com')).toBe(
     'otpauth://totp/My%20Stak:ann%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=My%20Stak',

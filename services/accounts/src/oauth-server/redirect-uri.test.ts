@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRedirectUri, matchesRedirectUri, redirectTo } from './redirect-uri.ts';
 
-describe('an address that an app may be answered at', () => {
+describe('a redirect URI', () => {
   it.each([
     'https://app.example/callback',
     'https://app.example',
@@ -54,7 +54,7 @@ describe('an address that an app may be answered at', () => {
     expect(isRedirectUri(text)).toBe(false);
   });
 
-  it('is the very text that was registered; on the own machine at any port', () => {
+  it('must equal a registered one, except for the port of a loopback address', () => {
     const registered = ['https://app.example/callback', 'http://127.0.0.1/callback?a=1'];
     const matches = (text: string) => matchesRedirectUri(registered, text);
     for (const text of [...registered, 'http://127.0.0.1:33418/callback?a=1'])
@@ -74,7 +74,7 @@ describe('an address that an app may be answered at', () => {
       expect(matches(text), text).toBe(false);
   });
 
-  it('never leads anywhere but to the host that was registered', () => {
+  it('never leads to a host that was not registered', () => {
     const registered = ['https://app.example/callback', 'http://127.0.0.1/callback'];
     const near = fc.tuple(
       fc.constantFrom('https://app.example', 'http://127.0.0.1', 'http://127.0.0.1:80'),
@@ -97,7 +97,7 @@ describe('an address that an app may be answered at', () => {
     );
   });
 
-  it('keeps the parameters that it has', () => {
+  it('keeps its parameters', () => {
     expect(redirectTo('https://app.example/cb?a=1', { code: 'x y', state: undefined })).toBe(
       'https://app.example/cb?a=1&code=x+y',
     );

@@ -5,12 +5,12 @@ import { newAttemptSecret, secretsOf } from './attempt-secrets.ts';
 describe('the cookie of an attempt', () => {
   const secret = newAttemptSecret();
 
-  it('is bound to the host under https', () => {
+  it('is bound to the host over https', () => {
     const set = attemptCookie('https://stak.example').set(secret);
     expect(set).toBe(`__Host-stak-sign-in=${secret}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax; Secure`);
   });
 
-  it('reads its own among others', () => {
+  it('is found among other cookies', () => {
     const cookie = attemptCookie('http://127.0.0.1:1');
     expect(cookie.read(`a=b; stak-sign-in=${secret}; c=d`)).toBe(secret);
     expect(cookie.read(`xstak-sign-in=${secret}`)).toBeUndefined();
@@ -19,7 +19,7 @@ describe('the cookie of an attempt', () => {
     expect(cookie.read(undefined)).toBeUndefined();
   });
 
-  it('makes secrets that reveal nothing about each other', () => {
+  it('derives secrets that reveal nothing about each other', () => {
     const { state, verifier, nonce } = secretsOf(secret);
     expect(new Set([secret, state, verifier, nonce]).size).toBe(4);
     expect(secretsOf(secret)).toEqual({ state, verifier, nonce });

@@ -14,7 +14,7 @@ describe('displayName', () => {
     ['\u0007', 'ann'],
     ['x'.repeat(500), 'x'.repeat(100)],
     [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}\ufffd`],
-  ])('makes of %j a name that sign-up would take', (name, shown) => {
+  ])('turns %j into a name that sign-up would accept', (name, shown) => {
     const made = displayName(named(name), 'ann@example.com');
     expect(made).toBe(shown);
     expect(nameSchema.parse(made)).toBe(made);
@@ -25,7 +25,7 @@ describe('identityOf', () => {
   const who = { id: 7, login: 'ann', name: null };
   const spare = { email: 'spare@example.com', primary: false, verified: true };
 
-  it('takes the primary address only, verified or not', () => {
+  it('uses only the primary address, verified or not', () => {
     const primary = { email: 'ann@example.com', primary: true, verified: false };
     expect(identityOf(who, [spare, primary])).toEqual({
       id: '7',

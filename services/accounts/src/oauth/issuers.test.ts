@@ -13,7 +13,7 @@ it.each([
   expect(isIssuer(text)).toBe(can);
 });
 
-it('refuses a host without end before it is parsed', () => {
+it('refuses an overlong host before parsing it', () => {
   const parse = vi.spyOn(URL, 'canParse');
   onTestFinished(() => parse.mockRestore());
   expect(isIssuer(`https://${'\u4e00'.repeat(80_000)}`)).toBe(false);

@@ -14,7 +14,7 @@ describe('resolveReturnTo', () => {
     ['https://console.example:8443/a', 'https://console.example:8443/a'],
     ['/..//evil.example', 'https://stak.example//evil.example'],
     ['https:evil.example', 'https://stak.example/evil.example'],
-  ])('takes %s', (text, href) => expect(resolve(text)).toBe(href));
+  ])('accepts %s', (text, href) => expect(resolve(text)).toBe(href));
 
   it.each([
     '//evil.example',
@@ -38,7 +38,7 @@ describe('resolveReturnTo', () => {
     expect(() => resolve(text)).toThrow(expect.objectContaining({ code: 'accounts.return_to_refused' })),
   );
 
-  it('never leaves the origins it was given', () => {
+  it('never leaves the allowed origins', () => {
     const pieces = fc.constantFrom(
       '/',
       '\\',

@@ -7,7 +7,7 @@ const id = (prefix: string) => fc.stringMatching(/^[a-z0-9]{1,24}$/).map(text =>
 const claim = fc.record({ userId: id('usr'), sessionId: id('ses'), generation: fc.nat(999_999_999) });
 
 describe('a refresh token', () => {
-  it('says what it was made from', () => {
+  it('contains what it was created from', () => {
     fc.assert(
       fc.property(claim, given => {
         const key = randomBytes(32);
@@ -30,7 +30,7 @@ describe('a refresh token', () => {
     );
   });
 
-  it('is nothing else', () => {
+  it('is not accepted in any other form', () => {
     fc.assert(
       fc.property(fc.string(), text => {
         expect(parseRefreshToken(text)).toBeUndefined();

@@ -19,13 +19,13 @@ describe('passwords', () => {
     );
   });
 
-  it('are the same however their letters are composed, and salted each time', async () => {
+  it('match in any Unicode normalisation, and are salted each time', async () => {
     const stored = await passwords.hash('caf\u00e9 au lait');
     expect(await passwords.verify('cafe\u0301 au lait', stored)).toBe(true);
     expect(await passwords.hash('caf\u00e9 au lait')).not.toBe(stored);
   });
 
-  it('match nothing that is not a hash of ours', async () => {
+  it('match nothing that is not our hash', async () => {
     const [, , , salt, hash] = (await passwords.hash('secret words')).split('$');
     for (const stored of [
       undefined,
@@ -40,7 +40,7 @@ describe('passwords', () => {
       expect(await passwords.verify('secret words', stored)).toBe(false);
   });
 
-  it('know a hash of another cost', async () => {
+  it('recognise a hash of another cost', async () => {
     const costlier = createPasswords({ cost: { ...cheap, logN: 5 } });
     const stored = await passwords.hash('secret words');
     expect(passwords.isOutdated(stored)).toBe(false);
@@ -53,7 +53,7 @@ describe('passwords', () => {
     expect(stored).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$/);
   });
 
-  it('are hashed a few at a time, and a flood is sent away', async () => {
+  it('are hashed a few at a time, and a flood is refused', async () => {
     const most = limits.hashesAtOnce + limits.hashesWaiting;
     const results = await Promise.allSettled(
       Array.from({ length: most + 10 }, () => passwords.verify('guess', undefined)),

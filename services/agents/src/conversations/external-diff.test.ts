@@ -8,8 +8,8 @@ const turn = (n: number): PlainMessage[] => [
   { role: 'assistant', content: `a${n}` },
 ];
 
-describe('what another program wrote', () => {
-  it('is found to continue whatever it had read, of what there is now', () => {
+describe('messages written by another program', () => {
+  it('continue from whatever part of the conversation it had read', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 12 }),
@@ -27,13 +27,13 @@ describe('what another program wrote', () => {
     );
   });
 
-  it('replaces what it does not contain', () => {
+  it('replace what they do not contain', () => {
     expect(findNewMessages([turn(1)], turn(2))).toEqual({ kind: 'replace', messages: turn(2) });
     expect(findNewMessages([turn(1)], [])).toEqual({ kind: 'replace', messages: [] });
     expect(findNewMessages([], turn(2))).toEqual({ kind: 'append', messages: turn(2) });
   });
 
-  it('does not continue a turn just because it begins with the same question', () => {
+  it('do not continue a turn just because they begin with the same question', () => {
     const again: PlainMessage[] = [turn(1)[0]!, { role: 'assistant', content: 'another answer' }];
     expect(findNewMessages([turn(1)], again)).toEqual({ kind: 'replace', messages: again });
   });

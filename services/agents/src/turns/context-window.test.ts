@@ -31,7 +31,7 @@ const idsOf = (messages: readonly Message[], type: string): string[] =>
   );
 
 describe('the window', () => {
-  it('is the newest whole turns that fit, without orphans', () => {
+  it('has the newest whole turns that fit, without orphaned messages', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 10 }), fc.nat(30), fc.nat(500), (turns, messages, tokens) => {
         const window = windowOf(turns, { messages, tokens });
@@ -45,7 +45,7 @@ describe('the window', () => {
     );
   });
 
-  it('takes the next older turn exactly when it fits', () => {
+  it('includes the next older turn exactly if it fits', () => {
     const turns = [1, 2, 3].map((n): Message[] => [
       { role: 'user', content: `q${n}` },
       { role: 'assistant', content: `a${n}` },
@@ -71,7 +71,7 @@ describe('the documented item', () => {
     expect(JSON.parse(headMessages([said(1, 'x'.repeat(50_000))], 20))).toHaveLength(2);
   });
 
-  it('is split into turns where the user begins to speak', () => {
+  it('is split into turns where the user speaks', () => {
     const roles = ['assistant', 'user', 'user', 'assistant', 'tool', 'assistant', 'user'];
     const turns = splitTurns(roles.map(role => ({ role })));
     expect(turns.map(one => one.length)).toEqual([1, 5, 1]);

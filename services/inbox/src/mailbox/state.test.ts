@@ -4,7 +4,7 @@ import { numberSet, numberTest } from './state.ts';
 
 const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
 
-it('has the live members, and neither the others nor what comes later', () => {
+it('has the live members, and neither others nor later ones', () => {
   fc.assert(
     fc.property(numbers, numbers, (all, some) => {
       const live = all.toSorted((a, b) => a - b);
@@ -18,7 +18,7 @@ it('has the live members, and neither the others nor what comes later', () => {
   );
 });
 
-it('is one number when all is read', () => {
+it('is one number if everything is read', () => {
   expect(numberSet([3, 5, 9], new Set([3, 5, 9]), 12)).toEqual({ to: 12, also: [] });
   expect(numberSet([3, 5, 9], new Set([3, 9]), 12)).toEqual({ to: 4, also: [9] });
 });

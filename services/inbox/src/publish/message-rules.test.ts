@@ -25,7 +25,7 @@ describe('schemas of message bodies', () => {
         additionalProperties: false,
       },
     ],
-  ])('takes %j', schema => checkSchema(schema));
+  ])('accepts %j', schema => checkSchema(schema));
 
   it.each([
     ['another dialect', { $schema: 'http://json-schema.org/draft-07/schema#' }],
@@ -44,7 +44,7 @@ describe('schemas of message bodies', () => {
     expect(() => checkSchema(schema)).toThrow(expect.objectContaining({ code: 'inbox.schema_refused' }));
   });
 
-  it('says where a body is wrong', () => {
+  it('reports where a body is wrong', () => {
     const schema = { type: 'object', properties: { amount: { type: 'number' } } };
     checkBody(schema, { amount: 5 });
     expect(() => checkBody(schema, { amount: 'five' })).toThrow(
@@ -62,7 +62,7 @@ describe('secondsOf', () => {
     ['12h', 43_200],
     ['300m', 18_000],
     ['6000s', 6000],
-  ])('reads %s', (text, seconds) => expect(secondsOf(text)).toBe(seconds));
+  ])('parses %s', (text, seconds) => expect(secondsOf(text)).toBe(seconds));
 
   it.each(['', '0s', '30', 'd', '30w', '-1d', '1.5h', ' 1d', '1d ', '1e3s', '9999999999s'])(
     'refuses "%s"',
@@ -71,7 +71,7 @@ describe('secondsOf', () => {
 });
 
 describe('duration', () => {
-  it('has a most', () => {
+  it('has a maximum', () => {
     expect(duration(86_400).safeParse('1d').success).toBe(true);
     expect(duration(86_400).safeParse('25h').success).toBe(false);
   });
@@ -86,7 +86,7 @@ describe('ttlSeconds', () => {
     [{ tenantTtl: '4d' }, 172_800],
   ])('%j', (policies, seconds) => expect(ttlSeconds({ inboxTtl, defaultS: 7, ...policies })).toBe(seconds));
 
-  it('asks the tenant, and then no one', () => {
+  it('falls back to the tenant’s, and then to the default', () => {
     expect(ttlSeconds({ inboxTtl: {}, tenantTtl: '4d', defaultS: 7 })).toBe(345_600);
     expect(ttlSeconds({ inboxTtl: {}, defaultS: 7 })).toBe(7);
   });
@@ -95,7 +95,7 @@ describe('ttlSeconds', () => {
 const clock = manualClock(Date.UTC(2026, 5, 1));
 const ids = createIds({ clock });
 
-it('bounds the ids of a millisecond from below', async () => {
+it('gives the lower bound of the ids of a millisecond', async () => {
   const before = ids.next();
   await clock.advance(1);
   const after = ids.next();
@@ -103,7 +103,7 @@ it('bounds the ids of a millisecond from below', async () => {
   expect(before < boundary && boundary <= after).toBe(true);
 });
 
-it('makes ids for a later time', () => {
+it('creates ids for a later time', () => {
   const later = clock.now() + 86_400_000;
   const id = idFor(ids, later);
   expect(timeOf(id)).toBe(later);
@@ -111,6 +111,6 @@ it('makes ids for a later time', () => {
 });
 
 it.each(['', 'x', 'evt_0mjuxvy9s00aaaaaaaaaaaaa', '0mjuxvy9s00aaaaaaaaaaaa#', '0MJUXVY9S00AAAAAAAAAAAAA'])(
-  'takes "%s" for no id of a message',
+  'does not accept "%s" as a message id',
   text => expect(messageId.safeParse(text).success).toBe(false),
 );

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareSequences, isCaptured, type Mark, moveMark, singlesMost } from './shard-mark.ts';
 
-test('a longer sequence number is a greater one', () => {
+test('a longer sequence number is greater', () => {
   expect(compareSequences('99', '100')).toBeLessThan(0);
   expect(compareSequences('101', '100')).toBeGreaterThan(0);
   expect(compareSequences('100', '100')).toBe(0);
@@ -19,7 +19,7 @@ const pages = fc.array(
   { maxLength: 12 },
 );
 
-test('every record is new once and known ever after', () => {
+test('every record is new once and known from then on', () => {
   fc.assert(
     fc.property(pages, script => {
       let mark: Mark | undefined;

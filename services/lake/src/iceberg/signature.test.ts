@@ -23,7 +23,7 @@ function folderFor(names: string): string | undefined {
   return readableFolder(sealer, clock, request);
 }
 
-it('takes a signature over each header once, in order, and over no other list', () => {
+it('accepts a signature over each header once, in order, and no other list', () => {
   expect(folderFor('host;x-amz-date;x-long')).toBe('copies/a/bronze.tasks');
   for (const names of ['host;x-long;x-long', `host${';x-long'.repeat(1000)}`, 'x-long;host', 'x-amz-date'])
     expect(folderFor(names)).toBeUndefined();

@@ -13,7 +13,7 @@ const row = (day: string | null, status: string | null, tasks: number, hours: nu
 });
 
 describe('sums', () => {
-  it('add up by their groups, in order, and what is nothing is gone', () => {
+  it('add up by group, in order, and drop zeros', () => {
     const before = [row('a', 'open', 2, 5), row('b', 'open', 1, 0)];
     const more = [
       row('b', 'open', -1, 0),
@@ -28,13 +28,13 @@ describe('sums', () => {
     ]);
   });
 
-  it('stay while only one of them is nothing', () => {
+  it('stay while only one of them is zero', () => {
     expect(addRows(insight, [row('a', 'x', 1, 4)], [row('a', 'x', -1, 0)])).toEqual([row('a', 'x', 0, 4)]);
   });
 });
 
-describe('answers of a moment ago', () => {
-  it('are found for the same gold and more changes, and for nothing else', () => {
+describe('cached results', () => {
+  it('are found for the same gold and more changes, and nothing else', () => {
     const cache = createSumCache(manualClock());
     cache.set('q', ['g1'], ['f1', 'f2'], [row('a', 'x', 1, 1)]);
     expect(cache.find('q', ['g1'], ['f1', 'f2', 'f3'])?.rows).toEqual([row('a', 'x', 1, 1)]);
@@ -43,7 +43,7 @@ describe('answers of a moment ago', () => {
     expect(cache.find('other', ['g1'], ['f1', 'f2'])).toBeUndefined();
   });
 
-  it('are forgotten after a while, and when there are too many', async () => {
+  it('expire, and are evicted if there are too many', async () => {
     const clock = manualClock();
     const cache = createSumCache(clock);
     cache.set('old', [], [], []);

@@ -23,7 +23,7 @@ function openQueue(change: Partial<Parameters<typeof createFairQueue>[0]> = {}) 
   return { ask, names, refused, endFirst };
 }
 
-test('an account has one piece of work under way, however many it sends', async () => {
+test('an account has one job in progress, however many it sends', async () => {
   const { ask, names, refused, endFirst } = openQueue();
   for (let i = 0; i < 30; i++) ask('flood');
   ask('other');
@@ -35,7 +35,7 @@ test('an account has one piece of work under way, however many it sends', async 
   expect(names()).toEqual(['other', 'flood']);
 });
 
-test('accounts take turns', async () => {
+test('alternates between accounts', async () => {
   const { ask, names, endFirst } = openQueue({ atOnce: 1 });
   for (const account of ['a', 'a', 'a', 'b', 'b', 'c']) ask(account);
   const order: string[] = [];
@@ -47,7 +47,7 @@ test('accounts take turns', async () => {
   expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
 });
 
-test('if the total is too large, the accounts with most requests are refused', async () => {
+test('if the queue is full, the accounts with most requests are refused', async () => {
   const { ask, names, refused } = openQueue({ atOnce: 1, waiting: 6 });
   for (const account of ['busy', 'a', 'a', 'a', 'a', 'b', 'b']) ask(account);
   await settle();
@@ -61,7 +61,7 @@ test('if the total is too large, the accounts with most requests are refused', a
   expect(refused.filter(account => account > 'b')).toEqual(['g', 'h']);
 });
 
-test('work that fails gives its turn to the next', async () => {
+test('failed work frees its slot for the next', async () => {
   const queue = createFairQueue({ atOnce: 1, perAccount: 2, waiting: 2 });
   const failing = queue.run('a', () => Promise.reject(new Error('no')));
   const next = queue.run('a', async () => 'yes');

@@ -42,7 +42,7 @@ describe('the SQL gate', () => {
     '; select 1',
   ])('refuses %j', sql => expect(beginsReading(sql)).toBe(false));
 
-  it('takes time in proportion to the text, whatever the text is made of', () => {
+  it('takes linear time for any text', () => {
     const soup = fc.array(
       fc.constantFrom('/**/', '/*', '*/', '--', '\n', '\r', ' ', '(', "'", '"', '*', '/', 'x'),
       {

@@ -36,7 +36,7 @@ describe('positions', () => {
     expect(low.length).toBeLessThan(120);
   });
 
-  it('say when there is no room', () => {
+  it('report when there is no room', () => {
     expect(positionBetween('a', 'a')).toBeUndefined();
     expect(positionBetween('b', 'a')).toBeUndefined();
     expect(positionBetween('a', 'a0')).toBeUndefined();

@@ -11,7 +11,7 @@ const indexOf = (...titles: string[]) => {
 const idsOf = async (titles: string[], query: string) =>
   (await indexOf(...titles).find(query)).map(one => one.task_id);
 
-it('finds what has all the words, the best first', async () => {
+it('finds tasks with all the words, best first', async () => {
   const titles = ['milk', 'milk and much else that is to be bought, also honey', 'honey milk', 'honey'];
   expect(await idsOf(titles, 'milk, honey')).toEqual(['2', '1']);
   expect(await idsOf(titles, 'honey bread')).toEqual([]);
@@ -21,11 +21,11 @@ it.each(['', ' ', '-', '\u0301'])('finds nothing for %j', async query => {
   expect(await idsOf(['milk'], query)).toEqual([]);
 });
 
-it('takes no notice of accents alone, of words that stand twice, or of ligatures', async () => {
+it('ignores accents, repeated words and ligatures', async () => {
   expect(await idsOf(['Café ㈱'], 'cafe \u0301 CAFÉ ㈱')).toEqual(['0']);
 });
 
-it('looks for so many words and no more, whatever stands between them', async () => {
+it('limits the number of words, whatever separates them', async () => {
   const words = Array.from({ length: limits.searchTerms }, (_, i) => `word${String.fromCharCode(97 + i)}`);
   const title = words.join(' ');
   for (const between of [' ', '-', '/', '\u2003'])
@@ -41,7 +41,7 @@ it('yields between two words', async () => {
   expect(order).toEqual(['another', 'found']);
 });
 
-it('yields while it looks up the words that a letter begins, and looks up so many and no more', async () => {
+it('yields while it expands a prefix, and limits the expansion', async () => {
   const titles = Array.from({ length: 1_200 }, (_, task) =>
     Array.from({ length: 200 }, (_, i) => `a${task * 200 + i}`).join(' '),
   );
@@ -70,15 +70,15 @@ it.each([
   ['ktichne', 'kitchen'], // two pairs
   ['kitchne', 'kitchens'], // a pair, and a letter that is missing
   ['😀😁mlik', '😀😁milk'],
-])('finds, for %s, the word that was meant: %s', async (query, title) => {
+])('finds for %s the intended word: %s', async (query, title) => {
   expect(await idsOf([title, 'something else'], query)).toEqual(['0']);
 });
 
-it('puts the word as it was typed before one with its letters in another order', async () => {
+it('ranks the typed word before one with its letters transposed', async () => {
   expect(await idsOf(['from', 'form', 'formal', 'firm'], 'form')).toEqual(['1', '2', '0', '3']);
 });
 
-it('does not take two mistakes in a short word, or any in a very short one', async () => {
+it('does not accept two mistakes in a short word, or any in a very short one', async () => {
   expect(await idsOf(['milk'], 'lmki')).toEqual([]);
   expect(await idsOf(['tea'], 'tae')).toEqual([]);
 });

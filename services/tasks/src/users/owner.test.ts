@@ -9,7 +9,7 @@ const owner: fc.Arbitrary<Owner> = fc.oneof(
 );
 
 describe('an owner', () => {
-  it('has an id of its own, which is legal in a key and leads back', () => {
+  it('has a unique id, which is legal in a key and can be parsed', () => {
     fc.assert(
       fc.property(owner, owner, (a, b) => {
         const id = userIdOf(a);
@@ -20,7 +20,7 @@ describe('an owner', () => {
     );
   });
 
-  it('looks as the documents have it', () => {
+  it('has the documented form', () => {
     expect(userIdOf({ kind: 'account', accountId: 'usr_0abc' })).toBe('usr_0abc');
     expect(userIdOf({ kind: 'endUser', tenantId: 'acme', userId: 'a:b#c' })).toBe('acme:a%3Ab%23c');
     expect([tenantOf('acme:a%3Ab'), tenantOf('usr_0abc')]).toEqual(['acme', undefined]);

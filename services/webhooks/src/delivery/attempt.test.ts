@@ -7,7 +7,7 @@ const answered = (text: string) =>
   ({ ok: true, status: 200, headers: {}, body: new TextEncoder().encode(text) }) as unknown as OutboundResult;
 
 // Half a character would be refused by the table, the attempt would never be recorded, and the delivery made again.
-it('cuts what a destination answers between two characters', () => {
+it('truncates a response between two characters', () => {
   const most = 'x'.repeat(limits.responseChars - 1);
   expect(responseText(answered(`${most}💥 and more`))).toBe(most);
   expect(responseText(answered('💥'.repeat(limits.responseChars)))).toBe(
@@ -16,7 +16,7 @@ it('cuts what a destination answers between two characters', () => {
   expect(responseText(answered(''))).toBeUndefined();
 });
 
-it('cuts what went wrong in the same way', () => {
+it('truncates an error the same way', () => {
   const failed = { ok: false, reason: 'connect', message: `${'💥'.repeat(limits.errorChars)}` };
   expect(describeFailure(failed as unknown as OutboundResult)?.isWellFormed()).toBe(true);
 });

@@ -66,7 +66,7 @@ function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
 }
 
 describe('the dispatcher', () => {
-  it('tries a new connection once, and then as often as it allows', async () => {
+  it('attempts a new connection once, and then as often as it allows', async () => {
     const { offer, of, end } = open();
     for (let i = 0; i < 10; i++) offer('a');
     expect(of('a')).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('the dispatcher', () => {
     expect(of('quick').length).toBeGreaterThan(12);
   });
 
-  it('keeps slots for new connections, however many requests of quick ones are in flight', async () => {
+  it('keeps slots for new connections, however many requests of fast ones are in flight', async () => {
     const { of, know, offer } = open();
     for (const name of ['a', 'b']) {
       await know(name, 1, 1000);
@@ -130,7 +130,7 @@ describe('the dispatcher', () => {
     for (const name of many) expect(of(name).length).toBeGreaterThan(1); // its connections take turns, too
   });
 
-  it('keeps the turn of a connection that gets more while it waits', async () => {
+  it('keeps the place of a connection that gets more while it waits', async () => {
     const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
     for (const name of ['a', 'b', 'c']) await know(name, 1, 100);
     for (const name of ['a', 'b', 'c']) for (let i = 0; i < 20; i++) offer(name);
@@ -185,7 +185,7 @@ describe('the dispatcher', () => {
     expect(taken).toBeLessThan(limits.readyMost);
   });
 
-  it('leaves a connection alone for as long as a report says', async () => {
+  it('pauses a connection for as long as a report says', async () => {
     const { clock, offer, of } = open();
     offer('a');
     offer('a');
@@ -292,7 +292,7 @@ describe('the dispatcher', () => {
     expect(leasedOf('last', large)).toBe(1); // in the slot
   });
 
-  it('puts new deliveries behind those that did not fit into memory', async () => {
+  it('puts new deliveries behind those that did not fit in memory', async () => {
     const { dispatcher, of, end, know, offer, reserve } = open();
     await know('a');
     for (let i = 0; i <= limits.readyPerConnection; i++) offer('a');
@@ -302,7 +302,7 @@ describe('the dispatcher', () => {
     expect(reserve('a', 1)).toBeDefined();
   });
 
-  it('takes nothing of the memory for a delivery that was not written', async () => {
+  it('frees the memory of a delivery that was not written', async () => {
     const { know, reserve } = open();
     await know('a');
     reserve('a', 1)!.start();
@@ -310,7 +310,7 @@ describe('the dispatcher', () => {
     expect(reserve('a', 1, large)).toBeDefined();
   });
 
-  it('makes due what waits with a lease when it is stopped', async () => {
+  it('makes leased, waiting deliveries due when it is stopped', async () => {
     const { dispatcher, of, released, know, reserve } = open();
     await know('a');
     reserve('a', 1)!.start();
@@ -324,7 +324,7 @@ describe('the dispatcher', () => {
     expect(of('a')).toHaveLength(2);
   });
 
-  it('leaves leases to their end when there is no time to release them', async () => {
+  it('lets leases expire if there is no time to release them', async () => {
     const { dispatcher, cutOff, of, released, know, reserve } = open();
     await know('a');
     reserve('a', 1)!.start();

@@ -24,7 +24,7 @@ async function open({ isAlwaysSecond = false } = {}) {
 }
 
 describe('the rate of a connection', () => {
-  it('is taken once by each attempt of a process', async () => {
+  it('is used once by each attempt of a process', async () => {
     const { clock, made, limiter } = await open();
     const { take } = limiter();
     const waits = await Promise.all(Array.from({ length: 30 }, () => take('conn_a', 20)));
@@ -34,7 +34,7 @@ describe('the rate of a connection', () => {
     expect(await take('conn_a', 20)).toBe(0);
   });
 
-  it('holds for several processes', async () => {
+  it('is shared by several processes', async () => {
     const { limiter } = await open();
     const processes = [limiter(), limiter(), limiter()];
     const asked = Array.from({ length: 30 }, (_, i) => processes[i % 3]!.take('conn_a', 20));
@@ -43,7 +43,7 @@ describe('the rate of a connection', () => {
     expect(allowed).toBeLessThanOrEqual(20);
   });
 
-  it('lets an attempt wait when others are always first', async () => {
+  it('delays an attempt if others are always first', async () => {
     const { made, limiter } = await open({ isAlwaysSecond: true });
     const waitMs = await limiter().take('conn_a', 20);
     expect(waitMs).toBeGreaterThan(0);

@@ -4,12 +4,12 @@ import * as limits from '../limits.ts';
 import { politeDelayMs, readRetryAfter, retryConfigSchema, retryDelayMs } from './retry.ts';
 
 describe('retries', () => {
-  it('follow the document without jitter', () => {
+  it('follow the documented schedule without jitter', () => {
     const delays = Array.from({ length: 9 }, (_, attempts) => retryDelayMs({}, attempts, () => 0));
     expect(delays).toEqual([...limits.retryDelaysMs, undefined]);
   });
 
-  it('end, whatever the connection is configured with', () => {
+  it('end, however the connection is configured', () => {
     const config = fc.record(
       {
         delaysS: fc.array(fc.integer({ min: 1, max: 86_400 }), { maxLength: 7 }),

@@ -45,7 +45,7 @@ async function openShard() {
 }
 
 describe('a scan of the queue', () => {
-  it('gets past the excess of a connection that does not keep up', async () => {
+  it('gets past the backlog of a connection that does not keep up', async () => {
     const { clock, taken, scan, passes } = await openShard();
     await clock.advance(limits.overdueMs + 1000);
     await scan();

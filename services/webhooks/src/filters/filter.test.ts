@@ -100,7 +100,7 @@ describe('groups', () => {
   const yes = body('$.live', 'exists');
   const no = body('$.missing', 'exists');
 
-  it('join, and the trace shows every rule at its depth', () => {
+  it('combine, and the trace shows every rule at its depth', () => {
     const outcome = run([yes, { or: [no, { and: [yes, { not: no }] }] }]);
     expect(outcome.matched).toBe(true);
     expect(outcome.steps.map(step => [step.matched, step.depth])).toEqual([
@@ -117,7 +117,7 @@ describe('groups', () => {
     });
   });
 
-  it('match everything when there is none', () => {
+  it('match everything if there are none', () => {
     expect(run([])).toEqual({ matched: true, steps: [] });
   });
 });
@@ -139,7 +139,7 @@ describe('a body that is not JSON', () => {
     }
   });
 
-  it('still matches by what can be read', () => {
+  it('still matches by its readable parts', () => {
     const method = { field: 'method', operator: 'equals', value: 'POST' };
     expect(run([{ or: [body('$.a', 'exists'), method] }], garbage[0]).matched).toBe(true);
     expect(run([method, body('$.a', 'not_exists')], garbage[0]).matched).toBe(false);
@@ -170,7 +170,7 @@ describe('evaluation', () => {
   const filters: fc.Arbitrary<Filters> = fc.array(node, { maxLength: 3 });
   const text = fc.oneof(fc.string(), fc.json(), fc.constantFrom('{"a":"x"}', '{"b":"y","a":["x"]}', '{}'));
 
-  it('never throws and says the same with and without a trace', () => {
+  it('never throws and has the same result with and without a trace', () => {
     fc.assert(
       fc.property(filters, text, (some, sent) => {
         const filter = compileFilter(some);
@@ -203,7 +203,7 @@ describe('hostile input', () => {
     ['a long text for a regex', [body('$.t', 'regex', 'a')], `{"t":"${'b'.repeat(200_000)}"}`],
     ['a deep body', [body('$..a', 'exists')], `${'['.repeat(120_000)}${']'.repeat(120_000)}`],
     ['a wide body', Array(10).fill(body('$..*', 'equals', 'x')), `[${Array(120_000).fill(0).join(',')}]`],
-  ])('%s is soon over', (_, filters, sent) => {
+  ])('%s ends quickly', (_, filters, sent) => {
     const started = performance.now();
     expect(run(filters, { body: Buffer.from(sent) }).matched).toBe(false);
     expect(performance.now() - started).toBeLessThan(2_000); // milliseconds when quiet; seconds would be a hang
@@ -260,7 +260,7 @@ describe('the schema', () => {
     ]);
   });
 
-  it('accepts groups as deep as allowed, and a document with no filters', () => {
+  it('accepts groups of the maximum depth, and a document without filters', () => {
     expect(filtersSchema.safeParse([nested(3)]).success).toBe(true);
     expect(filtersSchema.parse(JSON.parse('[]'))).toEqual([]);
   });

@@ -82,19 +82,19 @@ describe('a path', () => {
       expect(compilePath(text).select({ a: [1] })).toEqual([]);
   });
 
-  it('walks a body that nests deeper than the call stack', () => {
+  it('walks a body that is nested deeper than the call stack', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100_000)}7${']'.repeat(100_000)}`);
     expect(compilePath('$..[0]').select(deep)).toHaveLength(100_000);
   });
 
-  it('is wide when it may select several values', () => {
+  it('is wide if it may select several values', () => {
     expect(['$', '$.a[0].b', '$[-1]'].map(text => compilePath(text).isWide)).toEqual([false, false, false]);
     expect(['$..a', '$[*]', '$[0:1]', '$[?@.a]'].map(text => compilePath(text).isWide)).not.toContain(false);
   });
 });
 
 describe('a plain path', () => {
-  it('is names and indexes', () => {
+  it('has only names and indexes', () => {
     expect(readPlainPath("$.a['b c'][0].d")).toEqual(['a', 'b c', 0, 'd']);
     expect(readPlainPath('$')).toEqual([]);
     for (const text of ['$..a', '$[*]', '$[-1]', '$[0:1]', '$[?@.a]', '$[0,1]'])

@@ -59,7 +59,7 @@ describe('a custom source', () => {
     expect(check(plain, [['X-Sig', signature]], body)).toEqual({ ok: true });
   });
 
-  it('takes keys written in hex or base64, and refuses those that are not', () => {
+  it('accepts keys in hex or base64, and refuses invalid ones', () => {
     const key = Buffer.from('00ff10', 'hex');
     const signature = createHmac('sha256', key).update('body').digest('hex');
     const verdict = (secretEncoding: 'hex' | 'base64', secret: string) =>
@@ -82,7 +82,7 @@ describe('the configuration', () => {
     { ...plain, header: '' },
     { ...plain, algorithm: 'md5' },
     { ...plain, extra: 1 },
-  ])('is refused when it would prove nothing: %j', config => {
+  ])('is refused if it would prove nothing: %j', config => {
     expect(hmacConfigSchema.safeParse(config).success).toBe(false);
   });
 });

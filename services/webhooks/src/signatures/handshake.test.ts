@@ -11,7 +11,7 @@ const request = (change: Partial<HookRequest> & { text?: string }): HookRequest 
 });
 
 describe('Slack', () => {
-  it('gets its challenge back, once the signature is checked', () => {
+  it('gets its challenge back, after the signature is verified', () => {
     const text = JSON.stringify({ type: 'url_verification', challenge: '<b>x</b>' });
     expect(answerHandshake('slack', request({ text }), [])).toEqual({
       signed: true,
@@ -66,7 +66,7 @@ describe('a verify token', () => {
     });
   });
 
-  it('that is not ours is refused without an echo', () => {
+  it('that is wrong is refused without an echo', () => {
     for (const token of ['', 'wrong', 'meatyhamhoc'])
       expect(ask(token, ['', 'meatyhamhock'])).toMatchObject({
         status: 403,
@@ -75,7 +75,7 @@ describe('a verify token', () => {
     expect(ask('meatyhamhock', ['meatyhamhock'], 'x'.repeat(2000))).toMatchObject({ status: 403 });
   });
 
-  it('is not required where there is none', () => {
+  it('is not required if none is configured', () => {
     expect(ask('anything', [])).toBeUndefined();
     expect(answerHandshake('custom', request({ method: 'GET' }), ['t'])).toBeUndefined();
   });

@@ -30,7 +30,7 @@ const check = (
 ) => verify(provider, { secrets: [secret], headers, rawBody, url, nowMs: nowS * 1000, ...change });
 
 describe('Stripe', () => {
-  it('signs what we accept, and refuses what we refuse', () => {
+  it('agrees with us on valid and invalid signatures', () => {
     fc.assert(
       fc.property(text, fc.string({ minLength: 1 }), (payload, secret) => {
         const header = stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: nowS });
@@ -55,7 +55,7 @@ describe('Stripe', () => {
 });
 
 describe('GitHub', () => {
-  it('signs what we accept; what we compute, it accepts', async () => {
+  it('agrees with us, in both directions', async () => {
     await fc.assert(
       fc.asyncProperty(text.filter(Boolean), fc.string({ minLength: 1 }), async (payload, secret) => {
         const signature = await signGithub(secret, payload);
@@ -138,7 +138,7 @@ describe('SendGrid', () => {
   const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   const library = new EventWebhook();
 
-  it('agrees with its library on true and changed bodies', () => {
+  it('agrees with its library on valid and changed bodies', () => {
     fc.assert(
       fc.property(fc.json(), fc.boolean(), (payload, changed) => {
         const timestamp = String(nowS);
@@ -214,7 +214,7 @@ describe('our deliveries', () => {
     );
   });
 
-  it('keep their id and change their proof from attempt to attempt', () => {
+  it('keep their id and get a new signature with each attempt', () => {
     const attempt = (timestampS: number) =>
       new Map(
         signDelivery({ secrets: ['whsec_c2VjcmV0'], eventId: 'evt_9', timestampS, body: Buffer.from('{}') }),
@@ -230,7 +230,7 @@ describe('our deliveries', () => {
       expect(first.get(name)).not.toBe(second.get(name));
   });
 
-  it('without a secret carry their id and time, and no proof', () => {
+  it('without a secret have an id and a time, and no signature', () => {
     const names = signDelivery({ secrets: [], eventId: 'e', timestampS: 1, body: Buffer.alloc(0) }).map(
       ([name]) => name,
     );

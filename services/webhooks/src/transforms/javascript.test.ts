@@ -37,7 +37,7 @@ const textOf = async (outcome: ReturnType<typeof run>) => {
 };
 
 describe('a script', () => {
-  it('sees the event and returns a body, as JSON or as text', async () => {
+  it('gets the event and returns a body, as JSON or as text', async () => {
     expect(await run(returning('{ body: { n: event.body.id + 1, event } }'))).toMatchObject({
       ok: true,
       dropped: false,
@@ -55,7 +55,7 @@ describe('a script', () => {
     expect(text).toEqual({ ok: true, dropped: false, body: Buffer.from('id=7'), headers: [['X-A', 'b']] });
   });
 
-  it('says of what type its answer is, unless that is wrong', async () => {
+  it('sets the content type of its result, if that is valid', async () => {
     const typed = (body: string, type: string) =>
       run(returning(`{ body: ${body}, headers: { 'Content-Type': '${type}' } }`));
     expect(await typed('"<a/>"', 'text/xml')).toMatchObject({ contentType: 'text/xml' });
@@ -75,7 +75,7 @@ describe('a script', () => {
     expect(await run('function transform() {}')).toEqual({ ok: true, dropped: true });
   });
 
-  it('gets text and bytes that are no JSON, and can pass them on', async () => {
+  it('gets text and binary bodies, and can pass them on', async () => {
     expect(await textOf(run(returning('event'), { headers: [], body: Buffer.from('<a/>') }))).toBe('<a/>');
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1 }), async bytes => {
@@ -86,7 +86,7 @@ describe('a script', () => {
     );
   });
 
-  it('keeps nothing from one run to the next', async () => {
+  it('keeps no state between runs', async () => {
     const code =
       'globalThis.seen = (globalThis.seen ?? 0) + 1; JSON.parse.count = seen; const transform = () => ({ body: seen });';
     expect([await textOf(run(code)), await textOf(run(code))]).toEqual(['1', '1']);
@@ -167,7 +167,7 @@ describe('a script that', () => {
     expect(outcome).toEqual({ ok: false, reason: 'time_limit', message: 'The script took too long' });
   });
 
-  it('gets a body nested deeper than its stack, or answers one, fails', async () => {
+  it('gets or returns a body nested deeper than its stack fails', async () => {
     const body = Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(await run(returning('event'), { body })).toMatchObject({ ok: false, reason: 'stack_limit' });
     const nest =
@@ -199,7 +199,7 @@ describe('the sandbox', () => {
     'globalThis.constructor.constructor("return this.process")()',
     'event.constructor.constructor("return process")()',
     'new Error().stack.constructor.constructor("return process")()',
-  ])('holds no %s', async expression => {
+  ])('has no %s', async expression => {
     const code = `function transform(event) { let found; try { found = ${expression} } catch {} return { body: typeof found } }`;
     expect(await textOf(run(code))).toBe('undefined');
   });
@@ -214,7 +214,7 @@ describe('the sandbox', () => {
     });
   });
 
-  it('reads its answer with its own functions, whatever a script redefines', async () => {
+  it('reads the result with its own functions, whatever a script redefines', async () => {
     const games = [
       'JSON.stringify = () => "{}"',
       'Object.prototype.body = "inherited"',

@@ -62,7 +62,7 @@ describe('rules', () => {
     expect(sent).toBe(0);
   });
 
-  it('that do not look at a body pass on a large one', async () => {
+  it('that do not read a body pass on a large one', async () => {
     const sent = request(wide);
     const { outcome, jobs: started } = await run(connection([{ field: 'method', operator: 'exists' }]), sent);
     expect(started).toBe(0);
@@ -108,7 +108,7 @@ describe('rules', () => {
     },
   );
 
-  it('that map a body give the same on either side', async () => {
+  it('that map a body give the same result in either thread', async () => {
     const transform = fields('$.id', '$.lines[*].sku', '$..sku');
     const light = textOf((await run(connection([], transform), request(order))).outcome);
     const heavy = textOf((await run(connection([], transform), request({ ...order, wide }))).outcome);
@@ -117,7 +117,7 @@ describe('rules', () => {
   });
 
   // Ten connections held everybody up for half a minute with one event.
-  it('that visit a large body fifty times leave this thread alone', async () => {
+  it('that visit a large body fifty times do not block this thread', async () => {
     const stored = connection(
       [],
       fields(...Array(50).fill('$..[?@.a > 1 && @.a < 9 || @.b == 1 || @.c == 2]')),
@@ -136,7 +136,7 @@ describe('rules', () => {
     expect(outcome).toMatchObject({ ok: false, reason: expect.stringMatching(/^(time|memory)_limit$/) });
   });
 
-  it('run a script for what matches only', async () => {
+  it('run a script only for matching events', async () => {
     const script = { type: 'javascript', code: 'const transform = event => ({ body: event.body.id })' };
     const match = await run(connection([body('$.id', 'exists')], script), request(order));
     expect(textOf(match.outcome)).toBe('o1');
