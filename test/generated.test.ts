@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { errorsPage } from '../scripts/generate-errors.ts';
 
-it('the client and the reference of errors say what the code says', async () => {
+it('the client and the error reference match the code', async () => {
   const run = promisify(execFile);
   await run(process.execPath, ['--import', 'tsx', 'scripts/generate.ts', '--check'], {
     cwd: join(import.meta.dirname, '..'),
   });
 });
 
-it('the page of errors lists each code once, with who answers it', () => {
+it('the error reference lists each code once, with the operations that return it', () => {
   const answer = (description: string) => ({ responses: { 409: { description } } });
   const catalogue = { statuses: { 'b.taken': 409, 'b.gone': 404, 'http.internal': 500 } };
   const many = Array.from({ length: 8 }, (_, i) => [

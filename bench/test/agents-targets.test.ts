@@ -51,18 +51,18 @@ describe('the targets of the agents bench', () => {
     ]);
   });
 
-  it('fail when a part that was asked for could not be measured', () => {
+  it('fail when a requested part could not be measured', () => {
     expect(failures(judgeResults({}, ['chats']))).toHaveLength(1);
     expect(failures(judgeResults({}, []))).toHaveLength(0);
   });
 
-  it('are printed beside the document’s way', () => {
+  it('are printed beside the specification’s approach', () => {
     expect(printResults(atTheirBounds)).toContain('none: an item is full at turn 3,624 (50 RCU, 400 WCU)');
   });
 });
 
 describe('a recorded turn', () => {
-  it('can be sent again and again, and leaves what the service would', async () => {
+  it('can be replayed, and leaves what the service would', async () => {
     const recorder = createRecorder();
     const { client, begin, say, close } = await openAgents(recorder.watch);
     const id = await begin();
@@ -81,7 +81,7 @@ describe('a recorded turn', () => {
   });
 });
 
-it('costs the same to save a turn, however long the conversation is', async () => {
+it('costs the same to save, however long the conversation is', async () => {
   const { ours, documents } = await measureSaving({ few: 10, many: 15 });
   expect(ours.many.writeUnits).toBe(ours.few.writeUnits);
   expect(documents.many!.writeUnits).toBeGreaterThanOrEqual(documents.few.writeUnits);
@@ -94,12 +94,12 @@ describe('events of a chat', () => {
     data: JSON.stringify({ text }),
   });
 
-  it('are read from their lines; a heartbeat is none', () => {
+  it('are parsed from their lines, without heartbeats', () => {
     expect(parseEvent('id: 3\nevent: delta\ndata: {"text":"a: b"}')).toEqual([delta(3, 'a: b')]);
     expect(parseEvent(': still here')).toEqual([]);
   });
 
-  it('count where they belong, once', () => {
+  it('are counted once, for their own turn', () => {
     const reply = { id: '4', event: 'reply', data: '{}' };
     const all = [delta(1, 'word-0 '), delta(2, 'word-1 word-2 '), reply];
     expect(countEvents({ events: all })).toBe(4);

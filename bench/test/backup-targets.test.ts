@@ -23,7 +23,7 @@ describe('the targets of the backup bench', () => {
     expect(missed({ shipping: shipped([899]), snapshot: snapshot(2.1) })).toHaveLength(2);
   });
 
-  it('compare the halves of a turn: a machine that is busy for a while changes nothing', () => {
+  it('compare halves of one iteration, so that a busy machine changes nothing', () => {
     const busy = shipped([950, 190, 95], [1000, 200, 100]);
     expect(missed({ shipping: busy, snapshot: snapshot(1, 9, 1.5) })).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { createCaller } from '../src/server/caller.ts';
 import { openConnection, parseAnswer } from '../src/server/connection.ts';
 import { start, textOf } from '../src/server/load.ts';
 
-describe('an answer on the wire', () => {
+describe('a response on the wire', () => {
   const whole = Buffer.from('HTTP/1.1 201 Created\r\nX-A: b\r\nContent-Length: 5\r\n\r\nhello');
 
   it('is complete with its last byte and not before', () => {
@@ -51,7 +51,7 @@ describe('the load', () => {
     server.close();
   });
 
-  it('opens another connection where the server has closed one that nobody used', async () => {
+  it('opens a new connection if the server closed an idle one', async () => {
     const { server, port } = await serve();
     const caller = createCaller(`http://127.0.0.1:${port}`);
     await caller.call({ method: 'GET', path: '/' }, 200);
@@ -64,7 +64,7 @@ describe('the load', () => {
     server.close();
   });
 
-  it('fails on an answer it does not expect, and when the server hangs up', async () => {
+  it('fails on an unexpected response, and when the server disconnects', async () => {
     const { server, port } = await serve();
     const requests = [{ method: 'GET', path: '/missing' }];
     const load = await start({

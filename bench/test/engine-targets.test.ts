@@ -101,14 +101,14 @@ describe('the engine’s gate', () => {
     expect(missed(results)).toEqual(['put at 10 k, 100 k and 1 M items, largest difference']);
   });
 
-  it('fails when opening or memory follows the size of the store', () => {
+  it('fails when opening time or memory grow with the store', () => {
     const opening = { ...goodResults(), opening: { emptyMs: 5, fullMs: 10.1 } };
     expect(missed(opening)).toEqual(['opening 1 M items over opening an empty store']);
     const memory = { items: 1_000_000, seconds: 60, privateMb: 400, mappedMb: 0 };
     expect(missed({ ...goodResults(), memory })).toEqual(['resident memory while loading 1 M items']);
   });
 
-  it('fails for what should have been measured and was not', () => {
+  it('fails if a required measurement is missing', () => {
     const results = goodResults();
     for (const cell of results.operations) delete cell.contestants.dynoxide;
     const states = judgeResults(results, choose([])).filter(({ name }) => name.endsWith('dynoxide'));
@@ -116,7 +116,7 @@ describe('the engine’s gate', () => {
     expect(missed(results).length).toBe(isRequired('dynoxide') ? states.length : 0);
   });
 
-  it('does not ask for what was left out on purpose', () => {
+  it('does not require what was deliberately left out', () => {
     const chosen = choose(['put', 'in-process', 'raw-lmdb']);
     expect(failures(judgeResults({ operations: [], growth: [] }, chosen)).map(({ name }) => name)).toEqual(
       isRequired('raw-lmdb')
@@ -150,22 +150,22 @@ describe('a target', () => {
 });
 
 describe('choosing', () => {
-  it('takes everything when nothing is named', () => {
+  it('selects everything by default', () => {
     expect(choose([])).toMatchObject({ operations: operationNames, contestants: contestantNames });
   });
 
-  it('takes only what is named', () => {
+  it('selects only what is named', () => {
     expect(choose(['growth'])).toMatchObject({ parts: ['growth'] });
     expect(choose(['put'])).toMatchObject({ operations: ['put'], parts: ['operations'] });
   });
 
-  it('refuses a name it does not know', () => {
+  it('refuses an unknown name', () => {
     expect(() => choose(['put', 'putt'])).toThrow('does not know putt');
   });
 });
 
 describe('the README’s table', () => {
-  it('has a line an operation and a column a contestant', () => {
+  it('has a row per operation and a column per contestant', () => {
     const lines = readmeSection(goodResults()).split('\n');
     expect(lines[0]).toContain('Stak in process | Stak over HTTP | dynoxide | dynalite | raw lmdb');
     expect(lines[3]).toBe(

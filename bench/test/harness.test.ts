@@ -4,7 +4,7 @@ import { replaceSection } from '../src/readme-section.ts';
 import { median, percentile, spread } from '../src/statistics.ts';
 
 describe('statistics', () => {
-  it('takes the middle, or the mean of the two in the middle', () => {
+  it('takes the middle value, or the mean of the two in the middle', () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(median([])).toBeNaN();
@@ -17,16 +17,16 @@ describe('statistics', () => {
     expect(percentile([7], 0.99)).toBe(7);
   });
 
-  it('spreads from the smallest to the largest', () => {
+  it('the spread is from the smallest to the largest', () => {
     expect(spread([200, 100, 150])).toBe(2);
     expect(spread([])).toBeNaN();
   });
 
-  it('counts operations by the time that passed, not by their latencies', () => {
+  it('counts operations per elapsed time, not by latency', () => {
     expect(summarize([1, 1, 2, 4], 2)).toEqual({ opsPerSecond: 2000, p50Ms: 1, p99Ms: 4 });
   });
 
-  it('is not moved by one bad round', () => {
+  it('ignores one bad round', () => {
     const rounds = [100, 1, 102].map(opsPerSecond => ({ opsPerSecond, p50Ms: 1, p99Ms: 2 }));
     expect(sumUp(rounds)).toMatchObject({ opsPerSecond: 100, rounds: [100, 1, 102] });
   });
@@ -54,7 +54,7 @@ describe('the closed loop', () => {
 });
 
 describe('interleaving', () => {
-  it('warms everyone up, then gives each a round in turn, starting with another each time', async () => {
+  it('warms up all contestants, then runs their rounds in rotating order', async () => {
     const calls: string[] = [];
     const runner = (name: string, opsPerSecond: number) => ({
       name,
@@ -73,13 +73,13 @@ describe('interleaving', () => {
 });
 
 describe('a generated section', () => {
-  it('is replaced whole, however often', () => {
+  it('is replaced as a whole, however often', () => {
     const once = replaceSection('a\n<!-- x -->\nold\n<!-- /x -->\nb', 'x', 'new\n');
     expect(once).toBe('a\n<!-- x -->\nnew\n<!-- /x -->\nb');
     expect(replaceSection(once, 'x', 'new')).toBe(once);
   });
 
-  it('must be there', () => {
+  it('must exist', () => {
     expect(() => replaceSection('<!-- /x --><!-- x -->', 'x', '')).toThrow('no section x');
   });
 });

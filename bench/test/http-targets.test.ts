@@ -37,13 +37,13 @@ describe('the targets of the http bench', () => {
     ]);
   });
 
-  it('fail when a part that was asked for could not be measured', () => {
+  it('fail when a requested part could not be measured', () => {
     expect(failures(judgeResults({}, ['requests']))).toHaveLength(2);
     expect(failures(judgeResults({}, []))).toHaveLength(0);
   });
 });
 
-it('prints what share of the constant each request reaches', () => {
+it('prints each request’s share of the constant response', () => {
   const requests = requestsAt({ bare: 20_000, constant: 10_000, 'key, whoami': 6200 });
   expect(printResults({ requests })).toMatch(
     /API key: GET \/v1\/whoami +6,200 +62 % +31 % +1\.0 ms +2\.0 ms/,

@@ -59,12 +59,12 @@ describe('the targets of the lake bench', () => {
     ]);
   });
 
-  it('fail when a part that was asked for could not be measured', () => {
+  it('fail when a requested part could not be measured', () => {
     expect(failures(judgeResults({}, ['insights']))).toHaveLength(2);
     expect(failures(judgeResults({}, []))).toHaveLength(0);
   });
 
-  it('do without the memory where the system does not tell it', () => {
+  it('work without memory figures if the system has none', () => {
     const { few, many } = atTheirBounds.backlog!;
     const backlog = {
       few: { changes: few.changes, seconds: few.seconds },
@@ -74,7 +74,7 @@ describe('the targets of the lake bench', () => {
     expect(printResults({ backlog })).toContain('200,000 changes at 5,000 a second.');
   });
 
-  it('are printed beside the document’s way', () => {
+  it('are printed beside the specification’s approach', () => {
     expect(printResults(atTheirBounds)).toMatch(/the document’s scan\s+60,000\s+9\.0 s/);
   });
 });

@@ -8,7 +8,7 @@ import { openEventStreams } from '../src/server/event-streams.ts';
 import { keepPace } from '../src/server/pace.ts';
 
 describe('copies', () => {
-  it('have another id wherever it stood, in names too, and keep bytes and numbers', () => {
+  it('have new ids everywhere, in names too, and keep bytes and numbers', () => {
     const item = {
       PK: 'EVT#a1',
       n: 1,
@@ -23,7 +23,7 @@ describe('copies', () => {
     });
   });
 
-  it('are all written, also the last batch that is not full', async () => {
+  it('are all written, including an incomplete last batch', async () => {
     const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });
     onTestFinished(() => engine.close());
     const table = defineTable({
@@ -39,7 +39,7 @@ describe('copies', () => {
 });
 
 describe('an open loop', () => {
-  it('calls as often as it should, however slow the answers are', async () => {
+  it('keeps its call rate, however slow the responses are', async () => {
     let calls = 0;
     let release = () => {};
     const slow = new Promise<void>(resolve => {
@@ -63,7 +63,7 @@ describe('an open loop', () => {
   });
 });
 
-describe('what a server has spent', () => {
+describe('the cost of a server', () => {
   const metrics = (read: number, write: number) =>
     `# HELP stak_capacity_units_total Units
 stak_capacity_units_total{table="t",pattern="ingest",kind="read"} ${read}
@@ -71,7 +71,7 @@ stak_capacity_units_total{table="t",pattern="ingest",kind="write"} ${write}
 stak_store_calls_total{table="t",pattern="ingest"} 3
 `;
 
-  it('is read from its metrics, and told apart from what it had spent before', () => {
+  it('is read from its metrics, less what it had before', () => {
     const before = parseSpent(metrics(0.5, 7));
     expect(before).toEqual([{ table: 't', pattern: 'ingest', readUnits: 0.5, writeUnits: 7 }]);
     expect(spentBetween(before, parseSpent(metrics(1, 21)))).toEqual([
@@ -93,7 +93,7 @@ describe('event streams', () => {
   };
   const one = [{ path: '/stream', token: 'token' }];
 
-  it('tell what was found in them', async () => {
+  it('report what they received', async () => {
     const url = await serve(200, ['event: message\ndata: {"title":"num', 'ber 1"}\n\n']);
     const found = await new Promise<string>((resolve, reject) => {
       openEventStreams(url, one, /"title":"(number \d+)"/g, resolve).then(
@@ -104,7 +104,7 @@ describe('event streams', () => {
     expect(found).toBe('number 1');
   });
 
-  it('have to be open', async () => {
+  it('must be open', async () => {
     const url = await serve(401, ['no']);
     await expect(openEventStreams(url, one, /x/g, () => {})).rejects.toThrow('no event stream');
   });

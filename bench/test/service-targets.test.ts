@@ -72,7 +72,7 @@ describe('the targets of the inbox bench', () => {
     ]);
   });
 
-  it('are printed beside the usual way', () => {
+  it('are printed beside the usual approach', () => {
     expect(printInbox(atTheirBounds)).toContain('it would cost 2 a user, 2,000,000 in all');
   });
 });
@@ -125,7 +125,7 @@ describe('the targets of the webhooks bench', () => {
     expect(missed(judgeWebhooks(atTheirBounds, parts))).toEqual([]);
   });
 
-  it('judge an event together with what it owes, and like with like', () => {
+  it('compare an event with its deliveries, like with like', () => {
     const worse: WebhookResults = {
       requests: { ...atTheirBounds.requests!, owing: rate(2400) },
       delivery: { ...delivery, delivered: at(4.1, 21) },
@@ -134,7 +134,7 @@ describe('the targets of the webhooks bench', () => {
     expect(failures(judgeWebhooks(worse, [])).map(({ measured }) => measured)).toEqual([24, 101, 4.1, 10.5]);
   });
 
-  it('judge the machine with two workers, and over one', () => {
+  it('compare two workers with one', () => {
     const rows = [machineRow, { ...machineRow, busyCpuUs: 601, afterKillMs: 5001 }];
     expect(missed(judgeWebhooks({ machine: { settings: machineSettings, rows } }, []))).toEqual([
       'missed        delivered, two workers over one: at least 1.40x (1.00x)',
@@ -170,13 +170,13 @@ describe('the targets of the tasks bench', () => {
     ).toHaveLength(3);
   });
 
-  it('fail when a part that was asked for could not be measured', () => {
+  it('fail when a requested part could not be measured', () => {
     expect(failures(judgeTasks({}, ['search']))).toHaveLength(1);
     expect(failures(judgeTasks({}, []))).toHaveLength(0);
   });
 });
 
-it('runs the parts that --only names, and no part it does not know', () => {
+it('run the parts that --only names, and refuse unknown ones', () => {
   expect(chooseParts(['a', 'b'], [])).toEqual(['a', 'b']);
   expect(chooseParts(['a', 'b'], ['b'])).toEqual(['b']);
   expect(() => chooseParts(['a', 'b'], ['c'])).toThrow('--only knows a, b');

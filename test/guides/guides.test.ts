@@ -161,7 +161,7 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
   [page('run-dynamodb-locally', 'Look after the data'), '"problemCount": 0', 'Backed up to ./copy'],
 ];
 
-it('the quickstart, then every guide that goes on from there, in a terminal of its own', async () => {
+it('the quickstart, then every guide that builds on it, each in a separate terminal', async () => {
   const reader: Reader = { folder, stak, env: { XDG_CONFIG_HOME: folder, STAK_URL: url } };
   for (const [one, ...shown] of sequence) {
     const { output, exported } = await runGuide(one, reader);
@@ -233,7 +233,7 @@ async function recordsBehind(path: string): Promise<number> {
   return consumers.flatMap(({ shards }) => shards).reduce((sum, one) => sum + (one.behind?.records ?? 0), 0);
 }
 
-it('the link that was printed opens the demo workspace', async () => {
+it('the printed link opens the demo workspace', async () => {
   const [page, token] = link.split('#demo=');
   expect(page).toBe(`${url}/console/sign-in`);
   const answer = await fetch(`${url}/console/demo/session`, {
@@ -244,7 +244,7 @@ it('the link that was printed opens the demo workspace', async () => {
   expect([answer.status, await answer.json()]).toMatchObject([200, { token_type: 'Bearer' }]);
 });
 
-it('no guide with a shell is left out', async () => {
+it('every guide with shell commands is tested', async () => {
   const without = [
     'billing',
     'sign-in-with-github-and-google',

@@ -56,13 +56,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('it says who runs it, how to stop it and where it writes', () => {
+test('declares its user, its stop signal and its volumes', () => {
   expect(textOf('USER')).toBe('node');
   expect(textOf('STOPSIGNAL')).toBe('SIGTERM');
   expect(textOf('VOLUME')).toBe('["/data"]');
 });
 
-test('the server runs from a tree that it cannot write to, is healthy, and stops when asked to', async () => {
+test('the server runs from a read-only tree, is healthy, and stops on request', async () => {
   const declared = inImage.filter(one => one.instruction === 'ENV').map(({ text }) => text.split(/=(.*)/s));
   const variables = Object.fromEntries(declared.map(([name, value]) => [name!, inFolder(value!)]));
   const env = {

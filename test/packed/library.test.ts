@@ -37,24 +37,24 @@ describe('a program with the packages', () => {
     await compile('typescript', asProgram);
   });
 
-  it.each(programs)('runs: the one that the README of %s begins with', async name => {
+  it.each(programs)('runs: the first one in the README of %s', async name => {
     expect(await runOutside('library', `out/${name}.js`)).toContain(printed[name]);
   });
 
   it.each([
     ['typescript', 'preserve', 'bundler'],
     ['typescript-5', 'nodenext', 'nodenext'],
-  ])('is right for %s, module %s, resolution %s', async (compiler, module, resolution) => {
+  ])('compiles for %s, module %s, resolution %s', async (compiler, module, resolution) => {
     await compile(compiler, [...strict, '--noEmit', '--module', module, '--moduleResolution', resolution]);
   });
 
-  it('finds the sources of the packages through their maps', async () => {
+  it('finds the sources of the packages through their source maps', async () => {
     const map = inProject('library/node_modules/@stak/engine/dist/engine.js.map');
     const { sourcesContent } = JSON.parse(await readFile(map, 'utf8')) as { sourcesContent: string[] };
     expect(sourcesContent[0]).toContain('export type EngineOptions');
   });
 
-  it('needs no package that is not declared', async () => {
+  it('needs no undeclared package', async () => {
     // With nothing else beside them than what npm put there for their own sake.
     const entries = ['@stak/table/aws', '@stak/streams/aws', '@stak/client', '@stak/engine'];
     const program = `for (const name of ${JSON.stringify(entries)}) await import(name);\nconsole.log('loaded');`;
@@ -84,7 +84,7 @@ describe('the engine as a test database', () => {
       });
   `;
 
-  it('serves vitest', async () => {
+  it('works with vitest', async () => {
     const imports =
       "import { createEngine } from '@stak/engine';\nimport { afterEach, beforeEach, expect, it } from 'vitest';";
     await writeOutside('library', { 'vitest/notes.test.mjs': imports + text });
@@ -92,7 +92,7 @@ describe('the engine as a test database', () => {
     expect(output).toContain('2 passed');
   });
 
-  it('serves jest', async () => {
+  it('works with jest', async () => {
     const imports = "import { createEngine } from '@stak/engine';";
     await writeOutside('library', { 'jest/notes.spec.js': imports + text });
     const args = ['--rootDir', 'jest', '--transform', '{}'];
@@ -118,7 +118,7 @@ describe('the tarballs', () => {
     expect(output).toContain('All good!');
   });
 
-  it.each(names)('have the types of what they run: %s', async name => {
+  it.each(names)('have types for everything they export: %s', async name => {
     // Nobody resolves a style sheet's types, and CommonJS reaches modules by import().
     const args = ['--profile', 'esm-only', '--exclude-entrypoints', 'styles.css'];
     await runOutside('library', 'attw', [tarballOf(name), ...args]);

@@ -64,7 +64,7 @@ async function buildExample(name: string, folder: string): Promise<string> {
 }
 
 describe('a React app with <Inbox/>', () => {
-  it('is right for the compiler and bundled by Vite', async () => {
+  it('compiles and is bundled by Vite', async () => {
     expect(await buildExample('inbox-react', 'inbox')).toContain('/inbox/assets/');
   });
 
@@ -80,7 +80,7 @@ describe('a React app with <Inbox/>', () => {
 });
 
 describe('a React app with <Portal/>', () => {
-  it('is right for the compiler and bundled by Vite', async () => {
+  it('compiles and is bundled by Vite', async () => {
     expect(await buildExample('portal-react', 'portal')).toContain('/portal/assets/');
   });
 

@@ -11,7 +11,7 @@ const script = 'function transform({ body }) { return { body: { total: body.tota
 const stak = (args: string[], env: Record<string, string> = {}) => runOutside('server', 'stak', args, env);
 
 describe('npx stak in a folder with nothing but the package', () => {
-  it('helps', async () => {
+  it('prints help', async () => {
     expect(await stak(['--help'])).toContain('stak <command> [options]');
   });
 
@@ -26,7 +26,7 @@ describe('npx stak in a folder with nothing but the package', () => {
     expect(ready.status).toBe('ready');
   });
 
-  it('runs customers’ rules and SQL, which have threads and processes of their own', async () => {
+  it('runs customers’ rules and SQL, in separate threads and processes', async () => {
     const { token, call } = await signUp(server.url);
     const { sourceId } = await call('/v1/sources', { name: 'orders' });
     const { connectionId } = await call(`/v1/sources/${sourceId}/connections`, {
