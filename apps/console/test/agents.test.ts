@@ -375,7 +375,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
       Chat: 'Talk to the agent',
       Usage: 'Messages by day',
       Memory: 'this conversation',
-      Users: 'no e-mail',
+      Users: 'No e-mail',
       Channels: 'There is no channel yet',
       Skills: 'There are none yet',
       Settings: 'Save settings',

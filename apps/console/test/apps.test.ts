@@ -96,6 +96,8 @@ describe.skipIf(!browser)(
       });
       const { page, failures } = await openPage(browser!);
       await page.goto(app.link);
+      await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
+      expect(await page.title()).toBe('Sign in · Stak');
       await page.getByLabel('E-mail').fill(account.email);
       await page.getByLabel('Password').first().fill(account.password);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -105,6 +107,17 @@ describe.skipIf(!browser)(
         error: 'access_denied',
         state: 'a state',
       });
+      expect(failures).toEqual([]);
+    });
+
+    it('that has no page of its own leaves one that says what was decided', async () => {
+      const { page, failures } = await openSignedInPage(browser!, server.url);
+      await page.route(`http://${app.host}/**`, route => route.fulfill({ status: 204 }));
+      await page.goto(app.link);
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await page.getByText('You refused: Assistant has no access.').waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await page.title()).toBe('Connect an app · Stak');
       expect(failures).toEqual([]);
     });
   },

@@ -44,6 +44,7 @@ const accountPages = (): Pages =>
 
 async function insidePages({ webhooks, agents, tasks }: Client): Promise<Pages> {
   const source = (await webhooks.listSources()).data.data[0]!.sourceId;
+  const connection = (await webhooks.listConnections({ sourceId: source })).data.data[0]!.connectionId;
   const events = (await webhooks.listAllEvents({ limit: 50 })).data.data;
   const event = events.find(one => one.status === 'failed') ?? events[0]!;
   const [conversation] = (await agents.listConversations({ tenant_id })).data.data;
@@ -65,8 +66,12 @@ async function insidePages({ webhooks, agents, tasks }: Client): Promise<Pages> 
     'source-connections': `/console/webhooks/${source}?tab=connections`,
     'source-analytics': `/console/webhooks/${source}?tab=analytics`,
     'source-settings': `/console/webhooks/${source}?tab=settings`,
+    'new-source': '/console/webhooks?create=true',
+    'new-connection': `/console/webhooks/${source}?tab=connections&connection=new`,
+    connection: `/console/webhooks/${source}?tab=connections&connection=${connection}`,
     event: `/console/webhooks/${event.sourceId}/events/${event.eventId}`,
     'event-sent': `/console/webhooks/${event.sourceId}/events/${event.eventId}?view=sent`,
+    'event-changes': `/console/webhooks/${event.sourceId}/events/${event.eventId}?view=changes`,
     board: '/console/tasks',
     list: '/console/tasks?view=list',
     calendar: '/console/tasks?view=calendar',
@@ -117,14 +122,13 @@ async function appLink(): Promise<string> {
 }
 
 // The pages of visitors who are not signed in.
-async function outsidePages({ accounts, tenants }: Client): Promise<Pages> {
+async function outsidePages({ accounts }: Client, invitation: string): Promise<Pages> {
   await accounts.invite({ body: { email: invited, role: 'member' } }).catch(() => {}); // it exists on the second run
   let mailed = await linkOf(invited);
   for (let tries = 0; mailed === undefined && tries < 50; tries++) {
     await setTimeout(200); // until a worker has written the e-mail
     mailed = await linkOf(invited);
   }
-  const { data } = await tenants.createInvitation({ tenant_id, body: { email: invited } });
   return {
     'sign-in': '/console/sign-in',
     'sign-up': '/console/sign-in?isNew=true',
@@ -135,7 +139,7 @@ async function outsidePages({ accounts, tenants }: Client): Promise<Pages> {
     'verify-email': '/console/verify-email#token=made-up',
     join: mailed ?? '/console/join#token=made-up',
     'join-broken': '/console/join#token=made-up',
-    invitation: `/console/invitation#${data.token}`,
+    invitation: `/console/invitation#${invitation}`,
     'portal-sign-in': `/portal/${tenant_id}`,
     'portal-missing': '/portal/nobody',
   };
@@ -174,6 +178,15 @@ async function settle(page: Page): Promise<void> {
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached', timeout: 15_000 });
 }
 
+// Charts are drawn again when the window or the colours change.
+async function untilDrawn(page: Page): Promise<void> {
+  const undrawn = `[...document.querySelectorAll('.recharts-responsive-container')]
+    .filter(chart => !chart.querySelector('.recharts-surface path, .recharts-surface rect')).length`;
+  await page.waitForTimeout(500);
+  for (let tries = 0; tries < 50 && Number(await page.evaluate(undrawn)) > 0; tries++)
+    await page.waitForTimeout(100);
+}
+
 async function take(context: Context, pages: Pages): Promise<void> {
   for (const [name, path] of Object.entries(pages)) {
     if (!only.test(name)) continue;
@@ -198,7 +211,7 @@ async function takeOn(
     await settle(page);
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.waitForTimeout(500);
+      await untilDrawn(page);
       const over = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       if (Number(over) > 0) console.log(`${name}: ${over} px too wide at ${screen.width}`);
       const file = join(options.to, `${name}-${screen.width}-${colorScheme}.png`);
@@ -227,6 +240,8 @@ async function signIn(): Promise<Client> {
   return createClient({ baseUrl: url, token: access_token });
 }
 await take(signedIn, await insidePages(await signIn()));
-await take(await browser.newContext(), await portalPages(await signIn()));
-await take(await browser.newContext(), await outsidePages(await signIn()));
+const client = await signIn();
+const invitation = await client.tenants.createInvitation({ tenant_id, body: { email: invited } });
+await take(await browser.newContext(), await portalPages(client));
+await take(await browser.newContext(), await outsidePages(await signIn(), invitation.data.token));
 await browser.close();

@@ -302,7 +302,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await box.press('Control+Enter');
     await page.getByRole('alert').getByText('Only reading is possible').waitFor();
     await page.getByRole('button', { name: 'Overdue tasks' }).click();
-    await page.getByText('No row is like this.').waitFor();
+    await page.getByText('The query returned no rows.').waitFor();
     await page.getByRole('button', { name: 'tenants', exact: true }).click();
     await page.getByRole('button', { name: 'Look at tenants' }).click();
     await page.getByText('0 rows in').waitFor();

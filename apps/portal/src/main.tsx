@@ -1,9 +1,9 @@
 import '@stak/inbox-react/styles.css';
 import '@stak/portal-react/styles.css';
 import './portal.css';
-import { Portal, type PortalPage, PortalProvider, type PortalUser, usePortalUser } from '@stak/portal-react';
+import { Portal, type PortalPage, PortalProvider, type PortalUser } from '@stak/portal-react';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, StrictMode, Suspense, useEffect } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { go, hrefOf, usePage } from './router.ts';
 import { freshToken, session, tenantId, useSession } from './session.ts';
@@ -32,10 +32,6 @@ function App() {
 }
 
 function Inside({ by }: { by: 'host' | 'cookie' }) {
-  const name = usePortalUser().data?.portal.name;
-  useEffect(() => {
-    if (name !== undefined) document.title = name;
-  }, [name]);
   const signOut = (
     <button type="button" onClick={() => void session.signOut()}>
       Sign out

@@ -139,6 +139,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.goto(`${server.url}/portal/${tenant_id}#token=${token}`);
     await page.getByRole('heading', { name: 'Chat' }).waitFor();
     expect(page.url()).toBe(`${server.url}/portal/${tenant_id}`);
+    expect(await page.title()).toBe('Chat · Bookshop');
     await page.getByRole('button', { name: 'Notifications, 1 unread' }).click();
     await page.getByRole('dialog').getByText('Your order is here').waitFor();
     await expectUsable(page, 'the bell');
@@ -148,13 +149,15 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByLabel('New task').fill('Read Emma');
     await page.getByLabel('Due').fill('2030-01-02');
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('Due Wed, Jan 2').waitFor();
+    await page.getByText('Due Wed, Jan 2, 2030').waitFor();
     await page.getByLabel('Status of Read Emma').selectOption('In progress');
     await page.getByRole('region', { name: 'In progress' }).getByText('Read Emma').waitFor();
     await expectUsable(page, 'tasks');
-    await page.getByRole('button', { name: 'Delete Read Emma', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'Delete Read Emma', exact: true }).click();
+    const remove = page.getByRole('button', { name: 'Delete Read Emma', exact: true });
+    await remove.press('Enter');
+    await page.keyboard.press('Enter'); // the focus is on the way out, and then back
+    await expect.poll(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('Delete Read Emma');
+    await remove.click();
     await page.getByRole('button', { name: 'Really delete Read Emma' }).click();
     await page.getByText('Read Emma').waitFor({ state: 'detached' });
 
@@ -218,6 +221,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await page.getByLabel('Colour of buttons and links').fill('#e03131');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('banner').getByText('Books & more').waitFor();
+    await page.getByRole('status').getByText('Saved.').waitFor();
     for (const [label, text] of [
       ['Issuer', 'http://127.0.0.1:65533'],
       ['Client ID', 'portal'],

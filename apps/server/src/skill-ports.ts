@@ -22,11 +22,15 @@ export const skillPorts = ({
   lake,
 }: SkillServices): NonNullable<AgentsDeps['ports']> => ({
   taskStatistics: whose => tasks.taskStatistics(taskUser(whose)),
-  async inboxSummary({ tenant_id, account_id, user_id }) {
+  async inboxSummary(whose) {
+    const { tenant_id, account_id, user_id } = whose;
     const owner =
       user_id === undefined ? ([ownTenant, account_id] as const) : ([tenant_id, user_id] as const);
-    const { newest, ...counts } = await inbox.operations.summary(...owner, 5);
-    return { ...counts, newest: newest.map(summarise) };
+    const [{ newest, ...counts }, time_zone] = await Promise.all([
+      inbox.operations.summary(...owner, 5),
+      tasks.operations.readTimeZone(taskUser(whose)),
+    ]);
+    return { ...counts, newest: newest.map(summarise), time_zone };
   },
   webhookHealth: webhooks.readHealth,
 

@@ -22,6 +22,7 @@ const skills = [
   'look_at_delivery',
   'replay_delivery',
   'query_lake',
+  'inbox_summary',
 ];
 // Asked for `{ "call": …, "input": … }`, it calls that, and says what came of it.
 let model: Awaited<ReturnType<typeof startModel>>;
@@ -189,7 +190,7 @@ test('the host inspects a delivery and replays it, once', async () => {
   };
   const replayed = await ask(`replay event ${eventId}`);
   await decide(replayed.approvals[0]!.approval_id);
-  await expect.poll(replayed.reply).toBe(`${eventId} is delivered again: 1 deliveries.`);
+  await expect.poll(replayed.reply).toBe(`${eventId} is delivered again: 1 delivery.`);
   operations.replay = replay;
   expect(made).toEqual([1, 1]);
   expect(hits).toHaveLength(2);
@@ -221,6 +222,19 @@ test('a message from an agent reaches only the user who asked, once', async () =
   await hosts.decide(told.approvals[0]!.approval_id);
   await told.reply();
   expect(await titles(eve)).toEqual(['News']);
+}, 30_000);
+
+test('the time of a message is in the time zone of the user who asks', async () => {
+  await host.tenants.createUser({ tenant_id, body: { user_id: 'kei', display_name: 'Kei' } });
+  const { client, ask } = await openChat('kei', 'agents:chat inbox:read tasks:write');
+  const message = { title: 'Tea', body: 'Buy some.' };
+  const inbox = { tenant_id, inbox_key: 'news' };
+  await host.inbox.writeInbox({ ...inbox, body: { title: 'News' } });
+  await host.inbox.publish({ ...inbox, body: { uids: ['kei'], message } });
+  const summary = async () => (await ask('inbox summary')).reply();
+  await expect.poll(summary).toMatch(/^1 unread, 1 new\.\n- Tea \(\d+ \w+ \d{4}, \d\d:\d\d UTC\)$/);
+  await client.tasks.updateMe({ body: { time_zone: 'Asia/Tokyo' } });
+  await expect.poll(summary).toMatch(/\d\d:\d\d GMT\+9\)$/);
 }, 30_000);
 
 test('an agent reads only what its user may read in the lake, and writes nothing', async () => {

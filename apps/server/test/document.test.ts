@@ -120,7 +120,7 @@ type ReferenceOperation = Described & {
   'x-codeSamples'?: { lang: string; source: string }[];
 };
 const reference = JSON.parse(JSON.stringify(describeReference())) as {
-  tags: { name: string }[];
+  tags: { name: string; 'x-displayName': string }[];
   paths: Record<string, Record<string, ReferenceOperation>>;
   components: { schemas: Record<string, object> };
 };
@@ -159,6 +159,7 @@ it('describes every operation, parameter and field', () => {
 it('describes every group of operations', () => {
   const used = new Set(referenceOperations.flatMap(({ tags = [] }) => tags));
   expect(reference.tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+  expect(reference.tags.find(({ name }) => name === 'webhooks')?.['x-displayName']).toBe('Webhooks');
 });
 
 it('describes every error, and no others', () => {

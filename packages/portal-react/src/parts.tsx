@@ -90,12 +90,18 @@ type ConfirmProps = {
 
 /** A button that asks for confirmation in place. */
 export function ConfirmButton({ label, about, onConfirm }: ConfirmProps) {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState<boolean>(); // undefined until it was opened
   const really = `Really ${label.charAt(0).toLowerCase()}${label.slice(1)}`;
   const nameOf = (text: string) => (about === undefined ? undefined : `${text} ${about}`);
   if (!isOpen)
     return (
-      <button type="button" aria-label={nameOf(label)} onClick={() => setIsOpen(true)}>
+      <button
+        type="button"
+        aria-label={nameOf(label)}
+        // biome-ignore lint/a11y/noAutofocus: the button that had the focus is gone
+        autoFocus={isOpen === false}
+        onClick={() => setIsOpen(true)}
+      >
         {label}
       </button>
     );
@@ -112,7 +118,8 @@ export function ConfirmButton({ label, about, onConfirm }: ConfirmProps) {
       >
         {really}
       </button>
-      <button type="button" onClick={() => setIsOpen(false)}>
+      {/* biome-ignore lint/a11y/noAutofocus: the button that had the focus is gone */}
+      <button type="button" autoFocus onClick={() => setIsOpen(false)}>
         Cancel
       </button>
     </span>

@@ -79,7 +79,7 @@ function Frame({
   morePages,
   actions,
 }: PortalProps & { user: PortalUser }) {
-  const { baseUrl, token, tenant_id } = usePortal();
+  const { baseUrl, token, tenant_id, isPage } = usePortal();
   const [kept, setKept] = useState<string>();
   const held = new Set(user.scope.split(' '));
   const entries: PortalPage[] = [
@@ -101,6 +101,10 @@ function Frame({
     // Not `scrollIntoView`, which could also scroll the host page.
     bar.scrollLeft = entry.offsetLeft - bar.offsetLeft - (bar.clientWidth - entry.clientWidth) / 2;
   }, [shown.page]);
+  const title = `${shown.label} · ${user.portal.name}`;
+  useEffect(() => {
+    if (isPage) document.title = title;
+  }, [isPage, title]);
   const [first] = user.inboxes;
   const hasInbox = first !== undefined && held.has('inbox:read');
 

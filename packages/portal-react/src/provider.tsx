@@ -9,7 +9,7 @@ export type PortalSettings = {
   /** The end user's token. A function is called again with a refused token to get a new one. */
   token: string | ((refused?: string) => string | Promise<string>);
   fetch?: Fetch;
-  /** The components are the whole page: headings start at level 1, and there is a `main` element. */
+  /** The components are the whole page: headings start at level 1, there is a `main` element, and they set the title. */
   isPage?: boolean;
 };
 

@@ -47,17 +47,17 @@ describe('built-in skills', () => {
     expect(await ask("What's the sprint status?")).toMatchObject({
       rule: 'skill',
       skills: ['sprint_status'],
-      reply: { content: '6 of 10 tasks are done, 4 are left: 1 blocked, 2 overdue. Risk: high.' },
+      reply: { content: '6 of 10 tasks done, 4 left: 1 blocked, 2 overdue. Risk: high.' },
     });
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: 'ann' }]);
     expect((await ask('usage')).reply.content).toBe(
-      'You, today (2026-01-01, UTC): 2 messages, 0 tokens, $0.',
+      'You, today (1 Jan 2026, UTC): 2 messages, 0 tokens, $0.',
     );
   });
 
   it("answer a conversation without a user from the host's own data", async () => {
     const { body } = await say(fixture, 'c', "what's the sprint status?");
-    expect(body.reply.content).toMatch(/^6 of 10 tasks are done/);
+    expect(body.reply.content).toMatch(/^6 of 10 tasks done/);
     expect(owners).toEqual([{ tenant_id: 'acme', account_id: 'usr_acme', user_id: undefined }]);
   });
 

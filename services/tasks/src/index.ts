@@ -14,7 +14,7 @@ import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
 import { createEraser } from './users/eraser.ts';
-import { ensureUser } from './users/profile.ts';
+import { ensureUser, readUser } from './users/profile.ts';
 import { createUserRoutes } from './users/routes.ts';
 
 export type { TasksDeps } from './deps.ts';
@@ -59,6 +59,7 @@ export function createTasks(given: TasksDeps) {
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
+      readTimeZone: async (userId: string) => (await readUser(store, userId))?.time_zone ?? 'UTC',
       list: (userId: string, params: ListParams) => listTasks(deps, userId, params),
       // Once for each key, as by `POST /v1/tasks`.
       async create(userId: string, input: object, key: string) {

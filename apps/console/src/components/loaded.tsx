@@ -19,11 +19,13 @@ export function Loaded<T>({
       </>
     );
   if (query.error) return <Failure error={query.error} onRetry={() => query.refetch()} />;
-  return (
-    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
-      <Skeleton h={20} />
-      <Skeleton h={20} w="80%" />
-      <Skeleton h={20} w="60%" />
-    </Stack>
-  );
+  return <Loading />;
 }
+
+export const Loading = () => (
+  <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
+    <Skeleton h={20} />
+    <Skeleton h={20} w="80%" />
+    <Skeleton h={20} w="60%" />
+  </Stack>
+);

@@ -46,6 +46,10 @@ export const isolate = (name: string): string => `\u2068${name}\u2069`;
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat().format(value);
 
+/** "1 event", "1,200 events" */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1024).toFixed(bytes < 10_240 ? 1 : 0)} KB`;

@@ -16,11 +16,13 @@ const readProvider = async (): Promise<Known | null> =>
 
 export function Provider() {
   const query = useQuery({ queryKey: providerKey, queryFn: readProvider });
-  const { round, showAgain } = useRounds(query);
+  const { round, notice, showAgain } = useRounds(query);
   return (
     <section aria-labelledby="provider">
       <h2 id="provider">Sign-in with your organisation</h2>
-      <Loaded query={query}>{known => <Form key={round} known={known} onChanged={showAgain} />}</Loaded>
+      <Loaded query={query}>
+        {known => <Form key={round} known={known} notice={notice} onChanged={showAgain} />}
+      </Loaded>
     </section>
   );
 }
@@ -32,7 +34,13 @@ const texts = [
   ['domains', 'Domains of addresses, separated by commas', 'example.com'],
 ] as const;
 
-function Form({ known, onChanged }: { known: Known | null; onChanged: () => Promise<void> }) {
+type FormProps = {
+  known: Known | null;
+  notice: string | undefined;
+  onChanged: (notice: string) => Promise<void>;
+};
+
+function Form({ known, notice, onChanged }: FormProps) {
   const [draft, setDraft] = useState({
     issuer: known?.issuer ?? '',
     client_id: known?.client_id ?? '',
@@ -51,11 +59,11 @@ function Form({ known, onChanged }: { known: Known | null; onChanged: () => Prom
         creates_users: createsUsers,
       },
     });
-    await onChanged();
+    await onChanged('The provider is saved.');
   });
   const remove = useAction(async () => {
     await client.tenants.deletePortalProvider({ tenant_id });
-    await onChanged();
+    await onChanged('The provider is removed.');
   });
   const test = useMutation({
     mutationFn: async () => (await client.tenants.testPortalProvider({ tenant_id })).data,
@@ -106,7 +114,11 @@ function Form({ known, onChanged }: { known: Known | null; onChanged: () => Prom
           </>
         )}
       </div>
-      {test.data && <p role="status">{test.data.detail}</p>}
+      {test.data ? (
+        <p role="status">{test.data.detail}</p>
+      ) : (
+        notice !== undefined && <p role="status">{notice}</p>
+      )}
       <Failure error={save.error ?? remove.error ?? test.error} />
     </form>
   );

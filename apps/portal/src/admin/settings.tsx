@@ -24,11 +24,13 @@ export const readSettings = async () => {
 
 export function Settings() {
   const query = useQuery({ queryKey: settingsKey, queryFn: readSettings });
-  const { round, showAgain } = useRounds(query);
+  const { round, notice, showAgain } = useRounds(query);
   return (
     <section>
       <h1>Settings</h1>
-      <Loaded query={query}>{read => <Form key={round} read={read} onShowAgain={showAgain} />}</Loaded>
+      <Loaded query={query}>
+        {read => <Form key={round} read={read} notice={notice} onShowAgain={showAgain} />}
+      </Loaded>
       <Provider />
     </section>
   );
@@ -51,12 +53,19 @@ const draftOf = ({ settings }: Read): Draft => ({
   system_prompt_override: settings.system_prompt_override,
 });
 
-function Form({ read, onShowAgain }: { read: Read; onShowAgain: () => Promise<void> }) {
+type FormProps = {
+  read: Read;
+  notice: string | undefined;
+  onShowAgain: (notice?: string) => Promise<void>;
+};
+
+function Form({ read, notice, onShowAgain }: FormProps) {
   const [{ etag }] = useState(read); // the version that is edited, even if a newer one has been read since
-  const [draft, setDraft] = useState(() => draftOf(read));
+  const [saved] = useState(() => draftOf(read));
+  const [draft, setDraft] = useState(saved);
   const save = useAction(async () => {
     await client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag });
-    await onShowAgain();
+    await onShowAgain('Saved.');
   }, userKey);
   const isOvertaken = save.error instanceof StakError && save.error.code === 'http.version_mismatch';
   const set = (name: keyof Draft, value: string) => setDraft({ ...draft, [name]: value });
@@ -87,6 +96,7 @@ function Form({ read, onShowAgain }: { read: Read; onShowAgain: () => Promise<vo
       <button type="submit" className="stak-portal-main" disabled={save.isPending}>
         Save
       </button>
+      {notice !== undefined && draft === saved && <p role="status">{notice}</p>}
       <Failure error={save.error} />
       {isOvertaken && (
         <button type="button" onClick={() => void onShowAgain()}>

@@ -65,9 +65,14 @@ export function Users() {
           </tbody>
         </table>
       </div>
+      {pages.isPending && (
+        <p role="status" className="stak-portal-dim">
+          Loading…
+        </p>
+      )}
       {pages.hasNextPage && (
-        <button type="button" onClick={() => void pages.fetchNextPage()}>
-          More
+        <button type="button" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          More users
         </button>
       )}
       <Invitations />

@@ -39,10 +39,17 @@ export function annotate(raw: ApiDocument): ApiDocument {
   }
   const named = {
     ...document,
-    tags: Object.entries(tagTexts).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tagTexts).map(([name, description]) => ({
+      name,
+      'x-displayName': withCapital(name),
+      description,
+    })),
   };
   return named as unknown as ApiDocument;
 }
+
+// Tags are lower-case in routes and addresses; as titles they begin with a capital.
+const withCapital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 // In the order in which a new user meets them.
 const tagTexts: Readonly<Record<string, string>> = {

@@ -13,14 +13,14 @@ const columns: readonly { status: Status; label: string }[] = [
   { status: 'in_progress', label: 'In progress' },
   { status: 'completed', label: 'Done' },
 ];
-// A day is the same in every time zone.
-const dayFormat = new Intl.DateTimeFormat(undefined, {
-  weekday: 'short',
-  month: 'short',
-  day: 'numeric',
-  timeZone: 'UTC',
-});
-const formatDay = (day: string): string => dayFormat.format(new Date(day));
+// A day is the same in every time zone. Days of other years name theirs.
+const named = { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' } as const;
+const dayFormat = new Intl.DateTimeFormat(undefined, named);
+const dayOfYearFormat = new Intl.DateTimeFormat(undefined, { ...named, year: 'numeric' });
+function formatDay(day: string): string {
+  const isThisYear = Number(day.slice(0, 4)) === new Date().getFullYear();
+  return (isThisYear ? dayFormat : dayOfYearFormat).format(new Date(day));
+}
 const tasksShown = 100; // of each column
 
 const readColumn = async (client: Client, status: Status): Promise<Task[]> =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner, type SkillScope } from './skill.ts';
+import { counted } from './texts.ts';
 
 // Actions of other services for a user. Each call has a key, and the service acts once for each key. A skill without
 // its port is not listed.
@@ -103,7 +104,7 @@ const readDelivery = (run: NonNullable<ActionPorts['readDelivery']>): Skill =>
       const report = await run(accountOf(scope), event_id);
       const lines = report.deliveries.map(({ connection_id, state, attempts, status_code, error }) => {
         const last = [status_code, error].filter(one => one !== undefined).join(' ');
-        return `- ${connection_id}: ${state} after ${attempts} attempts${last === '' ? '' : ` (${last})`}`;
+        return `- ${connection_id}: ${state} after ${counted(attempts, 'attempt')}${last === '' ? '' : ` (${last})`}`;
       });
       return { data: report, text: [`${event_id} is ${report.status}.`, ...lines].join('\n') };
     },
@@ -119,7 +120,8 @@ const replayDelivery = (run: NonNullable<ActionPorts['replayDelivery']>): Skill 
     acts: true,
     async run({ event_id }, scope) {
       const replayed = await run(accountOf(scope), event_id, keyOf(scope));
-      return { data: replayed, text: `${event_id} is delivered again: ${replayed.deliveries} deliveries.` };
+      const deliveries = counted(replayed.deliveries, 'delivery', 'deliveries');
+      return { data: replayed, text: `${event_id} is delivered again: ${deliveries}.` };
     },
   });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { type ActionPorts, actingSkills } from './acting-skills.ts';
 import { accountOf, defineSkill, ownerOf, type Skill, type SkillOwner } from './skill.ts';
+import { counted, formatTime } from './texts.ts';
 
 // Information from other services. A skill without its port is not listed.
 export type SkillPorts = ActionPorts & {
@@ -14,6 +15,7 @@ export type InboxSummary = {
   unread: number;
   unseen: number;
   newest: readonly { title: string; at: string }[];
+  time_zone: string; // of the user, for times in a text
 };
 export type WebhookHealth = {
   sources: number;
@@ -45,7 +47,7 @@ const sprintStatus = (read: NonNullable<SkillPorts['taskStatistics']>): Skill =>
       const text =
         total === 0
           ? 'There are no tasks.'
-          : `${done} of ${total} tasks are done, ${left} are left: ${blocked} blocked, ${overdue} overdue. Risk: ${risk}.`;
+          : `${done} of ${counted(total, 'task')} done, ${left} left: ${blocked} blocked, ${overdue} overdue. Risk: ${risk}.`;
       return { data: { ...counts, total, risk }, text };
     },
   });
@@ -58,9 +60,7 @@ const inboxSummary = (read: NonNullable<SkillPorts['inboxSummary']>): Skill =>
     parameters: nothing,
     async run(_, scope) {
       const found = await read(ownerOf(scope));
-      const lines = found.newest.map(
-        ({ title, at }) => `- ${title} (${at.slice(0, 16).replace('T', ' ')} UTC)`,
-      );
+      const lines = found.newest.map(({ title, at }) => `- ${title} (${formatTime(at, found.time_zone)})`);
       const text = `${found.unread} unread, ${found.unseen} new.`;
       return { data: found, text: [text, ...lines].join('\n') };
     },
@@ -76,7 +76,7 @@ const webhookHealth = (read: NonNullable<SkillPorts['webhookHealth']>): Skill =>
     async run(_, scope) {
       const health = await read(accountOf(scope));
       const { sources, delivered, failed, failing } = health;
-      const text = `${sources} sources, ${delivered} deliveries made, ${failed} failed.`;
+      const text = `${counted(sources, 'source')}, ${counted(delivered, 'delivery', 'deliveries')} made, ${failed} failed.`;
       const names =
         failing.length === 0 ? [] : [`Failing: ${failing.slice(0, limits.searchHits).join(', ')}.`];
       return { data: health, text: [text, ...names].join(' ') };

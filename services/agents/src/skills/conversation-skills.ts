@@ -6,6 +6,7 @@ import { searchMemory } from '../memory/search.ts';
 import { tenantDay, userDay } from '../table.ts';
 import { dateOf } from '../usage/quota.ts';
 import { defineSkill, type Skill, type SkillScope } from './skill.ts';
+import { counted, formatDay } from './texts.ts';
 
 // Skills over the data of this service.
 
@@ -33,7 +34,7 @@ export const ownSkills = (service: () => Service): Skill[] => [
       const whose = user_id === undefined ? 'The tenant' : 'You';
       return {
         data: { date, messages, input_tokens, output_tokens, cost_usd },
-        text: `${whose}, today (${date}, UTC): ${messages} messages, ${input_tokens + output_tokens} tokens, $${cost_usd}.`,
+        text: `${whose}, today (${formatDay(date)}, UTC): ${counted(messages, 'message')}, ${counted(input_tokens + output_tokens, 'token')}, $${cost_usd}.`,
       };
     },
   }),
@@ -46,7 +47,7 @@ export const ownSkills = (service: () => Service): Skill[] => [
     parameters: z.strictObject({ query: z.string().trim().min(1).max(200) }),
     async run({ query }, scope) {
       const hits = await searchMemory(service(), scope, personOf(scope), query);
-      const lines = hits.map(hit => `- ${hit.created_at.slice(0, 10)} ${hit.role}: ${hit.excerpt}`);
+      const lines = hits.map(hit => `- ${formatDay(hit.created_at)}, ${hit.role}: ${hit.excerpt}`);
       return { data: { hits }, text: hits.length === 0 ? 'Nothing was found.' : lines.join('\n') };
     },
   }),

@@ -60,8 +60,23 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
       window.location.assign((await client.accounts.decideAppRequest({ body })).data.redirectTo);
     },
   });
-  // Stays true while the browser redirects to the app.
-  const isDecided = decide.isPending || decide.isSuccess;
+  // Stays here if the app has no page of its own, but a program that the browser opens.
+  if (decide.isSuccess)
+    return (
+      <Text size="sm" className="stak-break">
+        {decide.variables ? (
+          <>
+            <b>{name}</b> is connected.
+          </>
+        ) : (
+          <>
+            You refused: <b>{name}</b> has no access.
+          </>
+        )}{' '}
+        Continue in the app. You can close this page.
+      </Text>
+    );
+  const sending = decide.isPending ? (decide.variables ? 'approved' : 'refused') : undefined;
   return (
     <>
       <Text size="sm" className="stak-break">
@@ -90,14 +105,24 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
         </Text>
       )}
       {decide.error !== null && <Failure error={decide.error} />}
-      <Button loading={isDecided} onClick={() => decide.mutate(true)}>
+      <Button
+        loading={sending === 'approved'}
+        disabled={sending === 'refused'}
+        onClick={() => decide.mutate(true)}
+      >
         Connect
       </Button>
-      <Button variant="default" disabled={isDecided} onClick={() => decide.mutate(false)}>
+      <Button
+        variant="default"
+        loading={sending === 'refused'}
+        disabled={sending === 'approved'}
+        onClick={() => decide.mutate(false)}
+      >
         Refuse
       </Button>
       <Text size="sm" c="dimmed">
-        You can disconnect it at any time: Settings, Security.
+        If you refuse, the app gets no access and is told so. You can disconnect it at any time: Settings,
+        Security.
       </Text>
     </>
   );

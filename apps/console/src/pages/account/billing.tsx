@@ -8,7 +8,7 @@ import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { withCapital } from '../../text/capital.ts';
 import { formatDay } from '../../text/days.ts';
-import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
+import { counted, formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 
 const route = getRouteApi('/inside/account');
 const back = '/console/account?tab=billing';
@@ -189,7 +189,8 @@ function PlanCard({ plan, billed, mayChange }: { plan: string; billed: Billed | 
   );
 }
 
-const numberOr = (value: number | null): string => (value === null ? 'no limit' : formatNumber(value));
+const allowed = (count: number | null, one: string): string =>
+  count === null ? `Unlimited ${one}s` : counted(count, one);
 
 function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Billed; mayBuy: boolean }) {
   const buy = useMutation({
@@ -211,14 +212,14 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
             <Title order={3} size="h4">
               {planName(name)}
             </Title>
-            <Text size="sm">{numberOr(plan.eventsPerMonth)} events a month</Text>
-            <Text size="sm">{numberOr(plan.eventsPerMinute)} events a minute</Text>
-            <Text size="sm">Kept for {formatNumber(Math.round(plan.retentionSeconds / 86_400))} days</Text>
-            <Text size="sm">{numberOr(plan.seats)} members</Text>
-            <Text size="sm">{numberOr(plan.tenants)} tenants</Text>
-            <Text size="sm">{numberOr(plan.usersPerTenant)} users of each tenant</Text>
+            <Text size="sm">{allowed(plan.eventsPerMonth, 'event')} a month</Text>
+            <Text size="sm">{allowed(plan.eventsPerMinute, 'event')} a minute</Text>
+            <Text size="sm">Kept for {counted(Math.round(plan.retentionSeconds / 86_400), 'day')}</Text>
+            <Text size="sm">{allowed(plan.seats, 'member')}</Text>
+            <Text size="sm">{allowed(plan.tenants, 'tenant')}</Text>
+            <Text size="sm">{allowed(plan.usersPerTenant, 'user')} of each tenant</Text>
             <Text size="sm">
-              {plan.storageBytes === null ? 'no limit of' : formatBytes(plan.storageBytes)} storage
+              {plan.storageBytes === null ? 'Unlimited' : formatBytes(plan.storageBytes)} storage
             </Text>
             {billed.status === undefined && mayBuy && (
               <Button

@@ -53,7 +53,7 @@ function SignInFirst({ email }: { email: string }) {
     <>
       <Button onClick={() => go(true)}>Create an account</Button>
       <Button variant="default" onClick={() => go(false)}>
-        I have one: sign in
+        Sign in
       </Button>
     </>
   );

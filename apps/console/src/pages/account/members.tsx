@@ -13,7 +13,7 @@ import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
 import { choicesOf, withCapital } from '../../text/capital.ts';
-import { formatTime } from '../../text/format.ts';
+import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { useMe } from './profile.tsx';
@@ -82,8 +82,8 @@ function Seats({ name, members, seats }: Organisation) {
       </Title>
       <Text size="sm" c="dimmed">
         {seats === null
-          ? `${members} ${members === 1 ? 'member' : 'members'}`
-          : `${members} of ${seats} seats`}
+          ? counted(members, 'member')
+          : `${formatNumber(members)} of ${counted(seats, 'seat')}`}
       </Text>
     </Group>
   );

@@ -23,6 +23,7 @@ import { client } from '../../queries/api.ts';
 import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
+import { passwordHint } from './recovery.tsx';
 
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
@@ -196,6 +197,7 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
       <PasswordInput
         name="next"
         label="New password"
+        description={passwordHint}
         required
         autoComplete="new-password"
         error={complaint}

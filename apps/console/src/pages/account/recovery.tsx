@@ -8,6 +8,7 @@ import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client, session } from '../../queries/api.ts';
 import { takeDestination } from '../../queries/destination.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
 import { readDemo } from './demo.ts';
 
 export const passwordHint = 'At least ten characters: three or four words that do not belong together.';
@@ -21,6 +22,7 @@ export const withToken = (Page: (props: { token: string }) => ReactNode) => (): 
 };
 
 export function Frame({ title, children }: { title: string; children: ReactNode }) {
+  usePageTitle(title);
   return (
     <CenteredPage>
       <Stack aria-live="polite">

@@ -11,6 +11,7 @@ import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
 import { keepDestination } from '../../queries/destination.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
+import { usePageTitle } from '../../shell/page-title.ts';
 import { readDemo } from './demo.ts';
 import {
   OrganisationButton,
@@ -18,7 +19,6 @@ import {
   useOrganisationSignIn,
   useProviders,
 } from './provider-buttons.tsx';
-
 import { passwordHint } from './recovery.tsx';
 
 const route = getRouteApi('/sign-in');
@@ -26,6 +26,7 @@ const route = getRouteApi('/sign-in');
 export function SignInPage() {
   const { to = '/', email, isNew: isNewHere = false, organisation } = route.useSearch();
   const [isNew, setIsNew] = useState(isNewHere);
+  usePageTitle(isNew ? 'Create an account' : 'Sign in');
   const [error, setError] = useState<unknown>();
   const [isBusy, setIsBusy] = useState(false);
   const navigate = useNavigate();

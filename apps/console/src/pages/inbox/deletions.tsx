@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
-import { formatNumber, formatTime } from '../../text/format.ts';
+import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { categoriesKey, type InboxPath, inboxesKey, publicCountsQuery, sendsKey } from './queries.ts';
 
 const refreshMs = 2_000; // while something is being removed
@@ -162,7 +162,7 @@ export function InboxProgress({ inboxPath, onClose }: { inboxPath: InboxPath; on
       closeButtonLabel="Close"
       onClose={onClose}
     >
-      {formatNumber(erased)} items removed.{!isDone && ' Its name is free again when all of them are.'}
+      {counted(erased, 'item')} removed.{!isDone && ' Its name is free again when all of them are.'}
     </Alert>
   );
 }

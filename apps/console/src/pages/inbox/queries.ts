@@ -1,7 +1,7 @@
 import type { ApiTypes, InboxBroadcastData } from '@stak/client';
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
-import { formatNumber } from '../../text/format.ts';
+import { counted } from '../../text/format.ts';
 
 // The state of the page is in its URL, so that it can be shared as a link.
 export type InboxSearch = {
@@ -75,8 +75,7 @@ export const useInboxes = (tenant_id: string) => useQuery(inboxesQuery(tenant_id
 
 export function nameAudience({ audiences, recipients }: InboxBroadcastData): string {
   if (audiences.kind === 'everyone') return 'Everyone';
-  return recipients === 1 ? '1 user' : `${formatNumber(recipients ?? 0)} users`;
+  return counted(recipients ?? 0, 'user');
 }
 
-export const nameMembers = (members: number): string =>
-  members === 1 ? '1 person' : `${formatNumber(members)} people`;
+export const nameMembers = (members: number): string => counted(members, 'person', 'people');

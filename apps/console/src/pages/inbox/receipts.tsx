@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loaded.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';
@@ -44,6 +45,7 @@ export function Receipts({ inboxPath, id, onClose }: Props) {
       <Stack aria-busy={receipts.isPending}>
         <SegmentedControl aria-label="Show" data={choices} value={read} onChange={setRead} />
         {error && <Failure error={error} onRetry={() => receipts.refetch()} />}
+        {receipts.isPending && <Loading />}
         {receipts.data && (
           <DataTable
             label="Receipts"

@@ -19,7 +19,7 @@ import { Freshness } from '../../components/freshness.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
-import { formatNumber } from '../../text/format.ts';
+import { counted, formatNumber } from '../../text/format.ts';
 import { chartOf, isNumberType } from './result-chart.ts';
 
 export type SqlAnswer = ApiTypes['lake.query']['data'] & { sql: string; tookMs: number };
@@ -33,13 +33,12 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
   const { columns, rows, truncated, tookMs } = answer;
   const chart = chartOf(columns, rows);
   const [isChart, setIsChart] = useState(false);
-  const count = rows.length === 1 ? '1 row' : `${formatNumber(rows.length)} rows`;
   return (
     <Card withBorder>
       <Group justify="space-between" mb="xs">
         <Group gap="md">
           <Text size="sm" fw={600} role="status">
-            {count} in {formatNumber(Math.round(tookMs))} ms
+            {counted(rows.length, 'row')} in {formatNumber(Math.round(tookMs))} ms
           </Text>
           <Freshness of={answer} />
         </Group>
@@ -68,7 +67,7 @@ export function SqlResult({ answer }: { answer: SqlAnswer }) {
         </Alert>
       )}
       {rows.length === 0 ? (
-        <Text c="dimmed">No row is like this.</Text>
+        <Text c="dimmed">The query returned no rows.</Text>
       ) : isChart && chart ? (
         <Suspense fallback={<Skeleton h={280} />}>
           <ResultChart chart={chart} />

@@ -3,7 +3,7 @@ import type { ApiTypes } from '@stak/client';
 import { Suspense, useEffect, useState } from 'react';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { lateComponent } from '../../shell/late-module.tsx';
-import { formatNumber, formatTime } from '../../text/format.ts';
+import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { addSample, type Sample } from './unit-samples.ts';
 
 const UnitsChart = lateComponent(() => import('./units-chart.tsx'));
@@ -24,10 +24,7 @@ export function Capacity({ at, capacity, dead_letters }: Operator & { at: string
           Capacity units per second
         </Title>
         {dead_letters > 0 && (
-          <StatusBadge
-            status="failed"
-            label={`${formatNumber(dead_letters)} dead letters: see stak streams`}
-          />
+          <StatusBadge status="failed" label={`${counted(dead_letters, 'dead letter')}: see stak streams`} />
         )}
       </Group>
       <Text size="sm" c="dimmed" mb="sm" className="stak-figures">

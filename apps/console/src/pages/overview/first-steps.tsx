@@ -162,9 +162,14 @@ export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: 
         <Title order={3} size="h4">
           First steps
         </Title>
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={onHide}>
-          Hide
-        </Button>
+        <Group gap="xs">
+          <Text size="sm" c="dimmed" aria-hidden>
+            {done} of {steps.length} done
+          </Text>
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={onHide}>
+            Hide
+          </Button>
+        </Group>
       </Group>
       <Progress
         value={(done / steps.length) * 100}

@@ -73,7 +73,9 @@ function Sources() {
     <Stat
       label="Webhook sources"
       value={data ? formatNumber(data.length) : '…'}
-      note={<TextLink to="/webhooks">{data?.length ? `${active} active` : 'Create the first one'}</TextLink>}
+      note={
+        <TextLink to="/webhooks">{data?.length === 0 ? 'Create the first one' : `${active} active`}</TextLink>
+      }
     />
   );
 }
@@ -84,11 +86,17 @@ function Tenants() {
     queryFn: async () => (await client.tenants.list({ limit: 100 })).data,
     refetchInterval,
   });
+  const more = data?.next_cursor ? '+' : '';
+  const active = data?.data.filter(one => one.status === 'active').length ?? 0;
   return (
     <Stat
       label="Tenants"
-      value={data ? `${formatNumber(data.data.length)}${data.next_cursor === null ? '' : '+'}` : '…'}
-      note={<TextLink to="/inbox">Their inboxes</TextLink>}
+      value={data ? `${formatNumber(data.data.length)}${more}` : '…'}
+      note={
+        <TextLink to="/tenants">
+          {data?.data.length === 0 ? 'Create the first one' : `${active}${more} active`}
+        </TextLink>
+      }
     />
   );
 }

@@ -2,7 +2,7 @@ import { Card, Group, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { DataTable } from '../../components/data-table.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { formatLag, formatNumber } from '../../text/format.ts';
+import { counted, formatLag } from '../../text/format.ts';
 import { type Lag, lagsOf, type TableLag } from './lags.ts';
 
 type SystemStatus = ApiTypes['system.status']['data'];
@@ -27,7 +27,7 @@ export function TableLags({ status, lake }: Props) {
           Tables and their consumers
         </Title>
         {waiting.length === 0 ? (
-          <StatusBadge status="ready" label={`${formatNumber(running)} workers running`} />
+          <StatusBadge status="ready" label={`${counted(running, 'worker')} running`} />
         ) : (
           <StatusBadge status="retrying" label={`Starting again: ${waiting.join(', ')}`} />
         )}

@@ -1,6 +1,6 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { formatClock, formatTime } from '../../text/format.ts';
+import { counted, formatClock, formatTime } from '../../text/format.ts';
 import { Attributes, textOf } from './attributes.tsx';
 import type { Live, NumberedChange } from './changes.ts';
 import { EntityName } from './entity-name.tsx';
@@ -8,10 +8,10 @@ import { KeyText } from './key-text.tsx';
 import type { TableDetails } from './queries.ts';
 
 const kinds = {
-  insert: { label: 'inserted', color: 'teal' },
-  modify: { label: 'modified', color: 'blue' },
-  remove: { label: 'removed', color: 'red' },
-  expire: { label: 'expired', color: 'orange' },
+  insert: { label: 'Inserted', color: 'teal' },
+  modify: { label: 'Modified', color: 'blue' },
+  remove: { label: 'Removed', color: 'red' },
+  expire: { label: 'Expired', color: 'orange' },
 } as const;
 
 type Props = { table: TableDetails; live: Live; onClear: () => void };
@@ -27,7 +27,7 @@ export function ChangeList({ table, live, onClear }: Props) {
       <Group justify="space-between">
         <Text size="sm" c="dimmed" role="status">
           {live.isLive
-            ? `Live: ${live.count === 1 ? '1 change' : `${live.count} changes`} since you opened this page.`
+            ? `Live: ${counted(live.count, 'change')} since you opened this page.`
             : 'Connecting to the stream…'}
           {frozen && ` Paused; ${live.count - (frozen[0]?.number ?? 0)} newer.`}
         </Text>
@@ -38,7 +38,7 @@ export function ChangeList({ table, live, onClear }: Props) {
             disabled={live.changes.length === 0}
             onClick={() => setFrozen(frozen ? null : live.changes)}
           >
-            {frozen ? 'Go on' : 'Stand still'}
+            {frozen ? 'Resume' : 'Pause'}
           </Button>
           <Button
             size="xs"
@@ -136,7 +136,7 @@ function Differences({ change: { changed, before, item } }: { change: NumberedCh
             {!current && (
               <Text span size="xs" c="dimmed">
                 {' '}
-                gone
+                Removed
               </Text>
             )}
           </Text>

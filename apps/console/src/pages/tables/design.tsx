@@ -1,6 +1,7 @@
 import { Accordion, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { DataTable } from '../../components/data-table.tsx';
-import { formatBytes, formatNumber } from '../../text/format.ts';
+import { withCapital } from '../../text/capital.ts';
+import { counted, formatBytes } from '../../text/format.ts';
 import { EntityName } from './entity-name.tsx';
 import { TemplateText } from './key-text.tsx';
 import type { TableDetails } from './queries.ts';
@@ -103,10 +104,9 @@ function IndexDesign({ index, entities }: { index: Index; entities: Entity[] }) 
           <Title order={4} size="h5">
             {index.name}
           </Title>
-          <Badge variant="default">{index.status.toLowerCase()}</Badge>
+          <Badge variant="default">{withCapital(index.status.toLowerCase())}</Badge>
           <Text size="sm" c="dimmed">
-            {index.items === 1 ? '1 item' : `${formatNumber(index.items)} items`}, {formatBytes(index.bytes)};{' '}
-            {projections[index.projection]}.
+            {counted(index.items, 'item')}, {formatBytes(index.bytes)}; {projections[index.projection]}.
           </Text>
         </Group>
         <DataTable

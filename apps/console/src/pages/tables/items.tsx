@@ -3,7 +3,7 @@ import { IconRefresh } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Failure } from '../../components/failure.tsx';
 import { client } from '../../queries/api.ts';
-import { formatNumber } from '../../text/format.ts';
+import { counted, formatNumber } from '../../text/format.ts';
 import { ItemForm } from './item-form.tsx';
 import { Partition } from './partition.tsx';
 import { type Item, keyOf, type TableDetails, type TableSearch } from './queries.ts';
@@ -62,7 +62,7 @@ export function Items({ table, search, go, changes }: Props) {
           loading={isReading || items.isRefetching}
           onClick={() => items.refetch()}
         >
-          {newer > 0 ? `Read again: ${newer} ${newer === 1 ? 'change' : 'changes'} since` : 'Read again'}
+          {newer > 0 ? `Read again: ${counted(newer, 'change')} since` : 'Read again'}
         </Button>
       </Group>
       {items.error && <Failure error={items.error} onRetry={() => items.refetch()} />}
@@ -107,7 +107,7 @@ function describe(
   const read = pages.reduce((sum, page) => sum + page.read, 0);
   const units = pages.reduce((sum, page) => sum + page.read_units, 0);
   const how = isQuery ? 'a query' : 'a scan';
-  return `${formatNumber(shown)} of ${formatNumber(read)} items read by ${how}, for ${formatUnits(units)} read ${units === 1 ? 'unit' : 'units'}.`;
+  return `${formatNumber(shown)} of ${counted(read, 'item')} read by ${how}, for ${formatUnits(units)} read ${units === 1 ? 'unit' : 'units'}.`;
 }
 
 type PartitionItems = { id: string; items: Item[] };

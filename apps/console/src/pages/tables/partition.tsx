@@ -2,7 +2,7 @@ import { Badge, Card, Collapse, Group, Stack, Text, UnstyledButton } from '@mant
 import { useState } from 'react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { TextLink } from '../../components/text-link.tsx';
-import { formatAgo, formatTime } from '../../text/format.ts';
+import { counted, formatAgo, formatTime } from '../../text/format.ts';
 import { Attributes, textOf } from './attributes.tsx';
 import { EntityName } from './entity-name.tsx';
 import { KeyText } from './key-text.tsx';
@@ -30,7 +30,7 @@ export function Partition({ items, table, index, isAlone }: Props) {
         </Text>
         <Group gap={4} wrap="nowrap">
           <Text size="xs" c="dimmed" className="stak-nowrap">
-            {items.length === 1 ? '1 item' : `${items.length} items`}
+            {counted(items.length, 'item')}
           </Text>
           {key && !key.is_masked && <CopyIcon value={key.text} label={`Copy ${key.attribute}`} />}
         </Group>
@@ -69,7 +69,7 @@ function ItemRow({ item, table, index }: { item: Item; table: TableDetails; inde
             <KeyText keyView={sort} />
           ) : (
             <Text span c="dimmed">
-              no sort key
+              No sort key
             </Text>
           )}
           <EntityName entity={item.entity} entities={table.entities} />

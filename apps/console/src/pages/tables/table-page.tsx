@@ -7,7 +7,7 @@ import { TabList } from '../../components/tab-list.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { withCapital } from '../../text/capital.ts';
-import { formatBytes, formatNumber } from '../../text/format.ts';
+import { counted, formatBytes, formatNumber } from '../../text/format.ts';
 import { ChangeList } from './change-list.tsx';
 import { useChanges } from './changes.ts';
 import { Design } from './design.tsx';
@@ -100,7 +100,7 @@ function Facts({ table }: { table: TableDetails }) {
   const { keys, ttl, ttl_status, stream, items, bytes, status } = table;
   const facts = [
     status.toLowerCase(),
-    `${formatNumber(items)} items, ${formatBytes(bytes)}`,
+    `${counted(items, 'item')}, ${formatBytes(bytes)}`,
     keys.sort === null ? `key ${keys.partition}` : `keys ${keys.partition} and ${keys.sort}`,
     ttl === null
       ? 'nothing expires'

@@ -2,6 +2,7 @@ import { useDroppable } from '@dnd-kit/core';
 import { VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { addDays, addMonths, formatDay, monthOf, startOfWeek, weekdayOf } from '../../text/days.ts';
+import { counted } from '../../text/format.ts';
 import { CalendarChip, chipMarks } from './calendar-chip.tsx';
 import { dayStepOf } from './calendar-sensors.ts';
 import type { Task } from './task-queries.ts';
@@ -85,8 +86,7 @@ const shortWeekday = { weekday: 'short' } as const;
 export const monthFormat = { month: 'long', year: 'numeric' } as const;
 export const dayFormat = { weekday: 'long', day: 'numeric', month: 'long' } as const;
 
-const countTasks = (count: number): string =>
-  count === 0 ? 'no task' : count === 1 ? '1 task' : `${count} tasks`;
+const countTasks = (count: number): string => (count === 0 ? 'no task' : counted(count, 'task'));
 
 type DayProps = {
   day: string;

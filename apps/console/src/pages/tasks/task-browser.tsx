@@ -2,6 +2,7 @@ import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { messageOf } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
@@ -68,7 +69,7 @@ export function TaskBrowser({ isBoard, onOpen }: { isBoard: boolean; onOpen: (ta
       {error && filter === '' && (
         <Failure error={error} onRetry={() => (isByColumn ? board.refetch() : list.refetch())} />
       )}
-      {isPending && !error && <Text c="dimmed">Loading…</Text>}
+      {isPending && !error && <Loading />}
       {!isPending && !error && isBoard && isEmpty && <Text c="dimmed">{empty}</Text>}
       {!isPending && isBoard && (
         <TaskBoard

@@ -7,6 +7,7 @@ import { useToday } from './today.ts';
 export const priorityColors = { low: 'gray', medium: 'blue', high: 'orange', urgent: 'red' };
 export const statusColors = { pending: 'blue', in_progress: 'orange', completed: 'teal', cancelled: 'gray' };
 const dayFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;
+const dayOfYearFormat = { ...dayFormat, year: 'numeric' } as const;
 
 export const isLate = ({ due_date, status }: Task, today: string): boolean =>
   due_date !== undefined && due_date < today && status !== 'completed' && status !== 'cancelled';
@@ -17,7 +18,8 @@ export function DueDate({ task }: { task: Task }) {
   const { due_date } = task;
   if (due_date === undefined) return null;
   const late = isLate(task, today);
-  const label = due_date === today ? 'Today' : formatDay(due_date, dayFormat);
+  const isThisYear = due_date.slice(0, 4) === today.slice(0, 4);
+  const label = due_date === today ? 'Today' : formatDay(due_date, isThisYear ? dayFormat : dayOfYearFormat);
   return (
     <Text span size="xs" c={late ? 'red' : 'dimmed'} fw={late ? 600 : undefined}>
       {late ? `Late: ${label}` : label}

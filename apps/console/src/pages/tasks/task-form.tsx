@@ -18,7 +18,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Permitted, PermittedFields } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
-import { withCapital } from '../../text/capital.ts';
+import { choicesOf } from '../../text/capital.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { ReminderField, RepeatField } from './schedule-fields.tsx';
 import { ParentTask, Subtasks } from './subtasks.tsx';
@@ -131,10 +131,7 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
                 placeholder="None"
                 clearable
                 clearButtonProps={{ 'aria-label': 'No priority' }}
-                data={['low', 'medium', 'high', 'urgent'].map(value => ({
-                  value,
-                  label: withCapital(value),
-                }))}
+                data={choicesOf(['low', 'medium', 'high', 'urgent'])}
                 value={draft.priority ?? null}
                 onChange={value => edit({ priority: value as TaskDraft['priority'] })}
               />

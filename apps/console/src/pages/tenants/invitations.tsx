@@ -73,7 +73,7 @@ const InvitationTable = ({ rows, onMade }: TableProps) => (
         ),
       },
       {
-        label: 'As',
+        label: 'Role',
         show: row => <RoleBadge role={row.role} />,
       },
       {
@@ -81,7 +81,7 @@ const InvitationTable = ({ rows, onMade }: TableProps) => (
         show: row => <span title={formatTime(row.created_at)}>{formatAgo(row.created_at)}</span>,
       },
       {
-        label: 'Ends',
+        label: 'Expires',
         show: row => <span title={formatTime(row.expires_at)}>{formatAgo(row.expires_at)}</span>,
       },
       { label: '', show: row => <InvitationMenu invitation={row} onMade={onMade} /> },

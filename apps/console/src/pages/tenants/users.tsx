@@ -10,6 +10,7 @@ import { More, usePages } from '../../components/pages.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
+import { channelNames, channelTypes } from '../agents/channels/channel-kinds.ts';
 import type { Go } from './address.ts';
 import { Invitations } from './invitations.tsx';
 import { RoleBadge } from './role.tsx';
@@ -75,7 +76,7 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
               {row.display_name}
             </Text>
             <Text size="xs" c="dimmed">
-              {row.email ?? 'no e-mail'}
+              {row.email ?? 'No e-mail'}
             </Text>
           </>
         ),
@@ -87,7 +88,11 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
       },
       {
         label: 'Known on',
-        show: row => Object.keys(row.channel_identities).toSorted().join(', ') || '–',
+        show: row =>
+          channelTypes
+            .filter(type => row.channel_identities[type])
+            .map(type => channelNames[type])
+            .join(', ') || '–',
       },
       { label: '', show: row => <UserMenu user={row} go={go} onEdit={() => onEdit(row)} /> },
     ]}

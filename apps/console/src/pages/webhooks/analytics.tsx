@@ -6,7 +6,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Stat } from '../../components/stat.tsx';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
-import { formatNumber } from '../../text/format.ts';
+import { counted, formatNumber } from '../../text/format.ts';
 
 // A third of the console's script, so it is loaded with the first chart.
 const EventsChart = lateComponent(() => import('./analytics-chart.tsx'));
@@ -56,7 +56,7 @@ export function WebhookAnalytics({ title, sourceId, days = 7, onDays }: Props) {
               <Stat
                 label="Successful deliveries"
                 value={data.successRate === null ? '–' : percent.format(data.successRate)}
-                note={`of ${formatNumber(data.attempts)} attempts`}
+                note={`of ${counted(data.attempts, 'attempt')}`}
               />
               <Stat label="Median response time" value={inMs(data.latency.p50)} />
               <Stat label="95th percentile" value={inMs(data.latency.p95)} />

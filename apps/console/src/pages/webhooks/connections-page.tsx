@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { Loaded, Loading } from '../../components/loaded.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -55,7 +55,7 @@ function ConnectionsOf({ sources }: { sources: readonly Source[] }) {
       {error && <Failure error={error} />}
       <Card withBorder>
         {isPending && data.length === 0 && sources.length > 0 ? (
-          <Text c="dimmed">Loading…</Text>
+          <Loading />
         ) : (
           <DataTable
             label="Connections"

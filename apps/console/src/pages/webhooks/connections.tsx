@@ -12,7 +12,7 @@ import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
-import { formatNumber } from '../../text/format.ts';
+import { counted, formatNumber } from '../../text/format.ts';
 import { EditConnection, NewConnection } from './connection-form.tsx';
 import { statusOf } from './connection-status.ts';
 import { ConnectionTrial } from './connection-test.tsx';
@@ -157,10 +157,8 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
             {destinationUrl}
           </Text>
           <Text size="sm" c="dimmed" mt={4} className="stak-figures">
-            {filters.length === 0
-              ? 'Every event'
-              : `${filters.length} ${filters.length === 1 ? 'rule' : 'rules'}`}{' '}
-            · {transform.type === 'passthrough' ? 'as received' : transform.type.replace('_', ' ')} ·{' '}
+            {filters.length === 0 ? 'Every event' : counted(filters.length, 'rule')} ·{' '}
+            {transform.type === 'passthrough' ? 'as received' : transform.type.replace('_', ' ')} ·{' '}
             {formatNumber(connection.deliveryCount)} delivered · {formatNumber(connection.failureCount)}{' '}
             failed
           </Text>

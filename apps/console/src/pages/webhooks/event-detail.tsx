@@ -16,7 +16,7 @@ import { TextLink } from '../../components/text-link.tsx';
 import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
-import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
+import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
 import { type EventTab, eventTabs } from './address.ts';
 import { WebhookPayload } from './event-payload.tsx';
 import { SentRequest } from './event-sent.tsx';
@@ -126,7 +126,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
         message:
           data.deliveries === 0
             ? 'This source has no connections. Add one first.'
-            : `Delivering again to ${data.deliveries} ${data.deliveries === 1 ? 'connection' : 'connections'}.`,
+            : `Delivering again to ${counted(data.deliveries, 'connection')}.`,
       });
       return queries.invalidateQueries({ queryKey: ['event', eventId] });
     },

@@ -2,6 +2,7 @@ import { Group, Menu, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { SavedMenu } from '../../components/saved-menu.tsx';
 import { useAddressText } from '../../text/address-text.ts';
+import { choicesOf } from '../../text/capital.ts';
 import {
   type EventStatus,
   type EventsSearch,
@@ -60,7 +61,7 @@ export function EventFilters({ sourceId, search, change }: Props) {
         placeholder="Any"
         clearable
         clearButtonProps={{ 'aria-label': 'Any status' }}
-        data={eventStatuses}
+        data={choicesOf(eventStatuses)}
         value={status ?? null}
         onChange={value => change({ status: (value ?? undefined) as EventStatus | undefined })}
       />

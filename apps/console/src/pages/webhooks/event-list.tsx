@@ -8,6 +8,7 @@ import { type ReactNode, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { Loading } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
 import { StatusBadge } from '../../components/status-badge.tsx';
@@ -118,7 +119,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
           {!(events.error && rows.length === 0) && (
             <Card withBorder>
               {events.isPending ? (
-                <Text c="dimmed">Loading…</Text>
+                <Loading />
               ) : (
                 <EventTable
                   rows={rows}

@@ -7,7 +7,7 @@ import { complain } from '../../components/complaint.ts';
 import { ConfirmDialog } from '../../components/confirm.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
-import { formatAgo, formatNumber } from '../../text/format.ts';
+import { counted, formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
 import { isFiltered } from './event-filters.tsx';
 import { eventQuery, readPage } from './event-query.ts';
@@ -21,9 +21,6 @@ const jobPollMs = 1_000;
 const shownForMs = 10 * 60_000; // how long the result of a job stays visible
 const byIdMost = 100; // events per job if they are named by id
 const countedPages = 20; // of a hundred each; beyond that, "more than" is enough
-
-const counted = (count: number, one: string, many: string): string =>
-  `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch };
 
@@ -61,7 +58,7 @@ export function ReplayMany({ sourceId, rows, search }: Props) {
             All {kind}…
           </Menu.Item>
           <Menu.Item disabled={shown.length === 0} onClick={() => setAsked('listed')}>
-            The {counted(shown.length, 'event', 'events')} in the list…
+            The {counted(shown.length, 'event')} in the list…
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -69,9 +66,7 @@ export function ReplayMany({ sourceId, rows, search }: Props) {
         isOpen={asked !== undefined}
         isDisabled={asked === 'matching' && (matching === undefined || isNothing(matching))}
         title={
-          asked === 'listed'
-            ? `Replay ${counted(shown.length, 'event', 'events')}?`
-            : titleOf(matching, wanted.status)
+          asked === 'listed' ? `Replay ${counted(shown.length, 'event')}?` : titleOf(matching, wanted.status)
         }
         text={
           <>
@@ -81,9 +76,7 @@ export function ReplayMany({ sourceId, rows, search }: Props) {
             Destinations may see some of them twice.
           </>
         }
-        button={
-          asked === 'listed' ? `Replay ${counted(shown.length, 'event', 'events')}` : buttonOf(matching)
-        }
+        button={asked === 'listed' ? `Replay ${counted(shown.length, 'event')}` : buttonOf(matching)}
         color="teal"
         onClose={() => setAsked(undefined)}
         onConfirm={confirm}
@@ -100,7 +93,7 @@ function titleOf(matching: Count | undefined, status: string): string {
   if (matching === undefined) return `Counting ${status} events…`;
   if (isNothing(matching)) return `There are no ${status} events to replay`;
   const { count, isCut } = matching;
-  if (!isCut) return `Replay ${counted(count, `${status} event`, `${status} events`)}?`;
+  if (!isCut) return `Replay ${counted(count, `${status} event`)}?`;
   return count === 0
     ? `Replay all ${status} events?`
     : `Replay more than ${formatNumber(count)} ${status} events?`;
@@ -108,7 +101,7 @@ function titleOf(matching: Count | undefined, status: string): string {
 
 function buttonOf(matching: Count | undefined): string {
   if (matching === undefined || matching.isCut) return 'Replay all of them';
-  return `Replay ${counted(matching.count, 'event', 'events')}`;
+  return `Replay ${counted(matching.count, 'event')}`;
 }
 
 // Counts until the dialog is closed.
@@ -178,7 +171,7 @@ function JobProgress({ sourceId }: { sourceId: string }) {
 const isRunning = ({ state }: Job): boolean => state === 'running';
 
 function tellResult({ state, matched, deliveries, finishedAt = 0 }: Job): string {
-  const result = `${counted(matched, 'event', 'events')}, ${counted(deliveries, 'delivery', 'deliveries')}`;
+  const result = `${counted(matched, 'event')}, ${counted(deliveries, 'delivery', 'deliveries')}`;
   const when = formatAgo(finishedAt);
   if (state === 'cancelled') return `Replay stopped ${when} after ${result}.`;
   if (state === 'failed') return `The replay failed ${when} after ${result}. Start it again.`;
@@ -193,13 +186,14 @@ function RunningJob({ job }: { job: Job }) {
     onError: complain,
   });
   const { matched, expected } = job;
-  const total = expected === undefined ? '' : ` of ${formatNumber(expected)}`;
   const percent = expected ? Math.min(100, (100 * matched) / expected) : 100;
   return (
     <Group gap="sm" wrap="nowrap" justify="end">
       <Text size="sm" role="status" className="stak-figures">
-        Replaying: {formatNumber(matched)}
-        {total} events
+        Replaying:{' '}
+        {expected === undefined
+          ? counted(matched, 'event')
+          : `${formatNumber(matched)} of ${counted(expected, 'event')}`}
       </Text>
       <Progress
         flex={1}

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { formatLag } from '../../text/format.ts';
+import { counted, formatLag } from '../../text/format.ts';
 
 const width = 640;
 const left = 24;
@@ -13,7 +13,7 @@ export function RetryPicture({ delaysS }: { delaysS: readonly number[] }) {
   const attempts = [0];
   for (const delay of delaysS) attempts.push(attempts.at(-1)! + delay);
   const totalS = attempts.at(-1)!;
-  const summary = `${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}${totalS > 0 ? ` within ${formatLag(totalS * 1000)}` : ''}`;
+  const summary = `${counted(attempts.length, 'attempt')}${totalS > 0 ? ` within ${formatLag(totalS * 1000)}` : ''}`;
   const said = attempts.map(
     (at, index) => `${index + 1} ${at === 0 ? 'immediately' : `after ${formatLag(at * 1000)}`}`,
   );

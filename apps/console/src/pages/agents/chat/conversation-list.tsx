@@ -6,7 +6,7 @@ import { Permitted } from '../../../components/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';
-import { formatAgo, isolate } from '../../../text/format.ts';
+import { counted, formatAgo, isolate } from '../../../text/format.ts';
 import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
 import { type Conversation, conversationsKey, nameOfConversation } from '../queries.ts';
 
@@ -78,8 +78,7 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
 type RowProps = { row: Conversation; whose: string | undefined; isActive: boolean; onOpen: () => void };
 
 function Row({ row, whose, isActive, onOpen }: RowProps) {
-  const turns = row.turns === 1 ? '1 turn' : `${row.turns} turns`;
-  const facts = [whose, row.channel === 'dashboard' ? undefined : row.channel, turns];
+  const facts = [whose, row.channel === 'dashboard' ? undefined : row.channel, counted(row.turns, 'turn')];
   return (
     <NavLink
       component="button"
