@@ -33,7 +33,8 @@ const backoffMostMs = 30_000;
 const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for one is left out
 
 // V8's space for new objects, in MB: twice its default. Most objects of a request are then garbage before the space is
-// full, which saves a tenth of the processor time of an event with its delivery.
+// full, which saves a tenth of the processor time of an event with its delivery. `npm start` passes the same flag, for a
+// server without workers.
 const workerFlags = ['--max-semi-space-size=32'];
 
 // Resolves with the exit code when all workers have exited: zero after a stop, or that of the first worker if it cannot
