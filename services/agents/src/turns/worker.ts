@@ -26,70 +26,77 @@ import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
 import { reasonOf } from './send-message.ts';
 
 // Background work of conversations: answers messages that came by a channel or were left by a crashed process, sends
-// answers to channels, and removes what was cleared, deleted or has expired. When stopped, it starts nothing new;
-// unfinished work is due again when its lease ends, or as soon as this process is known to be gone.
-export function createTurnWorker(service: Service): Worker {
-  return {
+// answers to channels, and removes what was cleared, deleted or has expired.
+export const createTurnWorker = (service: Service): Worker =>
+  createDueWorker(service, {
     name: 'agents turns',
-    async run(signal) {
-      const running = new Map<string, Promise<void>>();
-      const gone = watchGone(service.owners, service.notifier.notify);
-      try {
-        while (!signal.aborted) {
-          await gone.check(() => takeOver(service, releaseGone));
-          await service.dueShards.refresh();
-          const { due, nextMs } = await findDue(service);
-          for (const key of due) {
-            const id = `${key.tenant_id}#${key.conversation_id}`;
-            if (running.has(id) || running.size >= limits.workConcurrency) continue;
-            const work = processSafely(service, key).finally(() => {
-              running.delete(id);
-              service.notifier.notify();
-            });
-            running.set(id, work);
-          }
-          const leftMs = nextMs === undefined ? limits.duePollMs : nextMs - service.clock.now();
-          await service.notifier.wait(Math.min(limits.duePollMs, Math.max(0, leftMs)), signal);
-        }
-      } finally {
-        gone.stop();
-        await Promise.all(running.values());
-      }
-    },
-  };
-}
+    notifier: service.notifier,
+    concurrency: limits.workConcurrency,
+    pollMs: limits.duePollMs,
+    releaseGone,
+    find: findDue,
+    work: processSafely,
+  });
 
 // Summarises conversations, a few at a time: no user waits for it, and it must not slow down answers.
-export function createMemoryWorker(service: Service): Worker {
-  return {
+export const createMemoryWorker = (service: Service): Worker =>
+  createDueWorker(service, {
     name: 'agents memory',
-    async run(signal) {
-      const running = new Map<string, Promise<void>>();
-      const gone = watchGone(service.owners, service.memoryNotifier.notify);
-      try {
-        while (!signal.aborted) {
-          await gone.check(() => takeOver(service, releaseGoneJobs));
-          await service.dueShards.refresh();
-          for (const key of await findDueJobs(service)) {
-            const id = `${key.tenant_id}#${key.conversation_id}`;
-            if (running.has(id) || running.size >= limits.memoryConcurrency) continue;
-            const work = runMemoryJob(service, key)
-              .catch(error => service.log.error({ err: error, ...key }, 'a summary was not made'))
-              .finally(() => {
-                running.delete(id);
-                service.memoryNotifier.notify();
-              });
-            running.set(id, work);
-          }
-          await service.memoryNotifier.wait(limits.memoryPollMs, signal);
+    notifier: service.memoryNotifier,
+    concurrency: limits.memoryConcurrency,
+    pollMs: limits.memoryPollMs,
+    releaseGone: releaseGoneJobs,
+    find: async () => ({ due: await findDueJobs(service) }),
+    work: (_, key) =>
+      runMemoryJob(service, key).catch(error =>
+        service.log.error({ err: error, ...key }, 'a summary was not made'),
+      ),
+  });
+
+type DueWork = {
+  name: string;
+  notifier: Service['notifier'];
+  concurrency: number;
+  pollMs: number;
+  releaseGone(service: Service): Promise<void>;
+  find(service: Service): Promise<Due>;
+  work(service: Service, key: ConversationKey): Promise<void>;
+};
+type Due = { due: ConversationKey[]; nextMs?: number };
+
+// Works on what is due, one piece of a conversation at a time. When stopped, it starts nothing new; unfinished work is
+// due again when its lease ends, or as soon as this process is known to be gone.
+const createDueWorker = (
+  service: Service,
+  { name, notifier, concurrency, pollMs, releaseGone, find, work }: DueWork,
+): Worker => ({
+  name,
+  async run(signal) {
+    const running = new Map<string, Promise<void>>();
+    const gone = watchGone(service.owners, notifier.notify);
+    try {
+      while (!signal.aborted) {
+        await gone.check(() => takeOver(service, releaseGone));
+        await service.dueShards.refresh();
+        const { due, nextMs } = await find(service);
+        for (const key of due) {
+          const id = `${key.tenant_id}#${key.conversation_id}`;
+          if (running.has(id) || running.size >= concurrency) continue;
+          const working = work(service, key).finally(() => {
+            running.delete(id);
+            notifier.notify();
+          });
+          running.set(id, working);
         }
-      } finally {
-        gone.stop();
-        await Promise.all(running.values());
+        const leftMs = nextMs === undefined ? pollMs : nextMs - service.clock.now();
+        await notifier.wait(Math.min(pollMs, Math.max(0, leftMs)), signal);
       }
-    },
-  };
-}
+    } finally {
+      gone.stop();
+      await Promise.all(running.values());
+    }
+  },
+});
 
 async function takeOver(service: Service, releaseAll: (service: Service) => Promise<void>): Promise<void> {
   await service.dueShards.refresh('urgent'); // a dead process may have added some
@@ -107,7 +114,7 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
 }
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
-async function findDue(service: Service): Promise<{ due: ConversationKey[]; nextMs?: number }> {
+async function findDue(service: Service): Promise<Due> {
   const nowMs = service.clock.now();
   const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
   const pages = await Promise.all(
