@@ -21,6 +21,7 @@ const theme = createTheme({
     // No upper case, which is harder to read.
     Badge: { defaultProps: { tt: 'none' } },
     Modal: { styles: { title: { fontWeight: 600 } } },
+    Drawer: { styles: { title: { fontWeight: 600 } } },
     // Screen readers need a name for the cross.
     CloseButton: { defaultProps: { 'aria-label': 'Close' } },
     // The first item gets the focus. A separate focus target would have a role that a menu may not contain.

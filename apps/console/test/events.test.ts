@@ -98,7 +98,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     expect(await headings.allInnerTexts()).toEqual(['Analytics', 'Events by day']);
     await page.goto(`${server.url}/console/data/insights?service=inbox`);
     await page.getByText('Read rate').waitFor();
-    expect(await headings.allInnerTexts()).toEqual(['Insights']);
+    expect(await headings.allInnerTexts()).toEqual(['Insights', 'Messages by day']);
   });
 
   it('can be copied as curl, also without a body', async () => {

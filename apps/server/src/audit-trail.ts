@@ -2,8 +2,14 @@ import type { AnyEndpoint } from '@stak/http';
 import type { Logger } from '@stak/kit';
 import { type Audit, auditChanges } from '@stak/tenants';
 
-// Regular traffic of a host is not management, and the inbox stores each message with its sender.
-export const traffic: ReadonlySet<string> = new Set(['inbox.publish', 'inbox.broadcast', 'inbox.bulk']);
+// Regular traffic of a host is not management, and the inbox stores each message with its sender. Rules are tried as
+// somebody types them, and nothing is changed.
+export const unaudited: ReadonlySet<string> = new Set([
+  'inbox.publish',
+  'inbox.broadcast',
+  'inbox.bulk',
+  'webhooks.tryRules',
+]);
 
 // Wraps a service so that an account's changes are in its audit trail.
 export const withTrail = <S extends { api: readonly AnyEndpoint[] }>(
@@ -12,6 +18,6 @@ export const withTrail = <S extends { api: readonly AnyEndpoint[] }>(
 ) => ({
   ...service,
   api: service.api.flatMap(one =>
-    traffic.has(one.route.operationId ?? '') ? [one] : auditChanges(deps, [one]),
+    unaudited.has(one.route.operationId ?? '') ? [one] : auditChanges(deps, [one]),
   ),
 });

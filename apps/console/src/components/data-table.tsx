@@ -1,7 +1,12 @@
 import { Table, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-type Column<Row> = { label: string; show: (row: Row) => ReactNode; isNumber?: boolean };
+type Column<Row> = {
+  label: string;
+  show: (row: Row) => ReactNode;
+  isNumber?: boolean;
+  isTitle?: boolean; // of the card on a phone, instead of the first one
+};
 
 type Props<Row> = {
   label: string; // what a screen reader calls it
@@ -30,6 +35,7 @@ export function DataTable<Row>({
         {empty}
       </Text>
     );
+  const title = columns.find(column => column.isTitle) ?? columns[0];
   return (
     <Table.ScrollContainer
       className="stak-table"
@@ -57,6 +63,7 @@ export function DataTable<Row>({
                   key={column.label}
                   role="cell"
                   data-column={column.label}
+                  data-title={column === title || undefined}
                   ta={column.isNumber ? 'right' : undefined}
                 >
                   <div>{column.show(row)}</div>

@@ -27,6 +27,9 @@ export function dayAxis(days: readonly string[]) {
   return { ticks, interval: 0 } as const;
 }
 
+/** In the order of the series; the default is by name. */
+export const legendInOrder = { itemSorter: null };
+
 /** Room for the topmost number and for half of the last day's label. */
 export const chartMargin = { margin: { top: 10, right: 16, bottom: 0, left: 0 } };
 
@@ -53,6 +56,7 @@ export function DayBars({ isStacked = false, format, ...chart }: Bars) {
         type={isStacked ? 'stacked' : 'default'}
         series={chart.series}
         withLegend={chart.series.length > 1}
+        legendProps={legendInOrder}
         maxBarWidth={28}
         tickLine="none"
         gridAxis="x"

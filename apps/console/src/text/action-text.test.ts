@@ -12,6 +12,8 @@ it.each([
   ['tenants.createInvitation', 'created an invitation'],
   ['webhooks.rotateAlertSecret', 'rotated an alert secret'],
   ['inbox.writeInbox', 'changed an inbox'],
+  ['webhooks.tryRules', 'tried rules'],
+  ['agents.decideApproval', 'decided an approval'],
   ['something.nobody_knows', 'something nobody knows'],
   ['', ''],
 ])('describes %s in words', (action, words) => expect(actionText(action)).toBe(words));

@@ -1,5 +1,6 @@
 // Times in the user's own time zone and language.
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const distance = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const steps = [
@@ -31,6 +32,8 @@ export function nameZone(time: string | number = Date.now()): string {
   const { timeZone } = format.resolvedOptions();
   return offset === undefined || timeZone === 'UTC' ? timeZone : `${timeZone} (${offset})`;
 }
+
+export const formatDate = (time: string | number): string => date.format(new Date(time));
 
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 

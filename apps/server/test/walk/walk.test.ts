@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endUserScopes, manageScope } from '@stak/tenants';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { traffic } from '../../src/audit-trail.ts';
+import { unaudited } from '../../src/audit-trail.ts';
 import {
   type Attempt,
   type Credentials,
@@ -144,7 +144,7 @@ async function checkStorage({ server }: Fixture): Promise<void> {
 // Whatever an account changes by its key. What it does to itself, accounts record under names of their own.
 function isManagement(fixture: Fixture, { operation, status = 200, as }: Step): boolean {
   const { auth, method, endUserScope } = fixture.operations.find(one => one.id === operation)!;
-  const isOurs = !traffic.has(operation) && !operation.startsWith('accounts.');
+  const isOurs = !unaudited.has(operation) && !operation.startsWith('accounts.');
   const isByKey = as === undefined && (auth === 'account' || endUserScope === manageScope);
   return isByKey && method !== 'GET' && status < 300 && isOurs;
 }

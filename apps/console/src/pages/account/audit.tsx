@@ -146,7 +146,7 @@ export function AuditTrail() {
               }
               columns={[
                 { label: 'When', show: row => <span className="stak-nowrap">{formatTime(row.at)}</span> },
-                { label: 'What', show: row => <span title={row.action}>{words(row)}</span> },
+                { label: 'What', show: row => <span title={row.action}>{words(row)}</span>, isTitle: true },
                 { label: 'To', show: row => <Target row={row} names={names} /> },
                 { label: 'With', show: row => viaText(row.via) },
                 { label: 'From', show: row => row.address ?? '–' },

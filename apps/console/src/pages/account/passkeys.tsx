@@ -58,7 +58,7 @@ export function Passkeys({ hasPassword, onCodes }: Props) {
 function Unavailable() {
   const named = nameOfThisMachine();
   return (
-    <Alert title="Not from this address">
+    <Alert color="blue" title="Not from this address">
       {named === undefined
         ? 'Browsers make passkeys for a domain name by https. Reach this server by one.'
         : `Browsers make no passkeys for an IP address. Open ${named} instead.`}

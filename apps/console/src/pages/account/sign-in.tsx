@@ -82,7 +82,7 @@ export function SignInPage() {
             {isNew ? 'Create an account' : 'Sign in to Stak'}
           </Title>
           <Text c="dimmed" size="sm">
-            Webhooks, inboxes, tasks and agents of your SaaS
+            Webhooks, inboxes, tasks and agents
           </Text>
         </div>
         {demoToken !== undefined && (

@@ -12,7 +12,7 @@ export function PublicCounts({ inboxPath }: { inboxPath: InboxPath }) {
     <section aria-label="To everyone">
       <Loaded query={counts}>
         {({ published, members, categories }) => (
-          <SimpleGrid cols={{ base: 1, xs: 3 }}>
+          <SimpleGrid cols={{ base: 2, md: 3 }} className="stak-stats">
             <Stat label="Members" value={formatNumber(members)} />
             <Stat label="Live messages to everyone" value={formatNumber(published)} />
             <Stat

@@ -46,6 +46,7 @@ export function AgentsCard({ days, isPage }: ServiceDays) {
     <ServiceCard
       title="Agents"
       isPage={isPage}
+      chartTitle="Messages by day"
       to="/agents"
       icon={IconMessageChatbot}
       figures={[

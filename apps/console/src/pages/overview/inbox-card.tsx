@@ -23,6 +23,7 @@ export function InboxCard({ days, isPage }: ServiceDays) {
     <ServiceCard
       title="Inbox"
       isPage={isPage}
+      chartTitle="Messages by day"
       to="/inbox"
       icon={IconInbox}
       figures={[

@@ -12,13 +12,14 @@ type Props = {
   icon: TablerIcon;
   figures: readonly Figure[];
   isPage?: boolean | undefined; // the page already shows its name
+  chartTitle?: string; // on its page
   children: ReactNode; // a chart, or why there is none
 };
 
 export type ServiceDays = { days: readonly string[]; isPage?: boolean };
 
 // One of the four services: a link, three numbers and its last days.
-export function ServiceCard({ title, to, icon: Icon, figures, isPage = false, children }: Props) {
+export function ServiceCard({ title, to, icon: Icon, figures, isPage = false, chartTitle, children }: Props) {
   if (isPage)
     return (
       <Stack gap="sm" component="section" aria-label={title}>
@@ -27,7 +28,12 @@ export function ServiceCard({ title, to, icon: Icon, figures, isPage = false, ch
             <Stat key={label} label={label} value={value} />
           ))}
         </SimpleGrid>
-        <Card withBorder>{children}</Card>
+        <Card withBorder>
+          <Title order={3} size="h5" mb="sm">
+            {chartTitle}
+          </Title>
+          {children}
+        </Card>
       </Stack>
     );
   return (

@@ -142,7 +142,7 @@ function Numbers({ days, ...of }: Answers & { days: string[] }) {
 }
 
 function formatHours(hours: number): string {
-  if (hours < 1 / 60) return 'Under 1 min';
+  if (hours < 1 / 60) return '< 1 min';
   if (hours < 1) return `${Math.round(hours * 60)} min`;
   return hours < 48 ? `${hours.toFixed(hours < 10 ? 1 : 0)} h` : `${(hours / 24).toFixed(1)} days`;
 }

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { ApiTypes } from '@stak/client';
-import { chartMargin, dayAxis } from '../../components/day-charts.tsx';
+import { chartMargin, dayAxis, legendInOrder } from '../../components/day-charts.tsx';
 
 type Days = ApiTypes['webhooks.analytics']['data']['days'];
 
@@ -39,6 +39,7 @@ export default function EventsChart({ days, from, count }: { days: Days; from: s
         type="stacked"
         series={series}
         withLegend
+        legendProps={legendInOrder}
         maxBarWidth={44}
         tickLine="none"
         gridAxis="x"

@@ -158,6 +158,7 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
             placeholder="Billing"
             required
             maxLength={100}
+            data-autofocus={connection === undefined || undefined}
             defaultValue={connection?.name}
             error={complaints.name}
           />
@@ -182,7 +183,7 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
           {kind === 'field_map' && (
             <CodeField
               label="Fields"
-              description="For each field: `to`, and one of `from`, `value` or `template`"
+              description="For each field: “to”, and one of “from”, “value” or “template”"
               language="json"
               value={map}
               onChange={setMap}

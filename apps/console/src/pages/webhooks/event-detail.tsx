@@ -200,11 +200,13 @@ function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string,
                 <Text fw={600}>{names.get(one.connectionId) ?? one.connectionId}</Text>
                 <StatusBadge status={one.state} />
               </Group>
-              <Text size="sm" c="dimmed">
-                {one.isHeld
-                  ? 'Waiting for its connection'
-                  : one.nextAttemptAt !== undefined && `Next attempt ${formatAgo(one.nextAttemptAt)}`}
-              </Text>
+              {(one.isHeld || one.nextAttemptAt !== undefined) && (
+                <Text size="sm" c="dimmed">
+                  {one.isHeld
+                    ? 'Waiting for its connection'
+                    : `Next attempt ${formatAgo(one.nextAttemptAt!)}`}
+                </Text>
+              )}
             </Group>
             {one.error !== undefined && attempts.length === 0 && <Text size="sm">{one.error}</Text>}
             <Attempts attempts={attempts} />
@@ -235,7 +237,8 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
         >
           <Text size="sm" c="dimmed">
             Attempt {one.attemptNumber}
-            {one.run > 1 && ` of run ${one.run}`} · {formatTime(one.attemptedAt)} · {one.latencyMs} ms
+            {one.run > 1 && ` of run ${one.run}`} · {formatTime(one.attemptedAt)} ·{' '}
+            {`${one.latencyMs}\u00a0ms`}
           </Text>
           {one.error !== undefined && <Text size="sm">{one.error}</Text>}
           {one.responseBody && (

@@ -95,7 +95,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
         {title}
-        <Group gap="xs" ml="auto">
+        <Group gap="xs" ml="auto" display={isAlone ? 'none' : undefined}>
           <SavedViews search={search} change={change} />
           <Button
             variant="default"
@@ -112,7 +112,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
           )}
         </Group>
       </Group>
-      <EventFilters sourceId={ofPage} search={search} change={change} />
+      {!isAlone && <EventFilters sourceId={ofPage} search={search} change={change} />}
       {events.error && <Failure error={events.error} onRetry={() => events.refetch()} />}
       <div className={hasPane ? 'stak-beside' : undefined}>
         <Stack gap="sm" miw={0} display={isAlone ? 'none' : undefined}>
@@ -235,6 +235,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
         {id.show(row)}
       </>
     ),
+    isTitle: true,
   };
   const status = { label: 'Status', show: (row: EventRow) => <StatusBadge status={row.status} /> };
   const figures = [

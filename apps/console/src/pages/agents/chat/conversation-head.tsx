@@ -7,7 +7,7 @@ import { complain } from '../../../components/complaint.ts';
 import { saveFile } from '../../../components/saved-file.ts';
 import { client } from '../../../queries/api.ts';
 import { useUsers } from '../../../queries/tenants.ts';
-import { formatTime, isolate } from '../../../text/format.ts';
+import { formatDate, isolate } from '../../../text/format.ts';
 import { RenameForm } from '../../tenants/rename-form.tsx';
 import {
   type Conversation,
@@ -56,7 +56,7 @@ export function ConversationHead({ conversationPath, conversation, onLeave }: Pr
           </Title>
           <Text size="xs" c="dimmed" truncate>
             {user_id === null ? 'Without a user' : `With ${isolate(user?.display_name ?? user_id)}`}
-            {`, kept until ${formatTime(conversation.expires_at)}`}
+            {`, kept until ${formatDate(conversation.expires_at)}`}
           </Text>
         </div>
       </Group>
