@@ -13,8 +13,8 @@ export function pointerTo(path: readonly PropertyKey[]): string {
 const escapePart = (part: string): string =>
   encodeURIComponent(part.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
-// Invalid fields: how many there are, and a description of the first ones. A body may have a hundred thousand of them.
-export type FieldErrors = { count: number; first: FieldError[] };
+// Invalid fields: how many there are, and a description of the first ones. `isCut` if the rest was not checked.
+export type FieldErrors = { count: number; first: FieldError[]; isCut?: boolean };
 
 export function addFieldErrors(errors: FieldErrors, error: ZodError, location: Location): void {
   for (const issue of error.issues) {
@@ -100,8 +100,12 @@ const formatWords: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
 };
 
-export const requestInvalid = ({ count, first }: FieldErrors) =>
-  refuse('http.request_invalid', describeCount(count), { errors: first });
+export const requestInvalid = (errors: FieldErrors) =>
+  refuse('http.request_invalid', describeCount(errors), { errors: errors.first });
 
-const describeCount = (count: number): string =>
-  count === 1 ? 'One field is not valid. See "errors".' : `${count} fields are not valid. See "errors".`;
+const describeCount = ({ count, isCut = false }: FieldErrors): string => {
+  if (isCut) return 'A field is not valid. See "errors". The fields after it were not checked.';
+  return count === 1
+    ? 'One field is not valid. See "errors".'
+    : `${count} fields are not valid. See "errors".`;
+};

@@ -2,6 +2,7 @@ export type { RateLimits } from './access.ts';
 export { accessLog } from './access-log.ts';
 export { addressKey } from './address.ts';
 export { type Api, type ApiSettings, createApi } from './api.ts';
+export { boundedRecord } from './bounded-record.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
 export { etagOf, expectedVersion, versionMismatch } from './etag.ts';

@@ -5,7 +5,7 @@ import { hasBody, readBody } from './body.ts';
 import type { ApiEnv } from './context.ts';
 import { type FieldError, refuse } from './errors.ts';
 import { addFieldErrors, type FieldErrors, pointerTo, requestInvalid } from './field-errors.ts';
-import { findHalfCharacter, parseJson } from './json.ts';
+import { findHalfCharacter, type Json, parseJson } from './json.ts';
 import * as limits from './limits.ts';
 import { jsonSchemaOf, type RouteSpec } from './route.ts';
 
@@ -40,17 +40,32 @@ export async function takeInput(c: Context<ApiEnv>, route: RouteSpec): Promise<v
   if (schema) {
     markWork(c.get('routeId') ?? 'input');
     const body = parsedBody(c, route);
-    check(c, schema, 'json', body, errors);
-    if (errors.count === 0) checkUnicode(c.get('body'), body);
+    check(c, schema, 'json', body.value, errors, body.size > limits.describedValues);
+    if (errors.count === 0) checkUnicode(c.get('body'), body.value);
   }
   if (errors.count > 0) throw requestInvalid(errors);
 }
 
-function check(c: Context, schema: ZodType, target: Target, value: unknown, errors: FieldErrors): void {
-  const result = schema.safeParse(value);
-  if (result.success) c.req.addValidatedData(target, result.data as object);
-  else addFieldErrors(errors, result.error, paths[target]);
+// In a large value, Zod stops at the first error. It would make several of each of a hundred thousand invalid values.
+function check(
+  c: Context,
+  schema: ZodType,
+  target: Target,
+  value: unknown,
+  errors: FieldErrors,
+  isLarge = false,
+): void {
+  const result = schema.safeParse(value, isLarge ? untilFirstError : undefined);
+  if (result.success) {
+    c.req.addValidatedData(target, result.data as object);
+    return;
+  }
+  addFieldErrors(errors, result.error, paths[target]);
+  errors.isCut = isLarge;
 }
+
+// Zod sets this for `z.validate`, and takes it from a caller too.
+const untilFirstError = { abortEarly: true } as object;
 
 // Schemas that check this have reported it already.
 function checkUnicode(bytes: Uint8Array, body: unknown): void {
@@ -84,9 +99,10 @@ function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promis
 }
 
 // A missing body is not an empty one: the schema decides whether it may be absent.
-function parsedBody(c: Context<ApiEnv>, route: RouteSpec): unknown {
+function parsedBody(c: Context<ApiEnv>, route: RouteSpec): Json {
   const bytes = c.get('body');
-  return bytes.length === 0 ? undefined : parseJson(bytes, route.limits?.jsonDepth ?? limits.jsonDepth);
+  if (bytes.length === 0) return { value: undefined, size: 0 };
+  return parseJson(bytes, route.limits?.jsonDepth ?? limits.jsonDepth);
 }
 
 // A parameter that is given twice becomes an array, which no schema for a single value accepts.

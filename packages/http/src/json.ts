@@ -4,14 +4,17 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 const invalid = (detail: string, cause?: unknown) => refuse('http.json_invalid', detail, undefined, cause);
 
-export function parseJson(bytes: Uint8Array, mostDepth: number): unknown {
+// A body, and how many values it has at most.
+export type Json = { value: unknown; size: number };
+
+export function parseJson(bytes: Uint8Array, mostDepth: number): Json {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch (error) {
     throw invalid('The body is not UTF-8.', error);
   }
-  checkDepth(text, mostDepth);
+  const size = measure(text, mostDepth);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -20,12 +23,13 @@ export function parseJson(bytes: Uint8Array, mostDepth: number): unknown {
   }
   // Escapes can spell any name, so only a text without the name and without escapes can skip the check.
   if (text.includes('__proto__') || text.includes('\\u')) checkNames(value);
-  return value;
+  return { value, size };
 }
 
-// Counted on the text, before anything is built from it.
-function checkDepth(text: string, most: number): void {
+// Counts the values, and checks how deep they are nested. On the text, before anything is built from it.
+function measure(text: string, most: number): number {
   let depth = 0;
+  let size = 1;
   let isInString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -33,10 +37,13 @@ function checkDepth(text: string, most: number): void {
       if (code === 0x5c) i++;
       else if (code === 0x22) isInString = false;
     } else if (code === 0x22) isInString = true;
+    else if (code === 0x2c) size++;
     else if (code === 0x7b || code === 0x5b) {
+      size++;
       if (++depth > most) throw invalid(`The body is nested deeper than ${most} levels.`);
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
+  return size;
 }
 
 // JSON.parse makes `__proto__` an ordinary property, but copying it by assignment sets the prototype.

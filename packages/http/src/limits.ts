@@ -8,6 +8,7 @@ export const bodyShareOfOne = 0.5; // of that for one address, so that others al
 export const requestsPerAddressAtOnce = 2_000; // a proxy that is not configured carries the requests of all callers
 export const idleAddresses = 10_000; // kept although they have no requests in flight
 export const jsonDepth = 32; // no document of ours nests this deep; recursion over it stays far from the stack's end
+export const describedValues = 1_000; // of a body: all its errors are reported, as a form needs them; of a larger one, the first
 export const fieldErrors = 20; // more cannot be corrected at once, and a response must not be larger than its request
 export const fieldNameChars = 100; // an unknown field's name comes from the caller
 
@@ -49,10 +50,14 @@ export const streamsPerCaller = 20; // a browser with a few tabs; HTTP/1.1 allow
 export const sseGraceMs = 5_000; // time for a disconnected consumer to read the reason
 
 export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it
-export const hostChars = 300; // of the Host header: DNS allows 253, and there may be a port
 export const headersMs = 10_000;
 export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem response comes first
 export const checkMs = 1_000; // how often Node checks for connections past these limits
+export const requestsWaiting = 100; // on one connection, behind the one that is served; browsers send one at a time
+export const unreadMs = 30_000; // how long a client may read nothing: a phone in a tunnel
+export const readBytesPerS = 16 * 1024; // besides: slower than any network that opens a web page
+export const unreadBytesAtOnce = 128 * 1024 * 1024; // of all responses: 128 large lists that nobody reads
+export const unreadShareOfOne = 0.5; // of that for one address
 export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, so that it never uses a closing socket
 export const connections = 10_000;
 export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after the signal

@@ -2,12 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { type Clock, createIds, type Logger, parseUrl } from '@stak/kit';
+import { type Clock, createIds, hostChars, type Logger, parseUrl } from '@stak/kit';
 import { addressKey, clientAddress } from './address.ts';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { OutgoingAnswer } from './outgoing-answer.ts';
 import { problemOf, problemType } from './problem.ts';
+import { createReaderWatch } from './reader-watch.ts';
 
 type HttpServer = Server<typeof IncomingMessage, typeof OutgoingAnswer>;
 type Listenable = {
@@ -41,15 +42,16 @@ export type Listening = {
   closed: Promise<void>;
 };
 
-// The response in progress on each open connection, the last one if requests are pipelined. Entries come and go with
-// connections, not with requests: a Set that gains and loses one for each request is rebuilt all the time, and the
-// tables V8 discards keep their contents from being collected early.
-type Answering = Map<Socket, ServerResponse | undefined>;
+// Each open connection: the response in progress, the last one if requests are pipelined, and how many wait for it.
+// Entries come and go with connections, not with requests: a Set that gains and loses one for each request is rebuilt
+// all the time, and the tables V8 discards keep their contents from being collected early.
+type Connections = Map<Socket, { response?: ServerResponse | undefined; waiting: number }>;
 
 export async function listen(api: Listenable, settings: ListenSettings): Promise<Listening> {
   const { host = '127.0.0.1', port, signal, clock, log, lameDuckMs = 0, drainMs = limits.drainMs } = settings;
   const ids = createIds({ clock });
-  const answering: Answering = new Map();
+  const connections: Connections = new Map();
+  const readers = createReaderWatch({ clock, log });
   const answer = getRequestListener(api.app.fetch, {
     // The app handles its own errors: what arrives here is an invalid URL or host.
     errorHandler: error => {
@@ -72,26 +74,38 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     },
     (request, response) => {
       const { socket } = request;
-      if (!answering.has(socket)) return; // refused, and about to be closed
+      const connection = connections.get(socket);
+      if (!connection || socket.destroyed) return; // refused, and about to be closed
       // HTTP/1.0 has no Host header, and many health checks use it. Not a name of this machine, which would be trusted
       // more.
       if (request.httpVersion === '1.0') request.headers.host ??= 'unknown.invalid';
-      answering.set(socket, response);
+      const previous = connection.response;
+      connection.response = response;
       // A connection that closes with its response cannot receive another request while we stop.
       if (draining) response.shouldKeepAlive = false;
       response.once('close', () => {
-        if (answering.get(socket) === response) answering.set(socket, undefined);
+        if (connection.response === response) connection.response = undefined;
       });
-      if (hasLongHost(request)) return refuseRequest(response, ids.next('req'));
-      answer(request, response).catch((error: unknown) => abandon(error, request, response));
+      if (!previous) return serve(request, response);
+      // One at a time: the responses to a client that does not read would all be in memory.
+      if (++connection.waiting > limits.requestsWaiting) return void socket.destroy();
+      previous.once('close', () => {
+        connection.waiting -= 1;
+        if (!socket.destroyed) serve(request, response);
+      });
     },
   );
+  const serve = (request: IncomingMessage, response: OutgoingAnswer) => {
+    if (hasLongHost(request)) return refuseRequest(response, ids.next('req'));
+    answer(request, response).catch((error: unknown) => abandon(error, request, response));
+  };
   server.maxConnections = limits.connections;
   const isOneTooMany = countConnections(settings.connectionsPerAddress ?? Number.POSITIVE_INFINITY);
   server.on('connection', socket => {
     if (isOneTooMany(socket)) return refuseConnection('http.rate_limited', socket, ids.next('req'));
-    answering.set(socket, undefined);
-    socket.once('close', () => answering.delete(socket));
+    connections.set(socket, { waiting: 0 });
+    socket.once('close', () => connections.delete(socket));
+    readers.add(socket);
   });
   server.on('clientError', (error: ClientError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -111,7 +125,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   });
   const close = ({ isAtOnce = false } = {}) => {
     draining ??= waitAsLameDuck(isAtOnce ? 0 : lameDuckMs)
-      .then(() => drain(server, answering, api, { clock, log, drainMs }))
+      .then(() => drain(server, connections, api, { clock, log, drainMs }))
       .then(settle);
     return draining;
   };
@@ -135,13 +149,13 @@ const start = (server: HttpServer, host: string, port: number): Promise<void> =>
 
 async function drain(
   server: HttpServer,
-  answering: Answering,
+  connections: Connections,
   api: Listenable,
   { clock, log, drainMs }: { clock: Clock; log: Logger; drainMs: number },
 ): Promise<void> {
   const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
   // A keep-alive connection would outlast its current response.
-  for (const [socket, response] of answering) {
+  for (const [socket, { response }] of connections) {
     // Browsers connect in advance. Node considers a connection idle only after its first request.
     if (!response && socket.bytesRead === 0) socket.destroy();
     if (!response) continue;
@@ -152,7 +166,7 @@ async function drain(
   const isDrained = new AbortController();
   const deadline = clock.sleep(drainMs, isDrained.signal).then(
     () => {
-      const requests = [...answering.values()].filter(response => response !== undefined).length;
+      const requests = [...connections.values()].filter(({ response }) => response !== undefined).length;
       log.warn({ requests }, 'hung up on requests that did not finish in time');
       server.closeAllConnections();
     },
@@ -217,7 +231,7 @@ function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string
 
 // Parsing such a host takes long, and would come before every limit of requests.
 const hasLongHost = ({ headers: { host = '' }, url = '' }: IncomingMessage): boolean =>
-  host.length > limits.hostChars || (/^https?:/i.test(url) && parseUrl(url) === undefined);
+  host.length > hostChars || (/^https?:/i.test(url) && parseUrl(url) === undefined);
 
 function refuseRequest(response: ServerResponse, requestId: string): void {
   const { status, headers, body } = refusalOf('http.request_invalid', requestId);

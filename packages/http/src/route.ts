@@ -5,7 +5,7 @@ import type { ZodObject, ZodType } from 'zod';
 import type { ApiEnv } from './context.ts';
 import type { EndUserScope, ProviderPrincipal, Scope } from './principal.ts';
 import type { RatePolicy } from './rate-limit.ts';
-import { checkStrict } from './strict-schema.ts';
+import { checkBounded, checkStrict } from './strict-schema.ts';
 
 type Content<S extends ZodType> = { 'application/json': { schema: S } };
 export type JsonBody<S extends ZodType = ZodType> = {
@@ -104,8 +104,10 @@ export function route<const R extends RouteSpec>(spec: R): R {
 
   const schema = jsonSchemaOf(spec);
   if (schema && spec.method === 'any') complain('what takes any method takes any body');
-  if (schema)
+  if (schema) {
     for (const path of checkStrict(schema)) complain(`the body lets unknown fields pass at ${path}`);
+    for (const path of checkBounded(schema)) complain(`the body takes any number of entries at ${path}`);
+  }
   return spec;
 }
 

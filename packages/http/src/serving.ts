@@ -97,6 +97,8 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
       response = answerError(c, error, serving, route);
     }
     c.get('flight')?.leave();
+    // Nobody reads what a client that has left was to get, and a stream that nobody reads or cancels does not end.
+    if (c.env?.outgoing?.destroyed) response.body?.cancel().catch(() => {});
     return leave(c, response, startedMs, serving);
   };
   return c => (isTracing() && !isProbe ? serveTraced(c, route.path, serve) : serve(c));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ZodType, z } from 'zod';
-import { checkStrict } from './strict-schema.ts';
+import { boundedRecord } from './bounded-record.ts';
+import { checkBounded, checkStrict } from './strict-schema.ts';
 
 const loose = z.object({ a: z.int() });
 type Tree = { children: Tree[] };
@@ -30,5 +31,19 @@ describe('a schema', () => {
     ['is not an object', z.union([z.string(), z.array(z.int())])],
   ])('that %s drops none', (_, schema) => {
     expect(checkStrict(schema)).toEqual([]);
+  });
+
+  it.each<[string, ZodType, string[]]>([
+    ['keys that may be invalid', z.record(z.string().max(9), z.unknown()).optional(), ['#']],
+    ['values that may be invalid', z.array(z.record(z.string(), z.int())), ['#/*']],
+  ])('takes any number of %s', (_, schema, paths) => {
+    expect(checkBounded(schema)).toEqual(paths);
+  });
+
+  it.each<[string, ZodType]>([
+    ['records with a limit', boundedRecord(z.string(), z.int(), 9).optional()],
+    ['anything', z.record(z.string(), z.unknown())],
+  ])('takes %s', (_, schema) => {
+    expect(checkBounded(schema)).toEqual([]);
   });
 });

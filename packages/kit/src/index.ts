@@ -11,6 +11,7 @@ export {
 export { createHub, type Hub, type Subscriber } from './hub.ts';
 export { createIds, type Ids, timeOf } from './ids.ts';
 export { createKeyedLock, type KeyedLock } from './keyed-lock.ts';
+export { hostChars } from './limits.ts';
 export { createLogger, type Logger, type LoggerSettings } from './log.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export { type ManualOwners, manualOwners } from './manual-owners.ts';

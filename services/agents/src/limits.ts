@@ -134,8 +134,10 @@ export const extractChars = 1_000; // of such a summary
 
 export const webhookBytes = 256 * 1024; // a provider's event has a few KB
 export const webhooksPerMinute = 3_000; // of one channel
+export const pressesPerWebhook = 10; // of buttons: one is usual, and each may be answered by a call of its own
 export const messagesPerWebhook = 1_000; // the most that WhatsApp puts into one
 export const signatureToleranceS = 300; // what Slack asks for, both ways
+export const credentials = 20; // of a channel; none needs more than three
 export const credentialChars = 4_096;
 export const noticeDays = 30; // before an unknown sender is notified again
 export const replyMs = 10_000; // for one call of a channel's API

@@ -1,3 +1,4 @@
+import { boundedRecord } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import { approvalStatuses } from './approvals/table.ts';
@@ -226,7 +227,7 @@ export const skillDraft = z.strictObject({
   url: address,
 });
 export const skillTest = z.strictObject({
-  arguments: z.record(z.string().max(200), z.unknown()).describe('What the model would say'),
+  arguments: z.record(z.string(), z.unknown()).describe('What the model would say'),
   draft: skillDraft
     .optional()
     .describe('Call this instead of the skill as it is stored; it is checked the same, and not stored'),
@@ -253,9 +254,7 @@ const headerValue = z
   .regex(/^[\x20-\x7e]*$/, 'Printable ASCII characters');
 export const mcpServerDraft = z.strictObject({
   url: address,
-  headers: z
-    .record(z.string().min(1).max(100), headerValue)
-    .refine(headers => Object.keys(headers).length <= limits.mcpHeaders, `At most ${limits.mcpHeaders}`)
+  headers: boundedRecord(z.string().min(1).max(100), headerValue, limits.mcpHeaders)
     .optional()
     .describe('Sent with every request, such as `authorization`'),
 });
@@ -322,7 +321,11 @@ export const memoryPatch = z.strictObject({
     .optional(),
 });
 
-export const channelCredentials = z.record(z.string(), z.string().max(limits.credentialChars));
+export const channelCredentials = boundedRecord(
+  z.string(),
+  z.string().max(limits.credentialChars),
+  limits.credentials,
+);
 export const channelStatus = z.strictObject({
   type: z.string(),
   channel_id: z.string(),

@@ -1,3 +1,4 @@
+import { boundedRecord } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { isKey, isUid, keyHint, uidHint } from './inbox-id.ts';
@@ -47,10 +48,7 @@ const lateJoiners = z.union([
 export const inboxBody = z.strictObject({
   title: text(limits.titleChars),
   description: text(limits.descriptionChars).default(''),
-  ttl: z
-    .record(categoryKey, duration(limits.messageTtlS))
-    .refine(ttl => Object.keys(ttl).length <= limits.categories + 1, 'Too many categories')
-    .default({}),
+  ttl: boundedRecord(categoryKey, duration(limits.messageTtlS), limits.categories + 1).default({}),
   schema: z.record(z.string(), z.unknown()).refine(storable, numbersHint).optional(),
   late_joiners: lateJoiners.default('all'),
   unique_host_system_ids: z.boolean().default(true),

@@ -1,3 +1,4 @@
+import { boundedRecord } from '@stak/http';
 import { z } from 'zod';
 import { fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
@@ -19,9 +20,7 @@ export const queryBody = z.strictObject({
   params: z
     .union([
       z.array(param).max(limits.queryParams),
-      z
-        .record(z.string().regex(/^\w{1,63}$/), param)
-        .refine(all => Object.keys(all).length <= limits.queryParams),
+      boundedRecord(z.string().regex(/^\w{1,63}$/), param, limits.queryParams),
     ])
     .optional()
     .describe('Values of the placeholders: a list for `?` and `$1`, an object for `$name`.'),

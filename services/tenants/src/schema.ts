@@ -1,3 +1,4 @@
+import { boundedRecord } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
@@ -51,8 +52,6 @@ const timestamp = z.iso.datetime();
 
 const objectOf = (mostBytes: number) =>
   z.record(z.string(), z.unknown()).refine(withinBytes(mostBytes), `At most ${mostBytes} bytes of JSON`);
-const atMostEntries = (value: object) => Object.keys(value).length <= limits.identitiesPerUser;
-const entriesHint = `At most ${limits.identitiesPerUser} channels`;
 
 export const tenantShape = z.strictObject({
   tenant_id: z.string(),
@@ -80,7 +79,6 @@ export const channelShape = z.strictObject({
 });
 export const newChannel = z.strictObject({ type: channelType, channel_id: channelId });
 
-const identities = z.record(channelType, channelId);
 export const userShape = z.strictObject({
   tenant_id: z.string(),
   user_id: z.string(),
@@ -102,7 +100,7 @@ export const newUser = z.strictObject({
   email: email.optional(),
   display_name: displayText,
   role: role.default('member'),
-  channel_identities: identities.refine(atMostEntries, entriesHint).default({}),
+  channel_identities: boundedRecord(channelType, channelId, limits.identitiesPerUser).default({}),
   preferences: objectOf(limits.preferencesBytes).default({}),
   custom_properties: objectOf(limits.propertiesBytes).default({}),
 });
@@ -111,7 +109,11 @@ export const userPatch = z.strictObject({
   email: email.nullable().optional(),
   display_name: displayText.optional(),
   role: role.optional(),
-  channel_identities: z.record(channelType, channelId.nullable()).optional(),
+  channel_identities: boundedRecord(
+    channelType,
+    channelId.nullable(),
+    2 * limits.identitiesPerUser, // all old ones removed, and all new ones added
+  ).optional(),
   preferences: objectOf(limits.preferencesBytes).optional(),
   custom_properties: objectOf(limits.propertiesBytes).optional(),
 });

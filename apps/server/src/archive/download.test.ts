@@ -34,7 +34,7 @@ test('a client that disconnects before the first part does not block other downl
 test('a client that stops reading does not block other downloads', async () => {
   const { clock, reader, ended } = open();
   await reader.read();
-  await clock.advance(10 * 60_000);
+  await clock.advance(60_000);
   expect(ended()).toBe(1);
   await expect(reader.read()).rejects.toThrow('not read');
 });

@@ -12,7 +12,8 @@ export const leastPassphrase = 12;
 const partBytes = 4 * 1024 * 1024; // in memory for each download
 const pageItems = 500; // a few milliseconds in a process that serves others
 const atOnce = 2; // downloads per process: each scans all tables
-const stalledMs = 10 * 60_000; // until a reader takes the next part: over a slow line, 4 MB take minutes
+const pieceBytes = 256 * 1024; // that a reader takes at a time: a few seconds over a slow line
+const stalledMs = 60_000; // until a reader takes the next piece; @stak/http disconnects one that is slower
 const perHour = 60; // of one person, including refused ones
 const retryAfterS = 60;
 
@@ -62,7 +63,7 @@ export function downloadEndpoint(deps: DownloadDeps) {
 
   async function* read(accountId: string, passphrase: string) {
     const items = await openAccounts(store, [accountId]);
-    yield* streamArchive({
+    const parts = streamArchive({
       client,
       tables: accountTables,
       accounts: items,
@@ -72,6 +73,8 @@ export function downloadEndpoint(deps: DownloadDeps) {
       partBytes,
       pageItems,
     });
+    for await (const part of parts)
+      for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
   }
 
   return endpoint(downloadRoute, async c => {
@@ -106,10 +109,10 @@ export function downloadEndpoint(deps: DownloadDeps) {
   });
 }
 
-// The next part is read when the last one was taken, so a slow reader costs no memory. A reader that takes nothing for
-// long is disconnected. `onEnd` is called in every case, also if the reader disconnects before the first part.
+// The next piece is read when the last one was taken, so a slow reader costs no memory. A reader that takes nothing for
+// long is disconnected. `onEnd` is called in every case, also if the reader disconnects before the first piece.
 export function toStream(
-  parts: AsyncGenerator<Uint8Array>,
+  pieces: AsyncGenerator<Uint8Array>,
   clock: Pick<Clock, 'after'>,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
@@ -120,7 +123,7 @@ export function toStream(
     if (isOver) return;
     isOver = true;
     onEnd();
-    parts.return(undefined).catch(() => {});
+    pieces.return(undefined).catch(() => {});
   };
   const wait = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     stopWaiting = clock.after(stalledMs, () => {
@@ -134,7 +137,7 @@ export function toStream(
       async pull(controller) {
         stopWaiting();
         try {
-          const { done, value } = await parts.next();
+          const { done, value } = await pieces.next();
           if (isOver) return;
           if (done) {
             end();
