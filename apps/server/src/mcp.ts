@@ -1,5 +1,6 @@
 import { mcpResource, resourceMetadataPath } from '@stak/accounts';
 import type { Api } from '@stak/http';
+import { parseUrl } from '@stak/kit';
 import { designDoc } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
 import { designs } from './designs.ts';
@@ -50,7 +51,7 @@ export function mountMcp(
   const origins = new Set([new URL(publicUrl).origin, ...corsOrigins]);
   // Required by the specification, against DNS rebinding: a page whose name resolves to us is still foreign.
   const isForeign = (origin: string): boolean =>
-    !origins.has(origin) && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
+    !origins.has(origin) && !isLoopback(parseUrl(origin)?.hostname ?? '');
   // Tells an app how to get a token (RFC 9728, 5.1).
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;

@@ -50,15 +50,22 @@ describe('Slack', () => {
   beforeEach(() => connect('slack', 'T1', { signing_secret: 'slack-secret', bot_token: 'xoxb-1' }));
 
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  type Press = { user?: string; team?: string; id?: string; action?: string; value: string };
-  const payloadOf = ({ user = 'U1', team = 'T1', action = 'approve', value }: Press) => {
+  type Press = {
+    user?: string;
+    team?: string;
+    id?: string;
+    action?: string;
+    value: string;
+    times?: number;
+  };
+  const payloadOf = ({ user = 'U1', team = 'T1', action = 'approve', value, times = 1 }: Press) => {
     const payload = {
       type: 'block_actions',
       team: { id: team },
       user: { id: user },
       channel: { id: 'D1' },
       message: { ts: 'shown-1' },
-      actions: [{ type: 'button', action_id: action, value }],
+      actions: Array(times).fill({ type: 'button', action_id: action, value }),
     };
     return String(new URLSearchParams({ payload: JSON.stringify(payload) }));
   };
@@ -121,6 +128,12 @@ describe('Slack', () => {
       { channel: 'D1', user: 'U1', text: 'This approval is already approved.' },
     ]);
     expect(replies()).toHaveLength(1);
+  });
+
+  it('answers a few buttons of one request', async () => {
+    const { conversation_id } = await ask();
+    await press({ value: `${conversation_id} apr_unknown`, times: 500 });
+    expect(privateReplies()).toHaveLength(10);
   });
 
   it('shows buttons, also if a request of the host leads to the question', async () => {

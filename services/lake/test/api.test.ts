@@ -223,6 +223,19 @@ test('a text that is only comments is refused at once', async () => {
   expect(refused).toMatchObject({ status: 400, body: { code: 'lake.sql_forbidden' } });
 });
 
+test('an error or a column of any length takes no more than a page of text', async () => {
+  const long = "repeat('x', 20000000)";
+  for (const sql of [`select error(${long})`, `select ${long}::int`]) {
+    const { status, body } = await call('/v1/lake/query', 'ann', { sql });
+    expect([status, body.code]).toEqual([400, 'lake.sql_failed']);
+    expect(String(body.detail).length).toBeLessThan(3000);
+  }
+  const fields = `list_transform(range(600), i -> '"' || repeat('n', 100) || i || '":"INTEGER"')`;
+  const wide = `select json_transform('{}', '{' || array_to_string(${fields}, ',') || '}') as x`;
+  const { status, body } = await call('/v1/lake/query', 'bob', { sql: wide });
+  expect([status, body.code]).toEqual([400, 'lake.query_too_large']);
+});
+
 test('end users of a closed tenant get nothing', async () => {
   const sql = 'select 1';
   expect((await call('/v1/lake/query', 'closed', { sql })).status).toBe(404);

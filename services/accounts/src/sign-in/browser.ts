@@ -1,3 +1,4 @@
+import { parseUrl } from '@stak/kit';
 import type { Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
@@ -57,7 +58,7 @@ export function createBrowser({ publicUrl, isHttps, allowedOrigins = [] }: Brows
       if (origin === undefined || origins.has(origin)) return;
       const host = c.req.header('host');
       // A server may have many names; the one in the request is accepted as its own.
-      if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
+      if (host !== undefined && parseUrl(origin)?.host === host.toLowerCase()) return;
       throw accountsErrors.create('accounts.origin_refused', 'Requests from other sites are not allowed.');
     },
     refreshCookie(c) {

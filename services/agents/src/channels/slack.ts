@@ -100,14 +100,16 @@ function readPresses(channelId: string, body: Uint8Array): ChannelPress[] {
   if (json.type !== 'block_actions' || asText(asObject(json.team).id) !== channelId) return [];
   const identity = asText(asObject(json.user).id);
   const channel = asText(asObject(json.channel).id);
-  return asList(json.actions).flatMap(one => {
-    const { action_id, value } = asObject(one);
-    const [conversation_id = '', approval_id = ''] = asText(value).split(' ');
-    if (identity === '' || approval_id === '' || (action_id !== 'approve' && action_id !== 'refuse'))
-      return [];
-    const privateTo = channel === '' ? undefined : { channel, user: identity };
-    return [{ identity, conversation_id, approval_id, approved: action_id === 'approve', privateTo }];
-  });
+  return asList(json.actions)
+    .slice(0, limits.pressesPerWebhook)
+    .flatMap(one => {
+      const { action_id, value } = asObject(one);
+      const [conversation_id = '', approval_id = ''] = asText(value).split(' ');
+      if (identity === '' || approval_id === '' || (action_id !== 'approve' && action_id !== 'refuse'))
+        return [];
+      const privateTo = channel === '' ? undefined : { channel, user: identity };
+      return [{ identity, conversation_id, approval_id, approved: action_id === 'approve', privateTo }];
+    });
 }
 
 // Slack parses text between < and > as a command: an answer could notify everyone in the channel.

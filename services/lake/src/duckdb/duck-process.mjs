@@ -78,7 +78,9 @@ async function answer({ maxRows, maxBytes }, statement) {
     .map((name, i) => ({ name, type: String(result.columnType(i)) }));
   const isNumber = columns.map(({ type }) => numeric.test(type));
   const rows = [];
-  let bytes = 0;
+  // A type names all fields of a structure, and a query can make a hundred thousand of them.
+  let bytes = JSON.stringify(columns).length;
+  if (bytes > maxBytes) throw refusalOfSize(bytes, maxBytes);
   for await (const page of result.yieldRowsJson()) {
     for (const row of page) {
       const shown = row.map((value, i) => (isNumber[i] ? toNumber(value) : value));
@@ -113,12 +115,7 @@ async function writeAnswer(job, statement) {
     }
     const bytes = await sink.finish();
     if (bytes > maxBytes) throw refusalOfSize(bytes, maxBytes);
-    return {
-      columns: names.map((name, i) => ({ name, type: String(types[i]) })),
-      rows: [],
-      truncated,
-      bytes,
-    };
+    return { columns: [], rows: [], truncated, bytes };
   } finally {
     sink.close();
   }
@@ -190,11 +187,17 @@ function toNumber(value) {
   return value === null || (Number.isInteger(number) && !Number.isSafeInteger(number)) ? value : number;
 }
 
+// DuckDB repeats values and names of a query in its messages, however long they are.
+const messageChars = 2000;
+
 process.on('message', async job => {
   try {
     process.send({ answer: await work(job) });
   } catch (error) {
-    process.send({ error: { kind: error.kind, message: String(error.message ?? error) } });
+    const message = String(error.message ?? error)
+      .slice(0, messageChars)
+      .toWellFormed();
+    process.send({ error: { kind: error.kind, message } });
   }
 });
 process.on('disconnect', () => process.exit(0));

@@ -25,7 +25,7 @@ export type DuckJob = {
   maxBytes?: number;
 };
 export type DuckAnswer = {
-  columns: { name: string; type: string }[];
+  columns: { name: string; type: string }[]; // empty if the rows are in a file
   rows: unknown[][];
   truncated: boolean;
   bytes?: number; // of the file

@@ -1,3 +1,4 @@
+import { parseUrl } from '@stak/kit';
 import { tenantErrors } from '../errors.ts';
 
 type RequestPart = { req: { header(name: string): string | undefined } };
@@ -30,7 +31,7 @@ export function createCookies(publicUrl: string) {
       if (origin === undefined || origin === own) return;
       const host = c.req.header('host');
       // A server has many names; the one in the request is its own.
-      if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()) return;
+      if (host !== undefined && parseUrl(origin)?.host === host.toLowerCase()) return;
       throw tenantErrors.create('tenants.origin_refused', 'Requests from other sites are not allowed.');
     },
   };

@@ -181,12 +181,12 @@ describe('invalid keys', () => {
     expect(verdict).toEqual({ ok: false, reason: 'no_secret' });
   });
 
-  it('an encryption key does not verify SendGrid', () => {
-    const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
-      format: 'pem',
-      type: 'spki',
-    });
-    for (const secret of [rsa.toString(), 'nonsense']) {
+  it('a key of another kind, or of a slower curve, does not verify SendGrid', () => {
+    const keys = [
+      generateKeyPairSync('rsa', { modulusLength: 1024 }),
+      generateKeyPairSync('ec', { namedCurve: 'sect571r1' }),
+    ].map(pair => pair.publicKey.export({ format: 'pem', type: 'spki' }).toString());
+    for (const secret of [...keys, 'nonsense']) {
       const verdict = verify('sendgrid', {
         secrets: [secret],
         headers: signers.sendgrid('', nowS),
