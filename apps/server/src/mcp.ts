@@ -1,5 +1,5 @@
 import { mcpResource, resourceMetadataPath } from '@stak/accounts';
-import type { Api } from '@stak/http';
+import { type Api, parseJson } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { designDoc } from '@stak/table';
 import manifest from '../package.json' with { type: 'json' };
@@ -11,6 +11,7 @@ import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 // credential: an API key, or the token of an app that a person authorised, which is valid for nothing else. There are
 // no sessions, so any process can handle any request. https://modelcontextprotocol.io/specification
 
+const jsonDepth = 40; // the body of an operation is nested in a message
 const bodyBytes = 1024 * 1024; // of one message; the largest body of an operation that is a tool
 const batchMessages = 20; // their responses are written at once; the list of tools alone has some hundred kilobytes
 const tooLarge = {
@@ -97,7 +98,7 @@ export function mountMcp(
 
 function parseMessages(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return parseJson(body, jsonDepth).value;
   } catch {
     return undefined;
   }

@@ -17,6 +17,7 @@ export {
   type StoredResponse,
 } from './idempotency.ts';
 export { createMemoryIdempotency } from './idempotency-memory.ts';
+export { parseJson } from './json.ts';
 export { answerPage, type PageRequest } from './list-page.ts';
 export { type Listening, type ListenSettings, listen } from './listen.ts';
 export type { ApiDocument, ApiInfo } from './openapi.ts';

@@ -102,7 +102,7 @@ function takeBytes(c: Context<ApiEnv>, route: RouteSpec, isRaw: boolean): Promis
 function parsedBody(c: Context<ApiEnv>, route: RouteSpec): Json {
   const bytes = c.get('body');
   if (bytes.length === 0) return { value: undefined, size: 0 };
-  return parseJson(bytes, route.limits?.jsonDepth ?? limits.jsonDepth);
+  return parseJson(bytes, route.limits?.jsonDepth);
 }
 
 // A parameter that is given twice becomes an array, which no schema for a single value accepts.

@@ -1,13 +1,15 @@
 import { refuse } from './errors.ts';
+import * as limits from './limits.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 const invalid = (detail: string, cause?: unknown) => refuse('http.json_invalid', detail, undefined, cause);
 
-// A body, and how many values it has at most.
+// What a text holds, and how many values that are at most.
 export type Json = { value: unknown; size: number };
 
-export function parseJson(bytes: Uint8Array, mostDepth: number): Json {
+/** Parses JSON from a stranger. Throws an AppError if it is none, is nested too deep, or has too many fields. */
+export function parseJson(bytes: Uint8Array, mostDepth: number = limits.jsonDepth): Json {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -26,10 +28,12 @@ export function parseJson(bytes: Uint8Array, mostDepth: number): Json {
   return { value, size };
 }
 
-// Counts the values, and checks how deep they are nested. On the text, before anything is built from it.
-function measure(text: string, most: number): number {
+// Counts the values, and checks how deep they are nested and how many have names. On the text, before anything is built
+// from it: an object of 400,000 names takes two seconds.
+function measure(text: string, mostDepth: number): number {
   let depth = 0;
   let size = 1;
+  let names = 0;
   let isInString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -38,11 +42,13 @@ function measure(text: string, most: number): number {
       else if (code === 0x22) isInString = false;
     } else if (code === 0x22) isInString = true;
     else if (code === 0x2c) size++;
+    else if (code === 0x3a) names++;
     else if (code === 0x7b || code === 0x5b) {
       size++;
-      if (++depth > most) throw invalid(`The body is nested deeper than ${most} levels.`);
+      if (++depth > mostDepth) throw invalid(`The body is nested deeper than ${mostDepth} levels.`);
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
+  if (names > limits.jsonNames) throw invalid(`The body has more than ${limits.jsonNames} fields.`);
   return size;
 }
 

@@ -8,6 +8,7 @@ export const bodyShareOfOne = 0.5; // of that for one address, so that others al
 export const requestsPerAddressAtOnce = 2_000; // a proxy that is not configured carries the requests of all callers
 export const idleAddresses = 10_000; // kept although they have no requests in flight
 export const jsonDepth = 32; // no document of ours nests this deep; recursion over it stays far from the stack's end
+export const jsonNames = 20_000; // of all objects in a body: a thousand messages of a chat with their tools have less
 export const describedValues = 1_000; // of a body: all its errors are reported, as a form needs them; of a larger one, the first
 export const fieldErrors = 20; // more cannot be corrected at once, and a response must not be larger than its request
 export const fieldNameChars = 100; // an unknown field's name comes from the caller

@@ -116,7 +116,7 @@ describe('a record', () => {
       const response = await shelf.call('/v1/labels', { method: 'POST', send: body });
       return ((await response.json()) as Problem).errors?.map(({ pointer, detail }) => [pointer, detail]);
     };
-    expect(await errorsOf(20_000)).toEqual([['#/labels', 'Must have at most 3 fields']]);
+    expect(await errorsOf(10_000)).toEqual([['#/labels', 'Must have at most 3 fields']]);
     expect(checked).toBe(0);
     expect(await errorsOf(2)).toHaveLength(2);
   });
@@ -133,6 +133,7 @@ describe('hostile bodies', () => {
     ['too deep', deep(40)],
     ['very deep', deep(100_000)],
     ['deep and unclosed', '['.repeat(200_000)],
+    ['too many fields', `{"title":"A","tags":[${'{"a":1},'.repeat(20_000)}1]}`],
     ['a prototype', '{"title":"A","__proto__":{"owner":"bob"}}'],
     ['a prototype inside', '{"title":"A","tags":[{"name":"x","__proto__":null}]}'],
     ['a prototype in disguise', '{"title":"A","\\u005f_proto__":{}}'],

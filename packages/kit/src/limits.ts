@@ -15,7 +15,8 @@ export const backoffMostMs = 30_000; // a dependency that recovers is noticed wi
 export const healthyMs = 60_000; // a run this long ends the streak of failures before it
 export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after the signal
 
-export const hostChars = 300; // of a URL or a Host header: DNS allows 253, and there may be a port
+/** The longest host of a URL or a Host header: DNS allows 253 characters, and there may be a port. */
+export const hostChars = 300;
 export const sealKeyIdChars = 32; // a date or a name; it is part of every sealed value
 export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
 export const tickMs = 100; // how often that is checked
