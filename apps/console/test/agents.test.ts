@@ -237,7 +237,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await choose(page, 'Bob', 'Change…');
     await page.getByRole('textbox', { name: 'Telegram' }).fill('4711');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('row', { name: /Bob.*telegram/ }).waitFor();
+    await page.getByRole('row', { name: /Bob.*Telegram/ }).waitFor();
 
     await open('?tab=channels');
     await page.getByRole('button', { name: 'Add channel' }).click();

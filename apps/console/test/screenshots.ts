@@ -178,13 +178,16 @@ async function settle(page: Page): Promise<void> {
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached', timeout: 15_000 });
 }
 
-// Charts are drawn again when the window or the colours change.
+// Charts are loaded last, and drawn when their size is known.
 async function untilDrawn(page: Page): Promise<void> {
-  const undrawn = `[...document.querySelectorAll('.recharts-responsive-container')]
-    .filter(chart => !chart.querySelector('.recharts-surface path, .recharts-surface rect')).length`;
-  await page.waitForTimeout(500);
-  for (let tries = 0; tries < 50 && Number(await page.evaluate(undrawn)) > 0; tries++)
-    await page.waitForTimeout(100);
+  const waiting = `document.querySelectorAll('.mantine-Skeleton-root').length +
+    [...document.querySelectorAll('.recharts-responsive-container')]
+      .filter(chart => !chart.querySelector('.recharts-surface path, .recharts-surface rect')).length`;
+  for (let tries = 0; tries < 20; tries++) {
+    await page.waitForTimeout(500);
+    if (Number(await page.evaluate(waiting)) === 0) break;
+  }
+  await page.waitForTimeout(200); // for what was drawn last
 }
 
 async function take(context: Context, pages: Pages): Promise<void> {

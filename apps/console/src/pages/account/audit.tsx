@@ -149,7 +149,7 @@ export function AuditTrail() {
                 { label: 'What', show: row => <span title={row.action}>{words(row)}</span>, isTitle: true },
                 { label: 'To', show: row => <Target row={row} names={names} /> },
                 { label: 'With', show: row => viaText(row.via) },
-                { label: 'From', show: row => row.address ?? '–' },
+                { label: 'IP address', show: row => row.address ?? '–' },
               ]}
             />
             <More of={trail} label="Show older entries" />

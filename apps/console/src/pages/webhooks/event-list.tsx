@@ -230,7 +230,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
     show: (row: EventRow) => (
       <>
         <Text size="sm" fw={600} truncate>
-          {row.eventType ?? '–'}
+          {row.eventType ?? 'No type'}
         </Text>
         {id.show(row)}
       </>
