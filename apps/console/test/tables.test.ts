@@ -53,7 +53,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
       .getByRole('link', { name: `TASK#${userId}` })
       .first()
       .click();
-    await page.getByText('items read by a query').waitFor();
+    await page.getByText('read by a query').waitFor();
     await item(page, 'Call Ann').click();
     const attributes = page.getByRole('table', { name: 'Attributes of TASK#' });
     await attributes.getByRole('row', { name: 'S title Call Ann' }).waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
   it('does not show an earlier result for the current request', async () => {
     const { page, userId } = await enter();
     await openTable(page, 'todo-app-data');
-    await page.getByText('items read by a scan').waitFor();
+    await page.getByText('read by a scan').waitFor();
     let answer = () => {};
     const held = new Promise<void>(resolve => {
       answer = resolve;
@@ -89,7 +89,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     await page.getByRole('status').filter({ hasText: 'Reading…' }).waitFor();
     await page.locator('[inert]').getByText('Call Ann').first().waitFor(); // to be seen, but nothing to press
     answer();
-    await page.getByText('items read by a query').waitFor();
+    await page.getByText('read by a query').waitFor();
     await item(page, 'Call Ann').click();
   });
 
@@ -125,7 +125,7 @@ describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs 
     await openTable(page, '');
     const partitions = {
       '': 'You see this because',
-      '/todo-app-data': 'items read by a scan',
+      '/todo-app-data': 'read by a scan',
       '/todo-app-data?tab=design': 'Indexes',
       '/todo-app-data?tab=units': 'Share of units',
       '/todo-app-data?tab=stream': 'Live:',
