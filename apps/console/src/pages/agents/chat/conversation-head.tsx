@@ -54,7 +54,7 @@ export function ConversationHead({ conversationPath, conversation, onLeave }: Pr
           <Title order={3} size="h5" lineClamp={1}>
             {nameOfConversation(conversation)}
           </Title>
-          <Text size="xs" c="dimmed" truncate>
+          <Text size="xs" c="dimmed" lineClamp={2}>
             {user_id === null ? 'Without a user' : `With ${isolate(user?.display_name ?? user_id)}`}
             {`, kept until ${formatDate(conversation.expires_at)}`}
           </Text>
