@@ -36,3 +36,25 @@ it('reports a new subscriber', async () => {
   hub.subscribe(['ann']);
   await waiting;
 });
+
+it('wakes many subscribers of a key a few at a time, and lets other work run in between', async () => {
+  const hub = createHub(manualClock());
+  const woken: number[] = [];
+  let iteration = 0;
+  const count = () => {
+    iteration += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const waits = Array.from({ length: 200 }, () =>
+    hub
+      .subscribe(['everyone'])
+      .wait(1000, new AbortController().signal)
+      .then(() => woken.push(iteration)),
+  );
+  hub.notify('everyone');
+  await Promise.all(waits);
+  clearImmediate(counting);
+  const together = Array.from({ length: iteration + 1 }, (_, i) => woken.filter(one => one === i).length);
+  expect(Math.max(...together)).toBeLessThanOrEqual(20);
+});

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { wokenTogether } from './limits.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 
 /** Waits for some keys of a hub. */
@@ -32,6 +33,7 @@ export type Hub = {
 export function createHub(clock: Clock): Hub {
   const notifiers = new Map<string, Set<Notifier>>();
   const subscribed = createNotifier(clock);
+  const joinBatch = createBatches(wokenTogether);
   let count = 0;
   return {
     subscribe(keys) {
@@ -40,7 +42,10 @@ export function createHub(clock: Clock): Hub {
       count += 1;
       subscribed.notify();
       return {
-        wait: notifier.wait,
+        async wait(ms, signal) {
+          await notifier.wait(ms, signal);
+          await joinBatch();
+        },
         close() {
           count -= 1;
           for (const key of keys) {
@@ -59,5 +64,24 @@ export function createHub(clock: Clock): Hub {
     },
     subscribers: () => count,
     subscribed,
+  };
+}
+
+// Lets so many continue in one iteration of the event loop, in order of arrival. A key may have thousands of subscribers
+// that all wake at once, and each reads what has changed: together they would hold up every request for a second.
+function createBatches(most: number): () => Promise<void> | undefined {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  const next = () => {
+    const continued = waiting.splice(0, most);
+    taken = continued.length;
+    for (const resolve of continued) resolve();
+    if (taken > 0) setImmediate(next);
+  };
+  return () => {
+    if (taken >= most) return new Promise(resolve => waiting.push(resolve));
+    if (taken === 0) setImmediate(next);
+    taken += 1;
+    return undefined;
   };
 }

@@ -17,6 +17,7 @@ export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (
 
 /** The longest host of a URL or a Host header: DNS allows 253 characters, and there may be a port. */
 export const hostChars = 300;
+export const wokenTogether = 20; // subscribers of a hub: each reads a few items, some ten milliseconds in all
 export const sealKeyIdChars = 32; // a date or a name; it is part of every sealed value
 export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
 export const tickMs = 100; // how often that is checked
