@@ -26,7 +26,7 @@ const tooMany = {
 };
 const notJson = {
   jsonrpc: '2.0',
-  error: { code: -32700, message: 'The body is not JSON' },
+  error: { code: -32700, message: 'The body is not JSON, is nested too deep, or has too many fields' },
   id: null,
 };
 const unknownCaller = {
