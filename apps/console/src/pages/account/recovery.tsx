@@ -213,6 +213,7 @@ function VerifyEmail({ token }: { token: string }) {
     );
   return (
     <Frame title="Verify your address">
+      <Text size="sm">Confirm that the mail with this link came to your address.</Text>
       {verify.error !== null && <Failure error={verify.error} />}
       <Button loading={verify.isPending} onClick={() => verify.mutate()}>
         This is my address
@@ -248,6 +249,7 @@ function ConfirmEmail({ token }: { token: string }) {
     );
   return (
     <Frame title="Change your address">
+      <Text size="sm">Your account gets the new address when every address that got this mail has confirmed.</Text>
       {confirm.error !== null && <Failure error={confirm.error} />}
       <Button loading={confirm.isPending} onClick={() => confirm.mutate()}>
         Confirm the change
