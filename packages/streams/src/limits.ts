@@ -15,7 +15,7 @@ export const unavailableMostMs = 5_000; // a store that throttles or is unavaila
 export const connectMs = 1_000; // towards DynamoDB Streams
 export const streamAnswerMs = 10_000; // a page of a megabyte, and the SDK's retries
 
-export const leaseMs = 4_500; // how long a shard waits after its consumer was killed; five to six seconds on a slow store
+export const leaseMs = 3_900; // how long a shard waits after its consumer was killed; up to five and a half seconds on a slow store
 export const leaseOfKnownMs = 180_000; // if the death of an owner is reported: fewer renewals, on a quiet laptop
 export const lookMs = 1_500; // how often a consumer looks for work that others gave back
 export const lookLeastMs = 50; // between two looks: leases of a dead process end within a moment of each other

@@ -28,7 +28,7 @@ export type Found = {
 };
 
 const servers = 3;
-const leaseMs = 4_500; // of a shard, where nobody can tell that its reader is gone
+const leaseMs = 3_900; // of a shard, where nobody can tell that its reader is gone
 const calmMs = 2_000; // of load between two kills
 const mostBehind = 100; // events: a slow store delivers fewer in order than it receives
 const quietWithinMs = 30_000; // counts that follow the stream have caught up
