@@ -249,7 +249,9 @@ function ConfirmEmail({ token }: { token: string }) {
     );
   return (
     <Frame title="Change your address">
-      <Text size="sm">Your account gets the new address when every address that got this mail has confirmed.</Text>
+      <Text size="sm">
+        Your account gets the new address when every address that got this mail has confirmed.
+      </Text>
       {confirm.error !== null && <Failure error={confirm.error} />}
       <Button loading={confirm.isPending} onClick={() => confirm.mutate()}>
         Confirm the change
