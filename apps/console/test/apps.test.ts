@@ -87,7 +87,7 @@ describe.skipIf(!browser)(
       expect(failures).toEqual([]);
     });
 
-    it('waits for sign-in, and is told when the person declines', async () => {
+    it('waits for sign-in, and gets an error when the user declines', async () => {
       const account = newAccount();
       await fetch(`${server.url}/v1/auth/signup`, {
         method: 'POST',

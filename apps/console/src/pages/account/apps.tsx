@@ -121,8 +121,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
         Refuse
       </Button>
       <Text size="sm" c="dimmed">
-        If you refuse, the app gets no access and is told so. You can disconnect it at any time: Settings,
-        Security.
+        If you refuse, the app gets no access. You can disconnect it later in Settings, under Security.
       </Text>
     </>
   );
