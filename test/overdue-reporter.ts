@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { appendFileSync, readFileSync } from 'node:fs';
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
 const patienceMs = 5 * 60_000; // no test may take that long
 
 /**
  * Ends the run, and says where, when a file neither passes nor fails. The runner's own timeouts do not see one that
- * never finishes loading, nor one that holds its thread.
+ * never finishes loading, nor one that holds its thread. Repeats errors outside a test in the file of
+ * TEST_ERRORS_FILE, because the runner's JSON report leaves them out.
  */
 export default class OverdueReporter implements Reporter {
   #begun = new Map<string, { at: number; test?: string }>();
@@ -28,8 +29,12 @@ export default class OverdueReporter implements Reporter {
     this.#begun.delete(relativeModuleId);
   }
 
-  onTestRunEnd(): void {
+  onTestRunEnd(_: readonly TestModule[], errors: readonly SerializedError[]): void {
     clearInterval(this.#look);
+    const file = process.env.TEST_ERRORS_FILE;
+    if (!file) return;
+    for (const { stack, message, cause, VITEST_TEST_PATH: path } of errors)
+      appendFileSync(file, `outside a test${path ? `, in ${path}` : ''}: ${stack ?? message}\n${cause?.stack ?? ''}\n`);
   }
 
   #endIfOverdue(): void {

@@ -105,7 +105,7 @@ test('a server on disk runs its lake in a thread, which captures, serves queries
     async () => {
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       expect(metrics).toContain('stak_worker_running{worker="lake"} 1');
-      expect(metrics).toContain('stak_worker_running{worker="lake keeper"} 1');
+      expect(metrics).toContain('stak_worker_running{worker="lake maintenance"} 1');
       expect(metrics).toMatch(
         /records_total\{consumer="stream lake-todo-app-data",outcome="records"\} [1-9]/,
       );

@@ -18,6 +18,7 @@ import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { retryWhileUnavailable, storeCheck } from '../src/store-check.ts';
+import { startWith } from './command.ts';
 
 const run = promisify(execFile);
 const succeeds = (program: string, ...args: string[]): Promise<boolean> =>
@@ -68,17 +69,21 @@ test('a store in a folder must be able to commit', async () => {
   await check({ get, put: refuses }); // elsewhere a read has to do
 });
 
+// In a process of its own: a store whose disk failed may take its process with it.
 async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
   const disk = await mkdtemp(join(tmpdir(), 'stak-disk-'));
   await mount(disk);
+  const env = { STAK_LAKE: 'off', STAK_LOG_LEVEL: 'silent' };
+  const server = startWith({ env }, 'start', '--no-demo', '--port', '0', '--path', join(disk, 'data'));
   onTestFinished(async () => {
+    server.child.kill('SIGKILL');
+    await server.code;
     await run('umount', [disk]);
     await rm(disk, { recursive: true });
   });
-  const config = readServerConfig({ path: join(disk, 'data'), port: 0 }, { STAK_LAKE: 'off' });
-  const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
-  onTestFinished(() => server.stop());
-  const status = async () => (await fetch(`${server.localUrl}/readyz`)).status;
+  await expect.poll(() => server.stdout + server.stderr).toContain('Stak is at');
+  const url = /Stak is at (\S+)/.exec(server.stdout)![1]!;
+  const status = async () => (await fetch(`${url}/readyz`)).status;
   await expect.poll(status).toBe(200);
   return { disk, status };
 }

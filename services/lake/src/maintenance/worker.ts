@@ -94,7 +94,7 @@ export function createMaintenanceWorker(deps: WorkerDeps) {
   // In a bucket every check costs requests. So captures and requests of this process wake the worker, and those of
   // other processes are looked for at intervals.
   const worker: Worker = {
-    name: 'lake keeper',
+    name: 'lake maintenance',
     async run(signal) {
       const owner = owners.next();
       const lookedAt = { tables: 0, requests: 0, erasures: 0 };
