@@ -34,7 +34,10 @@ export default class OverdueReporter implements Reporter {
     const file = process.env.TEST_ERRORS_FILE;
     if (!file) return;
     for (const { stack, message, cause, VITEST_TEST_PATH: path } of errors)
-      appendFileSync(file, `outside a test${path ? `, in ${path}` : ''}: ${stack ?? message}\n${cause?.stack ?? ''}\n`);
+      appendFileSync(
+        file,
+        `outside a test${path ? `, in ${path}` : ''}: ${stack ?? message}\n${cause?.stack ?? ''}\n`,
+      );
   }
 
   #endIfOverdue(): void {

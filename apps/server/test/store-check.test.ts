@@ -85,7 +85,7 @@ async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
   const url = /Stak is at (\S+)/.exec(server.stdout)![1]!;
   const status = async () => (await fetch(`${url}/readyz`)).status;
   await expect.poll(status).toBe(200);
-  return { disk, status };
+  return { disk, status, server };
 }
 
 test.skipIf(!canMount)(
@@ -111,11 +111,15 @@ test.skipIf(!canMountFile)(
     await writeFile(image, '');
     await truncate(image, 64 * 1024 * 1024);
     await run('mkfs.ext4', ['-q', image]);
-    const { disk, status } = await startOnDisk(disk => run('mount', ['-o', 'loop', image, disk]));
+    const { disk, status, server } = await startOnDisk(disk => run('mount', ['-o', 'loop', image, disk]));
     // A plain `ro` is refused while files are open. This is what the kernel does when the disk has an error.
     await run('mount', ['-o', 'remount,abort', disk]);
     await expect(writeFile(join(disk, 'any'), '')).rejects.toThrow('EROFS');
     await expect.poll(status).toBe(503);
+    const failedWrites = () => server.stderr.match(/Write error/g)?.length;
+    expect(failedWrites()).toBe(1); // the next ones are refused before they reach LMDB
+    expect(await status()).toBe(503);
+    expect(failedWrites()).toBe(1);
   },
   30_000,
 );

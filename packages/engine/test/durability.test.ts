@@ -90,6 +90,27 @@ describe('when the disk is full', () => {
   });
 
   it.skipIf(!canMount)(
+    'a write for which there is no space does not reach LMDB (needs the right to mount)',
+    async () => {
+      mountMemory(folder, '4m');
+      const store = openStore(join(folder, 'store'));
+      try {
+        const put = (name: string, bytes: number) =>
+          store.commit(() => store.put(metaKey(name), Buffer.alloc(bytes)));
+        await put('first', 100_000);
+        await writeFile(join(folder, 'ballast'), Buffer.alloc(4 * 1024 * 1024)).catch(() => undefined);
+        await expect(put('second', 100_000)).rejects.toThrow('the disk is full (0 bytes free on its disk)');
+        await rm(join(folder, 'ballast'));
+        await put('second', 100_000);
+        expect(store.has(metaKey('second'))).toBe(true);
+      } finally {
+        await store.close();
+        unmount(folder);
+      }
+    },
+  );
+
+  it.skipIf(!canMount)(
     'a new store on a full file system reports it (needs the right to mount)',
     async () => {
       mountMemory(folder, '1m');

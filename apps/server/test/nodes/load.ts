@@ -12,7 +12,7 @@ export type Work = {
   check(): Promise<string[]>;
 };
 
-const pauseMs = 200; // between two requests: three servers and their store share the machine with the test
+const pauseMs = 400; // between two requests: three servers and their store share the machine with the test
 const pause = () => new Promise(resolve => setTimeout(resolve, pauseMs));
 
 const tenant = 'acme';

@@ -64,6 +64,16 @@ export function freeSpace(path: string): string {
   return `${bavail * bsize} bytes free on its disk`;
 }
 
+// When LMDB fails to write, it formats an error into a buffer that may be too short for it, which can end the process.
+// So a transaction for which the disk may lack space is refused before LMDB writes it. Another process may take the
+// space in between; that is rare.
+const spareBytes = 512 * 1024;
+
+export function requireSpace(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < bytes + spareBytes) throw new StoreError(`the disk is full (${freeSpace(folder)})`);
+}
+
 // A file that gets its name when all of it is on the disk. Only its owner may read it: the folder may have existed
 // before, and be open to all users.
 export async function writeWhole(file: string, write: (draft: string) => Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
+import { freeSpace, keepToOwner, makeLockFile, requireSpace, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
@@ -50,16 +50,29 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
   const file = inMemory ? memoryFile() : fileOf(path);
   const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
+  let changedBytes = 0; // by the current transaction, with a copied page for each change
+  const commit = createCommit(db, file, patienceMs);
   return {
     get,
     range,
     each,
-    commit: createCommit(db, file, patienceMs),
+    commit: (work: () => void) =>
+      commit(() => {
+        changedBytes = 0;
+        work();
+        if (!inMemory && changedBytes > 0) requireSpace(dirname(file), changedBytes);
+      }),
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),
     count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
-    put: (key: Buffer, value: Buffer): void => void db.put(key, value),
-    remove: (key: Buffer): void => void db.remove(key),
+    put(key: Buffer, value: Buffer): void {
+      changedBytes += pageSize + value.length;
+      void db.put(key, value);
+    },
+    remove(key: Buffer): void {
+      changedBytes += pageSize;
+      void db.remove(key);
+    },
     // The number of the current write transaction. Each one that changes something has the next number.
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
     // The next read starts from the newest commit, including those of other processes.
@@ -187,13 +200,18 @@ function createCommit(db: Db, file: string, patienceMs: number): (work: () => vo
       }
     } catch (error) {
       if (!isDecided) throw error;
-      const failure = `${await causeOf(error)} (${freeSpace(dirname(file))})`;
+      const cause = await causeOf(error);
+      const failure = `${cause} (${freeSpace(dirname(file))})`;
       for (let others = othersOn(file); others; others = othersOn(file)) await others;
-      if (!isWritable(db)) broken = new StoreError(`${failure}; the store must be opened again`);
+      if (isReadOnly(cause) || !isWritable(db))
+        broken = new StoreError(`${failure}; the store must be opened again`);
       throw broken ?? new StoreError(failure);
     }
   };
 }
+
+// A disk with an error becomes read-only, and does not become writable again by itself.
+const isReadOnly = (cause: string): boolean => cause.startsWith('Read-only file system');
 
 // When LMDB fails to write the page that makes a transaction visible, it refuses every later one, and would leave their
 // callers waiting for ever.
