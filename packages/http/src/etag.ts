@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import { refuse } from './errors.ts';
 
-const versionTag = /^"v([0-9a-z]+)"$/;
+// Only as a safe integer is written: handlers put the number into the condition of a write, and no store takes NaN.
+const versionTag = /^"v(0|[1-9]\d{0,14})"$/;
 
 // A strong tag for a version that changes with every edit.
 export const etagOf = (version: number | string): string => `"v${version}"`;
@@ -13,8 +14,8 @@ const splitTags = (header: string): string[] => header.split(',').map(tag => tag
 export const requireHeader = () =>
   refuse('http.version_required', 'This needs an If-Match header with the ETag you last read.');
 
-// For a handler that puts the version into the condition of its write. Undefined if any version may be overwritten. A
-// tag that we did not issue matches nothing.
+// For a handler that puts the version, a whole number, into the condition of its write. Undefined if any version may be
+// overwritten. A tag that we did not issue matches nothing.
 export function expectedVersion(c: Context): string | undefined {
   const header = c.req.header('if-match');
   if (header === undefined || header.trim() === '*') return undefined;

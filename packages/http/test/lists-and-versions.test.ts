@@ -83,9 +83,12 @@ describe('a version', () => {
     expect((await edit(shelf, '*')).status).toBe(200);
   });
 
-  it.each(['W/"v3"', 'v3', '""', '"v3", "v4"', '"v3" junk', '"vé"'])('is not %s', async ifMatch => {
-    expect((await edit(shelfWithBook(), ifMatch)).status).toBe(412);
-  });
+  it.each(['W/"v3"', 'v3', '""', '"v3", "v4"', '"v3" junk', '"vé"', '"v03"', '"v3.0"', '"vabc"'])(
+    'is not %s',
+    async ifMatch => {
+      expect((await edit(shelfWithBook(), ifMatch)).status).toBe(412);
+    },
+  );
 
   it.each([
     ['"v3"', 304],

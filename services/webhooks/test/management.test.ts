@@ -29,7 +29,8 @@ describe('sources', () => {
       hooks.call(path, { method: 'PATCH', send, headers: { 'If-Match': ifMatch } });
     const [status, edited] = await json(await edit({ name: 'Stripe live', alertUrl: null }, etag));
     expect([status, edited.name]).toEqual([200, 'Stripe live']);
-    expect((await edit({ name: 'Lost' }, etag)).status).toBe(412);
+    for (const lost of [etag, '"vabc"', `"v${'9'.repeat(400)}"`])
+      expect((await edit({ name: 'Lost' }, lost)).status).toBe(412);
     expect((await hooks.read('/v1/sources')).data).toMatchObject([{ name: 'Stripe live' }]);
     expect((await hooks.call(path, { method: 'DELETE' })).status).toBe(204);
     expect((await hooks.call(path)).status).toBe(404);

@@ -225,7 +225,6 @@ export function createUserRoutes(deps: UserRoutesDeps) {
       const { accountId, userId = accountId, via, credentialId } = c.get('principal');
       const expected = expectedVersion(c);
       const ifVersion = expected === undefined ? undefined : Number(expected);
-      if (ifVersion !== undefined && !Number.isSafeInteger(ifVersion)) throw versionMismatch();
       const by = doneBy(c.get('principal'), originOf(c));
       const { name, mails } = c.req.valid('json');
       const current = await readUser(userId);

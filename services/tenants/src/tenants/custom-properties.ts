@@ -22,8 +22,6 @@ export async function putSchema(
   schema: JsonObject,
   expected: string | undefined,
 ): Promise<VersionedSchema> {
-  // Versions are numbers: any other tag is invalid.
-  if (expected !== undefined && !/^\d{1,15}$/.test(expected)) throw versionMismatch();
   const problem = findProblem(schema, {
     bytes: limits.schemaBytes,
     parts: limits.schemaParts,
