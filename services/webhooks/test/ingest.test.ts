@@ -181,6 +181,22 @@ describe('ingest', () => {
     expect((await hooks.read(`/v1/events/${late}`)).status).toBe('rejected');
   });
 
+  it('checks signatures from the first secret on, unless told otherwise', async () => {
+    const hooks = await openWebhooks();
+    const edit = (sourceId: string, send: object) =>
+      hooks.read(`/v1/sources/${sourceId}`, { method: 'PATCH', send });
+    const sourceId = await hooks.source({ provider: 'github' });
+    await hooks.send(sourceId);
+    expect(await edit(sourceId, { signingSecret: 'secret' })).toMatchObject({ signatures: 'reject' });
+    expect(await codeOf(await hooks.ingest(sourceId))).toEqual([401, 'webhooks.signature_refused']);
+    await hooks.send(sourceId, '{}', github('secret', '{}', 'd1'));
+    expect(await edit(sourceId, { signatures: 'off' })).toMatchObject({ signatures: 'off' });
+    expect(await edit(sourceId, { signingSecret: 'next' })).toMatchObject({ signatures: 'off' });
+    const other = await hooks.source({ provider: 'github' });
+    const chosen = { signingSecret: 'secret', signatures: 'store' };
+    expect(await edit(other, chosen)).toMatchObject({ signatures: 'store' });
+  });
+
   const base64 = 'YSBzZWNyZXQgb2YgMzIgYnl0ZXMsIGluIGJhc2U2NCE=';
   const template = {
     algorithm: 'sha512',

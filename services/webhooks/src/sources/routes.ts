@@ -68,7 +68,7 @@ const routes = {
     conditional: 'optional',
     summary: 'Edit, pause or resume a source',
     description:
-      'The secret that a new `signingSecret` replaces stays valid for 24 hours. Setting an `alertUrl` for the first time creates the secret that signs alerts; removing the URL deletes it.',
+      'The secret that a new `signingSecret` replaces stays valid for 24 hours. The first one also sets `signatures` to `reject`, unless the request says otherwise. Setting an `alertUrl` for the first time creates the secret that signs alerts; removing the URL deletes it.',
     tags,
     request: { params, body: json(sourceChangeSchema) },
     responses: { 200: json(sourceWithSecretSchema) },

@@ -210,6 +210,10 @@ function sourceChange(
     updates;
   const contextOf = (field: string) => sourceSecretContext(sourceId, field);
   const set = {
+    // The first secret switches the check on, as it does for a new source.
+    ...(signingSecret &&
+      !found.signingSecret &&
+      found.signatures === 'off' && { signatures: 'reject' as const }),
     ...plain,
     ...present({ dedupeHeader, alertUrl, toleranceS }),
     ...(signingAlgorithm && { signingAlgorithm: writeSigningAlgorithm(signingAlgorithm) }),
