@@ -34,9 +34,13 @@ describe('retries', () => {
     const nowMs = Date.UTC(2026, 0, 1);
     expect(readRetryAfter('120', nowMs)).toBe(120_000);
     expect(readRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT', nowMs)).toBe(60_000);
+    expect(readRetryAfter('Thursday, 01-Jan-26 00:01:00 GMT', nowMs)).toBe(60_000);
+    expect(readRetryAfter('Thu Jan  1 00:01:00 2026', nowMs)).toBe(60_000);
     expect(readRetryAfter('Thu, 01 Jan 2025 00:01:00 GMT', nowMs)).toBe(0);
-    for (const odd of [undefined, '', '-1', '1.5', 'soon', '1e9', '2026-01-01', '9'.repeat(400)])
+    for (const odd of [undefined, '', '-1', '1.5', 'soon', '1e9', '2026-01-01', 'Thu, soon', 'Soon enough'])
       expect(readRetryAfter(odd, nowMs)).toBeUndefined();
+    for (const long of ['31536000', '10000000000', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'])
+      expect(politeDelayMs(1000, readRetryAfter(long, nowMs))).toBe(limits.retryAfterMostMs);
     fc.assert(
       fc.property(fc.nat(1e9), fc.option(fc.nat(1e12), { nil: undefined }), (delayMs, askedMs) => {
         const chosen = politeDelayMs(delayMs, askedMs);
