@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { listen } from '@stak/http';
 import { createLogger } from '@stak/kit';
@@ -32,8 +33,8 @@ function exchange(port: number, text: string, { hangUp = false } = {}): Promise<
   });
 }
 
-const head = (sourceId: string, ...more: string[]) =>
-  [`POST /in/${sourceId} HTTP/1.1`, 'Host: hooks.example', ...more, '', ''].join('\r\n');
+const head = (target: string, ...more: string[]) =>
+  [`POST /in/${target} HTTP/1.1`, 'Host: hooks.example', ...more, '', ''].join('\r\n');
 const listed = async (hooks: Fixture, sourceId: string) =>
   (await hooks.read(`/v1/sources/${sourceId}/events`)).data;
 
@@ -92,5 +93,17 @@ describe('a hostile sender', () => {
     for (const line of odd) expect(headers).toContainEqual(line.split(': '));
     const names = headers.map(([name]: [string]) => name);
     expect(names.indexOf('X-Dup')).toBeLessThan(names.indexOf('x-dup'));
+  });
+
+  it('that sends an odd query has it stored exactly, and verified as it was signed', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source({ provider: 'twilio', signingSecret: 'secret' });
+    const port = await serve(hooks);
+    const query = `a='b'&c="d"&e=<f>&g=%zz&h=%00&i=j+k?l&m=`;
+    const { ingestUrl } = await hooks.read(`/v1/sources/${sourceId}`);
+    const signature = createHmac('sha1', 'secret').update(`${ingestUrl}?${query}`).digest('base64');
+    const signed = ['Connection: close', `X-Twilio-Signature: ${signature}`];
+    expect(await exchange(port, head(`${sourceId}?${query}`, ...signed))).toContain('HTTP/1.1 200');
+    expect(await listed(hooks, sourceId)).toMatchObject([{ query }]);
   });
 });

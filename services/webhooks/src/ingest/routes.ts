@@ -42,16 +42,17 @@ export function createIngestRoutes(deps: IngestDeps & { publicUrl: string }) {
   return [
     endpoint(receive, async c => {
       const sourceId = c.req.valid('param').source_id;
-      const url = new URL(c.req.url);
+      const { pathname, search } = new URL(c.req.url);
+      const query = queryOf(search, c.env);
       const response = await ingest(deps, {
         // A malformed id is answered like an unknown one.
         sourceId: sourceIdShape.test(sourceId) ? sourceId : 'src_0',
         method: c.req.method,
         headers: headersOf(c.req.raw.headers, c.env),
-        query: url.search.slice(1),
+        query,
         body: c.get('body'),
         sourceIp: c.get('address'),
-        url: `${deps.publicUrl}${url.pathname}${url.search}`,
+        url: `${deps.publicUrl}${pathname}${query === '' ? '' : `?${query}`}`,
       });
       if ('handshake' in response) {
         const { status, contentType, body } = response.handshake;
@@ -61,6 +62,13 @@ export function createIngestRoutes(deps: IngestDeps & { publicUrl: string }) {
       return c.json({ eventId, status, duplicate: isDuplicate }, isHeld ? 202 : 200);
     }),
   ] as const;
+}
+
+// As received over the wire. A parser encodes quotation marks and the like, which the sender may have signed as they are.
+function queryOf(parsed: string, env: ApiEnv['Bindings'] | undefined): string {
+  const { url = parsed } = env?.incoming ?? {};
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
 }
 
 // As received over the wire, in their order and spelling. A request made in process has neither.
