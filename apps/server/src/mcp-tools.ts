@@ -147,7 +147,7 @@ function requestOf(
   }
   const headers: Record<string, string> = { accept: 'application/json' };
   if (input.body !== undefined) headers['content-type'] = 'application/json';
-  if (typeof input.idempotency_key === 'string') headers['idempotency-key'] = input.idempotency_key;
+  if (typeof input.idempotency_key === 'string') headers['idempotency-key'] = headerOf(input.idempotency_key);
   if (method === 'PATCH' || method === 'PUT') headers['if-match'] = '*'; // an assistant has just read it
   const text = query.size > 0 ? `${address}?${query}` : address;
   return {
@@ -156,12 +156,19 @@ function requestOf(
   };
 }
 
-// A segment of dots would lead to another operation, which may not be a tool.
+// A segment of dots would lead to another operation, which may not be a tool. Half a character cannot be encoded.
 function segmentOf(name: string, value: unknown): string {
   const text = String(value ?? '');
-  if (/^\.{0,2}$/.test(text))
+  if (/^\.{0,2}$/.test(text) || !text.isWellFormed())
     throw new ToolInputError(`"${name}" must name something, not ${JSON.stringify(text)}`);
   return encodeURIComponent(text);
+}
+
+// What no header can hold does not reach the operation, which would refuse it.
+function headerOf(key: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new ToolInputError('"idempotency_key" can have visible ASCII characters only');
+  return key;
 }
 
 export class ToolInputError extends Error {}

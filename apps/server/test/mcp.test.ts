@@ -103,10 +103,15 @@ test('it uses them with the rights of the key’s owner', async () => {
   const bad = await call(client, 'tasks_create', { body: {} });
   expect([bad.isError, JSON.parse(bad.text).code]).toEqual([true, 'http.request_invalid']);
   // The address of a task called ".." would be that of another operation.
-  for (const task_id of ['..', '.', ''])
+  for (const task_id of ['..', '.', '', '\ud800'])
     expect(await call(client, 'tasks_get', { task_id })).toMatchObject({
       isError: true,
       text: expect.stringContaining('"task_id" must name something'),
+    });
+  for (const idempotency_key of ['clé €', 'two\nlines', ''])
+    expect(await call(client, 'tasks_create', { body: { title: 'No' }, idempotency_key })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"idempotency_key" can have visible ASCII'),
     });
   await expect(client.callTool({ name: 'accounts_delete_me' })).rejects.toThrow('There is no tool');
   await client.close();
