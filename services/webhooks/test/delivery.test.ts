@@ -34,6 +34,28 @@ describe('an event', () => {
     expect(new Uint8Array(await download.arrayBuffer())).toEqual(body);
   });
 
+  it('says how its body is compressed, and asks for a response that is not', async () => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const headers: [string, string][] = [
+      ['Content-Encoding', 'gzip'],
+      ['Accept-Encoding', 'gzip, br'],
+      ['Content-Encoding', 'br'],
+    ];
+    await hooks.webhooks.events.create({
+      sourceId,
+      headers,
+      body: new Uint8Array([1]),
+      retentionSeconds: 60,
+    });
+    await until(() => destination.hits.length === 1);
+    const [hit] = destination.hits;
+    expect(hit!.headers).toMatchObject({ 'content-encoding': 'gzip, br' });
+    expect(hit!.headers).not.toHaveProperty('accept-encoding');
+  });
+
   it('reaches its destination with the longest accepted query', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination();

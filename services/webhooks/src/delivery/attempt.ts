@@ -127,9 +127,10 @@ async function applyRules(
 
 export type OutgoingRequest = { url: string; method: string; headers: HeaderPair[]; body: Uint8Array };
 
-// Headers of the connection that brought the request, or that may be wrong for the transformed body.
+// Headers of the connection that brought the request, or that may be wrong for the transformed body. A destination that
+// compressed its response because the sender could read that would leave us with one that nobody can.
 const droppedHeaders =
-  /^(?:host|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
+  /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
 // The request to the destination, signed.
 export function buildRequest(
@@ -141,12 +142,13 @@ export function buildRequest(
 ): OutgoingRequest {
   const given = transformed.headers ?? request.headers;
   const isSame = transformed.body === request.body;
-  const received = (name: string) => request.headers.find(([one]) => one.toLowerCase() === name)?.[1];
-  const contentType = transformed.contentType ?? received('content-type');
-  const encoding = isSame ? received('content-encoding') : undefined;
+  const received = (name: string) =>
+    request.headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
+  const contentType = transformed.contentType ?? received('content-type')[0];
+  const encodings = isSame ? received('content-encoding') : [];
   const headers: HeaderPair[] = given.filter(([name]) => !droppedHeaders.test(name) && maySendHeader(name));
   if (contentType !== undefined) headers.push(['content-type', contentType]);
-  if (encoding !== undefined) headers.push(['content-encoding', encoding]);
+  if (encodings.length > 0) headers.push(['content-encoding', encodings.join(', ')]);
   headers.push(
     ...signDelivery({
       secrets: secrets.open(connection.signingSecret, connectionSecretContext(connection.connectionId)),
