@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { wokenTogether } from './limits.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
+import { createBatches } from './yield.ts';
 
 /** Waits for some keys of a hub. */
 export type Subscriber = {
@@ -33,7 +34,7 @@ export type Hub = {
 export function createHub(clock: Clock): Hub {
   const notifiers = new Map<string, Set<Notifier>>();
   const subscribed = createNotifier(clock);
-  const joinBatch = createBatches(wokenTogether);
+  const joinBatch = createBatches(wokenTogether); // each reads what has changed
   let count = 0;
   return {
     subscribe(keys) {
@@ -64,24 +65,5 @@ export function createHub(clock: Clock): Hub {
     },
     subscribers: () => count,
     subscribed,
-  };
-}
-
-// Lets so many continue in one iteration of the event loop, in order of arrival. A key may have thousands of subscribers
-// that all wake at once, and each reads what has changed: together they would hold up every request for a second.
-function createBatches(most: number): () => Promise<void> | undefined {
-  const waiting: (() => void)[] = [];
-  let taken = 0;
-  const next = () => {
-    const continued = waiting.splice(0, most);
-    taken = continued.length;
-    for (const resolve of continued) resolve();
-    if (taken > 0) setImmediate(next);
-  };
-  return () => {
-    if (taken >= most) return new Promise(resolve => waiting.push(resolve));
-    if (taken === 0) setImmediate(next);
-    taken += 1;
-    return undefined;
   };
 }

@@ -59,4 +59,4 @@ export {
   type WorkerSettings,
   type WorkerState,
 } from './workers.ts';
-export { mapInBatches, yieldToEventLoop } from './yield.ts';
+export { createBatches, mapInBatches, yieldIfBusy, yieldToEventLoop } from './yield.ts';

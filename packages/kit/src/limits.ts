@@ -19,6 +19,7 @@ export const stopMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (
 export const hostChars = 300;
 export const wokenTogether = 20; // subscribers of a hub: each reads a few items, some ten milliseconds in all
 export const sealKeyIdChars = 32; // a date or a name; it is part of every sealed value
+export const sliceMs = 10; // of long work in one iteration of the event loop: requests that wait for it are hardly later
 export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
 export const tickMs = 100; // how often that is checked
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often

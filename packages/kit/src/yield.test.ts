@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { mapInBatches, yieldToEventLoop } from './yield.ts';
+import { expect, it, vi } from 'vitest';
+import { mapInBatches, yieldIfBusy, yieldToEventLoop } from './yield.ts';
 
 it('maps in order, and yields in between', async () => {
   let ticks = 0;
@@ -31,4 +31,27 @@ it('continues one of several per iteration, in order of arrival', async () => {
   await Promise.all([work('a'), work('b'), work('c')]);
   isOver = true;
   expect(order.join('')).toBe('|a1|b1|c1|a2|b2|c2');
+});
+
+it('yields when the pieces of all callers have taken some milliseconds', async () => {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const order: string[] = [];
+  const work = async (name: string) => {
+    for (const piece of [1, 2, 3, 4]) {
+      nowMs += 4;
+      order.push(`${name}${piece}`);
+      await yieldIfBusy();
+    }
+  };
+  let isOver = false;
+  const mark = () => {
+    order.push('|');
+    if (!isOver) setImmediate(mark);
+  };
+  setImmediate(mark);
+  await Promise.all([work('a'), work('b')]);
+  isOver = true;
+  vi.restoreAllMocks();
+  expect(order.join('')).toBe('a1b1a2b2a3|b3b4|a4');
 });

@@ -1,4 +1,7 @@
+import { sliceMs } from './limits.ts';
+
 const waiting: (() => void)[] = [];
+let busySinceMs: number | undefined; // when the long work of this iteration of the event loop began
 
 /**
  * For long work: lets requests, timers and other work run in between. Only one piece of long work continues in each
@@ -11,8 +14,54 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 function continueOne(): void {
+  busySinceMs = undefined;
   waiting.shift()!();
   if (waiting.length > 0) setImmediate(continueOne);
+}
+
+/**
+ * For long work in small pieces, between two of them: yields if such work, of all callers together, has taken some
+ * milliseconds of this iteration of the event loop.
+ *
+ *     for (const body of bodies) {
+ *       search(body);
+ *       await yieldIfBusy();
+ *     }
+ */
+export function yieldIfBusy(): Promise<void> | undefined {
+  const nowMs = performance.now();
+  if (busySinceMs === undefined) {
+    busySinceMs = nowMs;
+    setImmediate(() => {
+      busySinceMs = undefined;
+    });
+  }
+  return nowMs - busySinceMs < sliceMs ? undefined : yieldToEventLoop();
+}
+
+/**
+ * Lets so many callers continue in one iteration of the event loop, in order of arrival. For thousands that all wake at
+ * once: together they would hold up every request for a second.
+ *
+ *     const joinBatch = createBatches(20);
+ *     await woken;
+ *     await joinBatch();
+ */
+export function createBatches(most: number): () => Promise<void> | undefined {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  const next = () => {
+    const continued = waiting.splice(0, most);
+    taken = continued.length;
+    for (const resolve of continued) resolve();
+    if (taken > 0) setImmediate(next);
+  };
+  return () => {
+    if (taken >= most) return new Promise(resolve => waiting.push(resolve));
+    if (taken === 0) setImmediate(next);
+    taken += 1;
+    return undefined;
+  };
 }
 
 /** Like `map`, and yields after each batch. */

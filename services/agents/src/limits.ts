@@ -93,6 +93,7 @@ export const modelMs = 60_000; // one attempt, from request to last token
 export const modelStallMs = 20_000; // without any output
 export const modelAttempts = 2; // of each model, before the next one
 export const modelBytes = 16 * 1024 * 1024; // of one response: a long answer in pieces of a word, each in its JSON
+export const piecesTogether = 20; // of answers, in one iteration of the event loop: some ten milliseconds
 export const tokensReported = 10_000_000; // for one step; no model uses that many, so a larger number is a mistake
 export const modelRetryMs = 1_000; // unless the provider gives a delay
 export const modelRetryMostMs = 5_000; // a user is waiting; after a longer delay, the next model is tried

@@ -108,6 +108,38 @@ describe('the events of an answer', () => {
     expect(again.events.map(({ id }) => id)).toEqual(['3', '4', '5']);
   });
 
+  it('reach the callers of many chats a few at a time, and let other work run in between', async () => {
+    const chats = Array.from({ length: 100 }, (_, i) => `acme~user-${i}`);
+    const perIteration: number[] = [0];
+    let isCounting = false;
+    const count = () => {
+      perIteration.push(0);
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const open = async (as: string) => {
+      const { body } = await fixture.call('POST', '/v1/tenants/acme/conversations', { as, send: {} });
+      const response = await fixture.app.request(`${conversationPath(body.conversation_id)}/messages`, {
+        method: 'POST',
+        headers: { ...headers, Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ content: 'Tell me a story.' }),
+      });
+      const read = async () => {
+        for await (const _ of response.body!) if (isCounting) perIteration[perIteration.length - 1]! += 1;
+      };
+      return { over: read() };
+    };
+    const opened = await Promise.all(chats.map(open));
+    await until(() => answers.length === chats.length);
+    isCounting = true;
+    for (const answer of answers) answer.text('Once ');
+    for (const answer of answers) answer.finish();
+    await Promise.all(opened.map(({ over }) => over));
+    clearImmediate(counting);
+    expect(perIteration.reduce((sum, one) => sum + one)).toBe(3 * chats.length); // delta, reply, end
+    expect(Math.max(...perIteration)).toBeLessThanOrEqual(100);
+  });
+
   it('are sent for a message that had to wait for another one', async () => {
     const first = await post('Tell me a story.');
     await until(() => answers.length === 1);

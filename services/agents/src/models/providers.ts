@@ -1,3 +1,4 @@
+import { createBatches } from '@stak/kit';
 import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 
@@ -143,13 +144,17 @@ async function listIds(url: string, headers: Record<string, string>): Promise<st
   }
 }
 
+// The SDK does much with every piece of an answer, and the pieces of many chats may arrive at once.
+const joinBatch = createBatches(limits.piecesTogether);
+
 // Nothing else ends an endless response: the SDK buffers everything it reads.
 const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (!response.body) return response;
   let bytes = 0;
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
+      await joinBatch();
       bytes += chunk.byteLength;
       if (bytes > limits.modelBytes) controller.error(new Error('The response has too many bytes'));
       else controller.enqueue(chunk);

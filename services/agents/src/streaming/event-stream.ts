@@ -99,7 +99,7 @@ function createWriter(sink: EventSink, message_id: string, afterId: string | und
           await sink.ready();
         }
         if (live.isOver) break;
-        await live.next(limits.answerPollMs, sink.signal);
+        await live.next(limits.busyWaitMs, sink.signal);
       }
       return 'over';
     },

@@ -1,5 +1,12 @@
 import type { ServerEvent } from '@stak/http';
-import { type Clock, createNotifier, type Ids, type Notifier, type Peers } from '@stak/kit';
+import {
+  type Clock,
+  createHub as createKeyedHub,
+  type Ids,
+  type Hub as KeyedHub,
+  type Notifier,
+  type Peers,
+} from '@stak/kit';
 import * as limits from '../limits.ts';
 import { createAnswerSharing } from './between-processes.ts';
 
@@ -36,36 +43,34 @@ type Listening = { wait(mostMs: number, signal: AbortSignal): Promise<void>; clo
 const textOf = ({ tenant_id, conversation_id, message_id }: Address) =>
   `${tenant_id}#${conversation_id}#${message_id}`;
 
+// Many answers may begin, go on or end at the same moment: a hub of `kit` wakes a few listeners at a time.
 export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
   const lives = new Map<string, Live>();
-  const listeners = new Map<string, Set<Notifier>>();
-  const wanted = createNotifier(clock);
-
-  const notify = (key: string) => {
-    for (const notifier of listeners.get(key) ?? []) notifier.notify();
-  };
-  const sharing = peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, notify });
+  const outcomes = createKeyedHub(clock); // by message
+  const progress = createKeyedHub(clock); // by answer
+  const sharing =
+    peers && createAnswerSharing({ peers, find: key => lives.get(key), mirror, notify: outcomes.notify });
 
   // A copy of an answer that another process makes.
   function mirror(id: string, isResumed: boolean, onEnd: () => void): Live {
-    return createLive(clock, id, { isResumed, onEnd });
+    return createLive(progress, id, { isResumed, onEnd });
   }
 
   return {
     open(addresses, { isResumed = false } = {}) {
       const keys = addresses.map(textOf);
-      const live = createLive(clock, ids.next(), {
+      const live = createLive(progress, ids.next(), {
         isResumed,
         onPush: () => sharing?.push(keys, live),
         onEnd() {
           for (const key of keys) if (lives.get(key) === live) lives.delete(key);
           sharing?.push(keys, live);
-          for (const key of keys) notify(key);
+          for (const key of keys) outcomes.notify(key);
         },
       });
       for (const key of keys) {
         lives.set(key, live);
-        notify(key);
+        outcomes.notify(key);
       }
       sharing?.push(keys, live);
       return live;
@@ -73,38 +78,28 @@ export function createHub(clock: Clock, ids: Ids, peers?: Peers): Hub {
     find: address => lives.get(textOf(address)) ?? sharing?.find(textOf(address)),
     listen(address, { isFollowing = false } = {}) {
       const key = textOf(address);
-      const notifier = createNotifier(clock);
-      listeners.set(key, (listeners.get(key) ?? new Set()).add(notifier));
       const unfollow = isFollowing ? sharing?.follow(key) : undefined;
-      wanted.notify();
+      const { wait, close } = outcomes.subscribe([key]);
       return {
-        wait: notifier.wait,
+        wait,
         close() {
-          const set = listeners.get(key);
-          set?.delete(notifier);
-          if (set?.size === 0) listeners.delete(key);
+          close();
           unfollow?.();
         },
       };
     },
-    settle: address => notify(textOf(address)),
-    settleAll() {
-      for (const key of listeners.keys()) notify(key);
-    },
-    listeners: () => listeners.size,
-    wanted,
+    settle: address => outcomes.notify(textOf(address)),
+    settleAll: outcomes.notifyAll,
+    listeners: outcomes.subscribers,
+    wanted: outcomes.subscribed,
   };
 }
 
 type LiveOptions = { isResumed: boolean; onPush?(): void; onEnd(): void };
 
-function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: LiveOptions): Live {
+function createLive(progress: KeyedHub, id: string, { isResumed, onPush, onEnd }: LiveOptions): Live {
   const events: LiveEvent[] = [];
-  const notifiers = new Set<Notifier>();
   let isOver = false;
-  const notifyAll = () => {
-    for (const notifier of notifiers) notifier.notify();
-  };
   return {
     id,
     isResumed,
@@ -116,22 +111,21 @@ function createLive(clock: Clock, id: string, { isResumed, onPush, onEnd }: Live
       if (isOver || events.length >= limits.eventsKept) return;
       events.push(event);
       onPush?.();
-      notifyAll();
+      progress.notify(id);
     },
     end() {
       if (isOver) return;
       isOver = true;
       onEnd();
-      notifyAll();
+      progress.notify(id);
     },
     async next(mostMs, signal) {
-      const seen = events.length;
-      const notifier = createNotifier(clock);
-      notifiers.add(notifier);
+      if (isOver) return;
+      const subscriber = progress.subscribe([id]);
       try {
-        if (!isOver && events.length === seen) await notifier.wait(mostMs, signal);
+        await subscriber.wait(mostMs, signal);
       } finally {
-        notifiers.delete(notifier);
+        subscriber.close();
       }
     },
   };
