@@ -105,6 +105,25 @@ describe('the list of events', () => {
     expect(pages).toBeGreaterThan(1); // 36 large bodies are more than one search reads
   });
 
+  it.each(['q=needle', 'where=body.999.text%3Dneedle'])(
+    'lets other work run while %s reads large bodies',
+    async query => {
+      const hooks = await openWebhooks();
+      const sourceId = await hooks.source();
+      const large = JSON.stringify(Array.from({ length: 9000 }, (_, n) => ({ n, text: 'Nothing' })));
+      for (let n = 0; n < 32; n++) await hooks.send(sourceId, large);
+      let iterations = 0;
+      const count = () => {
+        iterations += 1;
+        counting = setImmediate(count);
+      };
+      let counting = setImmediate(count);
+      await hooks.read(`/v1/sources/${sourceId}/events?${query}`);
+      clearImmediate(counting);
+      expect(iterations).toBeGreaterThanOrEqual(4);
+    },
+  );
+
   it('is filtered by type, connection and a value, over several sources', async () => {
     const hooks = await openWebhooks();
     const destination = await openDestination(answer(200));

@@ -1,3 +1,4 @@
+import { yieldIfBusy } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
@@ -125,8 +126,10 @@ const passesItself = (one: Event, { status, type, connectionId }: EventFilter): 
 export const readsBodies = ({ text, where }: EventFilter): boolean =>
   text !== undefined || where !== undefined;
 
+// Lets other work run between large bodies, which are parsed on the thread that serves all requests.
 async function passesWithBody(store: Store, { eventId }: Event, filter: EventFilter): Promise<boolean> {
   if (!readsBodies(filter)) return true;
+  await yieldIfBusy();
   const { text, where } = filter;
   const request = await readRequest(store, eventId);
   if (!request) return false;
