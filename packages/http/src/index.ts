@@ -50,6 +50,7 @@ export {
 export { type Problem, problemSchema } from './problem.ts';
 export { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
 export { createMemoryRateLimits, type MemoryRateLimits, shareRateLimits } from './rate-limit-memory.ts';
+export { createReaderWatch } from './reader-watch.ts';
 export type { Revocations, Revoked } from './revocations.ts';
 export {
   type AnyEndpoint,

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { createHttpServer } from '@stak/engine';
+import { createLogger, manualClock } from '@stak/kit';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { endpoint, route, textStream } from '../src/index.ts';
+import { createReaderWatch, endpoint, route, textStream } from '../src/index.ts';
 import { openSocket, serve } from './loopback.ts';
 import { openShelf } from './shelf-service.ts';
 
@@ -70,6 +72,31 @@ describe('a client that does not read', () => {
     expect(shelf.counts.ended).toBe(0);
     socket.destroy();
     await closed;
+  });
+
+  it('is disconnected from DynamoDB, too', async () => {
+    const clock = manualClock();
+    const log = createLogger({ clock, level: 'silent' });
+    const execute = async () => ({ TableNames: ['x'.repeat(largeBytes)] });
+    const { add: onConnection } = createReaderWatch({ clock, log });
+    const server = createHttpServer({ execute }, { onConnection });
+    onTestFinished(() => server.close());
+    const { port } = await server.listen();
+    const { socket, until, closed } = openSocket(port);
+    const headers = [
+      host,
+      'Connection: close',
+      'X-Amz-Target: DynamoDB_20120810.ListTables',
+      'Content-Type: application/x-amz-json-1.0',
+      'Authorization: AWS4-HMAC-SHA256 any',
+      'Content-Length: 2',
+    ];
+    socket.write(`POST / HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n{}`);
+    await until('HTTP/1.1 200');
+    socket.pause();
+    await clock.advance(30_000 + largeBytes / 16);
+    socket.resume();
+    expect((await closed).length).toBeLessThan(largeBytes);
   });
 
   it('gets one response at a time, however many it asks for', async () => {

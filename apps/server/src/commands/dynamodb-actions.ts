@@ -30,8 +30,11 @@ async function serve(flags: Flags): Promise<void> {
   const engine = await open(path, true);
   try {
     const { createHttpServer } = await import('@stak/engine');
-    const { createLogger } = await import('@stak/kit');
-    const server = createHttpServer(engine, { host, port, allowOrigins, log: createLogger() });
+    const { createReaderWatch } = await import('@stak/http');
+    const { createLogger, systemClock } = await import('@stak/kit');
+    const log = createLogger();
+    const { add: onConnection } = createReaderWatch({ clock: systemClock, log });
+    const server = createHttpServer(engine, { host, port, allowOrigins, log, onConnection });
     const { url } = await server.listen();
     const where = path === ':memory:' ? 'in memory' : `in ${path}`;
     console.log(

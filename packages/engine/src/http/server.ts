@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { type Answer, createAnswers, type Executor } from './answer.ts';
@@ -21,6 +21,8 @@ export type HttpServerOptions = {
   maxBodyBytes?: number;
   requestTimeoutMs?: number;
   closeTimeoutMs?: number;
+  // Called with each new connection, for example to disconnect clients that do not read their responses.
+  onConnection?(socket: Socket): void;
   log?: ErrorLog;
 };
 
@@ -67,6 +69,7 @@ export function createHttpServer(executor: Executor, options: HttpServerOptions 
     },
     accept,
   );
+  if (options.onConnection) server.on('connection', options.onConnection);
   server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => {
     if (answering.get(socket)) socket.destroy();
