@@ -70,8 +70,10 @@ export function freeSpace(path: string): string {
 const spareBytes = 512 * 1024;
 
 export function requireSpace(folder: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < bytes + spareBytes) throw new StoreError(`the disk is full (${freeSpace(folder)})`);
+  const { blocks, bavail, bsize } = statfsSync(folder);
+  // Some file systems do not know their size.
+  if (blocks > 0 && bavail * bsize < bytes + spareBytes)
+    throw new StoreError(`the disk is full (${freeSpace(folder)})`);
 }
 
 // A file that gets its name when all of it is on the disk. Only its owner may read it: the folder may have existed
