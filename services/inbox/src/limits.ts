@@ -18,6 +18,7 @@ export const titleChars = 500;
 export const descriptionChars = 2000;
 export const uriChars = 2048; // what browsers and mail programs accept
 export const ctaSchemes = 20; // link schemes of an inbox's own apps
+export const fieldNameBytes = 65_535; // in the body of a message: what DynamoDB takes
 export const messageBytes = 256 * 1024; // a copy with its keys stays below an item's 400 KB
 
 export const ownBodyBytes = 1024; // a body up to this size is in every copy, so a page of them takes one query

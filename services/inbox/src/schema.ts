@@ -19,6 +19,15 @@ const storable = (value: unknown): boolean => {
 };
 const numbersHint = 'A number is too large or too small; send it as a string';
 
+// So it is with names.
+const isNamed = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isNamed);
+  const isName = (name: string) => name !== '' && Buffer.byteLength(name) <= limits.fieldNameBytes;
+  return Object.entries(value).every(([name, inner]) => isName(name) && isNamed(inner));
+};
+const namesHint = `A field needs a name, of at most ${limits.fieldNameBytes} bytes`;
+
 const key = z.string().max(limits.keyChars, { error: keyHint, abort: true }).refine(isKey, keyHint);
 const tenantKey = key;
 const inboxKey = key;
@@ -49,7 +58,11 @@ export const inboxBody = z.strictObject({
   title: text(limits.titleChars),
   description: text(limits.descriptionChars).default(''),
   ttl: boundedRecord(categoryKey, duration(limits.messageTtlS), limits.categories + 1).default({}),
-  schema: z.record(z.string(), z.unknown()).refine(storable, numbersHint).optional(),
+  schema: z
+    .record(z.string(), z.unknown())
+    .refine(storable, numbersHint)
+    .refine(isNamed, namesHint)
+    .optional(),
   late_joiners: lateJoiners.default('all'),
   unique_host_system_ids: z.boolean().default(true),
   cta_schemes: z
@@ -69,7 +82,7 @@ export const inboxShape = inboxBody.extend({
 
 const messageContent = z.strictObject({
   title: text(limits.titleChars).min(1),
-  body: z.unknown().refine(storable, numbersHint),
+  body: z.unknown().refine(storable, numbersHint).refine(isNamed, namesHint),
   cta_uri: z
     .string()
     .max(limits.uriChars, { abort: true })

@@ -48,6 +48,12 @@ describe('settings', () => {
     expect([status, body.code]).toEqual([422, 'inbox.schema_refused']);
   });
 
+  it('refuses a schema of a field without a name', async () => {
+    const schema = { type: 'object', properties: { '': { type: 'string' } } };
+    const { status, body } = await server.ask('PUT', 'main', { send: { ...main, schema } });
+    expect([status, body.errors]).toMatchObject([400, [{ pointer: '#/schema' }]]);
+  });
+
   it('uses the expiry of the message, its category, the inbox or the tenant, or 30 days', async () => {
     const nowS = server.clock.now() / 1000;
     const ttlOf = async (more: object) =>

@@ -28,6 +28,18 @@ describe('bad input is a clear problem, and nothing is written', () => {
     ['a # in a category', { ...hello, uids, taxonomy: { category: 'a#b' } }, 400, 'http.request_invalid'],
     ['the category *', { ...hello, uids, taxonomy: { category: '*' } }, 400, 'http.request_invalid'],
     ['an unknown field', { ...hello, uids, titel: 'x' }, 400, 'http.request_invalid'],
+    [
+      'a field without a name',
+      { message: { title: 'x', body: [{ '': 1 }] }, uids },
+      400,
+      'http.request_invalid',
+    ],
+    [
+      'a name of 64 KB',
+      { message: { title: 'x', body: { ['€'.repeat(22_000)]: 1 } }, uids },
+      400,
+      'http.request_invalid',
+    ],
     ['a duration of 731 days', { ...hello, uids, ttl: '731d' }, 400, 'http.request_invalid'],
     ['a duration of nothing', { ...hello, uids, ttl: '0s' }, 400, 'http.request_invalid'],
     ['an expiry in the past', { ...hello, uids, expiredat: 1000 }, 400, 'inbox.expiry_invalid'],

@@ -56,6 +56,7 @@ const hostileValues: unknown[] = [
   true,
   [],
   {},
+  { '': 1 },
   { $ne: null },
   ['__proto__'],
 ];
