@@ -52,9 +52,14 @@ async function openNotebook() {
     );
     return server;
   };
-  const state = { isDown: false };
+  const state: { isDown: boolean; complains?: string } = { isDown: false };
   const url = await listen(async (request, response) => {
     if (state.isDown) return void response.writeHead(503).end();
+    if (state.complains !== undefined) {
+      const error = { code: -32603, message: state.complains };
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
+    }
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     response.on('close', () => void transport.close());
     await describeNotebook().connect(transport as never);
@@ -172,6 +177,13 @@ describe('tools of an MCP server', () => {
     const refreshed = await fixture.call('POST', `${path}/refresh`);
     expect(refreshed.body).toMatchObject({ tools: [{}, {}], error: expect.stringContaining('503') });
     notebook.state.isDown = false;
+    // Half a character, sent as such or cut off, is nothing that can be stored.
+    for (const text of ['\ud800', '💥'.repeat(200), ` ${'💥'.repeat(200)}`]) {
+      notebook.state.complains = text;
+      const { status, body } = await fixture.call('POST', `${path}/refresh`);
+      expect([status, body.error?.isWellFormed()]).toEqual([200, true]);
+    }
+    notebook.state.complains = undefined;
     await fixture.clock.advance(61 * 60_000);
     await fixture.call('GET', '/v1/tenants/acme/skills'); // somebody uses them
     let server = refreshed.body;

@@ -77,6 +77,15 @@ describe('a search', () => {
     expect(usage.body.total.cost_usd).toBeGreaterThan(0);
   });
 
+  it('quotes whole characters', async () => {
+    const { fixture } = await open(false);
+    const stars = '💥'.repeat(60);
+    await sayAs(fixture, `x${stars} ferry ${stars}`, 'c1');
+    const [line = ''] = (await search(fixture, 'ferry')).split('\n');
+    expect(line).toContain('💥 ferry 💥');
+    expect(line).not.toMatch(/\p{Cs}|\ufffd/u);
+  });
+
   it('ranks by words without an embedding model, rare words before common ones', async () => {
     const { fixture, asked } = await open(false);
     await sayAs(fixture, 'the plan for the week', 'c1');

@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { cutText } from '@stak/kit';
 import type { HeaderPair, Outbound } from '@stak/outbound';
 import * as limits from '../limits.ts';
 
@@ -112,5 +113,5 @@ function countCommas(json: string): number {
 // The part of an error that helps users of the server.
 export function describeMcpError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\s+/g, ' ').slice(0, 300) || 'it failed';
+  return cutText(text.replace(/\s+/g, ' '), 300) || 'it failed';
 }

@@ -1,5 +1,6 @@
 import { versionMismatch } from '@stak/http';
 import { findMismatch } from '@stak/json-schema';
+import { cutText } from '@stak/kit';
 import { maySendHeader } from '@stak/outbound';
 import { type ItemOf, isRefused, write } from '@stak/table';
 import { z } from 'zod';
@@ -205,7 +206,7 @@ async function callTool(
     throw new Error(`the MCP server ${server.name} failed: ${describeMcpError(error)}`);
   });
   const text = (Array.isArray(result.content) ? (result.content as Content[]) : []).map(describe).join('\n');
-  if (result.isError) throw new Error(text.slice(0, 500) || 'the tool failed');
+  if (result.isError) throw new Error(cutText(text, 500) || 'the tool failed');
   const data = result.structuredContent ?? text;
   return { data, text: text || JSON.stringify(data) };
 }

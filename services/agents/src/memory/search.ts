@@ -1,3 +1,4 @@
+import { cutText } from '@stak/kit';
 import { ref } from '@stak/table';
 import { readTurns } from '../conversations/reads.ts';
 import type { Service } from '../deps.ts';
@@ -129,7 +130,9 @@ function rankByWords(query: string, texts: readonly Text[]): Found[] {
 
 function excerptOf(text: string, word: string): string {
   const at = Math.max(0, text.toLowerCase().indexOf(word));
-  return text.slice(Math.max(0, at - 80), at + word.length + 80).replace(/\s+/g, ' ');
+  const from = Math.max(0, at - 80);
+  const near = text.slice(from).replace(/^[\udc00-\udfff]/, ''); // half a character
+  return cutText(near, at - from + word.length + 80).replace(/\s+/g, ' ');
 }
 
 // Empty if there is no embedding model, or it fails or exceeds the budget: then words are used alone.

@@ -1,4 +1,4 @@
-import { type Clock, inSpan } from '@stak/kit';
+import { type Clock, cutText, inSpan } from '@stak/kit';
 import { cleanText, cutBytes } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 import { OutcomeUnknown, type Skill, type SkillResult, type SkillScope } from './skill.ts';
@@ -37,7 +37,7 @@ export async function executeSkill(
     );
     return { ok: true, result: bounded(result) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
+    const reason = error instanceof Error ? cutText(error.message, 500) : 'it failed';
     if (!skill.acts || !(late.signal.aborted || error instanceof OutcomeUnknown))
       return { ok: false, reason };
     return { ok: false, reason: `${reason}, and it is not known whether it was done`, isUnknown: true };
