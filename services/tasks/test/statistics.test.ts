@@ -39,3 +39,25 @@ it('nothing is overdue if nothing is open', async () => {
   await add(2, { due_date, status: 'cancelled' });
   expect(await count()).toEqual({ overdue: 0, units: 1 });
 });
+
+it('counting very many overdue tasks lets other work run in between', async () => {
+  const { task_id } = await f.create({ title: 'One of many', due_date });
+  const { Items = [] } = await f.client.scan({ TableName: 'todo-app-data' });
+  const stored = JSON.stringify(Items.find(item => item.task_id === task_id && item.title !== undefined));
+  const copyOf = (n: number) =>
+    JSON.parse(stored.replaceAll(task_id, task_id.slice(0, -4) + String(n).padStart(4, '0')));
+  for (let from = 0; from < 2500; from += 25) {
+    const copies = Array.from({ length: 25 }, (_, i) => ({ PutRequest: { Item: copyOf(from + i) } }));
+    await f.client.batchWrite({ RequestItems: { 'todo-app-data': copies } });
+  }
+  let iterations = 0;
+  const tick = () => {
+    iterations += 1;
+    ticking = setImmediate(tick);
+  };
+  let ticking = setImmediate(tick);
+  const { overdue } = await count();
+  clearImmediate(ticking);
+  expect(overdue).toBeGreaterThanOrEqual(2500);
+  expect(iterations).toBeGreaterThanOrEqual(2);
+});
