@@ -19,7 +19,7 @@ const storable = (value: unknown): boolean => {
 };
 const numbersHint = 'A number is too large or too small; send it as a string';
 
-// So it is with names.
+// Nor can it store every name.
 const isNamed = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isNamed);
