@@ -15,7 +15,7 @@ export function judge({
 }: Found): string[] {
   const late = (what: string, times: readonly number[], mostMs: number) =>
     times.filter(ms => ms > mostMs).map(ms => `${what} after ${ms} ms, not ${mostMs}`);
-  const unjudged = kills - streams.length;
+  const unjudged = kills - Math.min(streams.length, deliveries.length);
   return [
     ...violations,
     ...(unjudged > kills * unjudgedShare
