@@ -7,7 +7,7 @@ import { createClient } from '@stak/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findServer, recordServer } from '../src/server-file.ts';
 import { killAll, type Run, stakWith, startWith } from './command.ts';
-import { untilPrinted } from './signed-in.ts';
+import { addressOf } from './signed-in.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -23,8 +23,7 @@ async function startIn(
   const cwd = join(folder, name);
   await mkdir(cwd, { recursive: true });
   const run = startWith({ cwd, env: { STAK_LAKE: 'off', ...env } }, 'start', '--port', '0', '--no-demo');
-  await untilPrinted(run, 'Stak is at');
-  return Object.assign(run, { cwd, url: /Stak is at (\S+)/.exec(run.stdout)![1]! });
+  return Object.assign(run, { cwd, url: await addressOf(run) });
 }
 const somewhere = { STAK_URL: 'http://127.0.0.1:1', XDG_CONFIG_HOME: tmpdir() };
 const login = (cwd: string, ...more: string[]) =>

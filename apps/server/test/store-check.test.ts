@@ -19,6 +19,7 @@ import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { retryWhileUnavailable, storeCheck } from '../src/store-check.ts';
 import { startWith } from './command.ts';
+import { addressOf } from './signed-in.ts';
 
 const run = promisify(execFile);
 const succeeds = (program: string, ...args: string[]): Promise<boolean> =>
@@ -81,8 +82,7 @@ async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
     await run('umount', [disk]);
     await rm(disk, { recursive: true });
   });
-  await expect.poll(() => server.stdout + server.stderr).toContain('Stak is at');
-  const url = /Stak is at (\S+)/.exec(server.stdout)![1]!;
+  const url = await addressOf(server);
   const status = async () => (await fetch(`${url}/readyz`)).status;
   await expect.poll(status).toBe(200);
   return { disk, status, server };

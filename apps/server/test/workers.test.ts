@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { killAll, type Run, startWith } from './command.ts';
+import { addressOf } from './signed-in.ts';
 
 // A server of two processes, as it is started for real. Few tests: each start costs seconds.
 
@@ -35,11 +36,6 @@ const startIn = (path: string, ...flags: string[]): Run =>
     join(path, 'data'),
     ...flags,
   );
-
-async function addressOf(of: Run): Promise<string> {
-  while (!of.stdout.includes('Stak is at')) await Promise.race([once(of.child.stdout!, 'data'), of.code]);
-  return /Stak is at (http:\S+)/.exec(of.stdout)![1]!;
-}
 
 const workerPids = (of: Run = run): number[] =>
   execFileSync('pgrep', ['-P', String(of.child.pid), '-f', 'main.mjs'], { encoding: 'utf8' })

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,8 @@ import { createBackupHost } from '../../src/backup/backup-host.ts';
 import * as limits from '../../src/backup/limits.ts';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/server.ts';
-import { killAll, type Run, stakWith, startWith } from '../command.ts';
+import { killAll, stakWith, startWith } from '../command.ts';
+import { addressOf } from '../signed-in.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -22,11 +22,6 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 const secretKeys = `k1:${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`;
 const backupKeys = `b1:${Buffer.from('vutsrqponmlkjihgfedcba9876543210').toString('base64')}`;
 const ann = { email: 'ann@example.com', password: 'a long enough password', cookie: false };
-
-async function addressOf(run: Run): Promise<string> {
-  while (!run.stdout.includes('Stak is at')) await Promise.race([once(run.child.stdout!, 'data'), run.code]);
-  return /Stak is at (http:\S+)/.exec(run.stdout)![1]!;
-}
 
 describe('stak start with STAK_BACKUP, stak backup and stak restore', () => {
   it('recover from the loss of a machine', async () => {
