@@ -169,9 +169,12 @@ test('stak demo breaks and repairs a destination, continues live, and makes room
   const { data: connections } = await client.webhooks.listConnections({ sourceId });
   const shipping = connections.data.find(({ name }) => name.includes('shipping'))!;
   expect(shipping).toMatchObject({ status: 'paused', breaker: 'closed' });
-  expect(shipping.failureCount, 'it was out of order').toBeGreaterThan(0);
+  // Not failureCount: where the breaker opens before a delivery's third attempt, all are held and none fails.
   const { data: alerts } = await client.webhooks.listAlerts();
-  expect(alerts.data.map(one => one.alertKind)).toContain('breaker_opened');
+  expect(
+    alerts.data.map(one => one.alertKind),
+    'it was out of order',
+  ).toContain('breaker_opened');
   expect(tasks.overdue).toBeGreaterThan(0);
 
   // Again, and stopped by Ctrl-C as soon as the old story is cleared away.
