@@ -30,10 +30,11 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const lookMs = (): number =>
     owners.canDetect && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
   let sharedAtMs = clock.now(); // when it last took its share
-  // A consumer that cannot read the state must not keep its share from others.
-  const isPresent = () => clock.now() - sharedAtMs < limits.absentLooks * lookMs();
+  // A consumer that is stopping, or cannot read the state, must not keep its share from others.
+  const isPresent = () => !signal.aborted && clock.now() - sharedAtMs < limits.absentLooks * lookMs();
   const heartbeat = createHeartbeat(settings, tasks, isPresent);
-  const beating = repeat(clock, signal, renewMs, heartbeat.beat);
+  const ended = new AbortController();
+  const beating = repeat(clock, ended.signal, renewMs, heartbeat.beat);
   const stopHearing = owners.onGone(wake.notify);
 
   while (!signal.aborted) {
@@ -50,7 +51,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   }
 
   stopHearing();
-  await tasks.allEnded();
+  await tasks.allEnded(); // their leases are renewed until then
+  ended.abort();
   await beating;
   await heartbeat.settled();
   await works.leave().catch(error => log.warn({ err: error }, 'the consumer could not sign off'));

@@ -114,6 +114,41 @@ test("a killed process's shards are taken over at once if it is known to be dead
   await successor.stop();
 });
 
+test('a process that is stopped keeps its lease until it has finished the record in progress', async () => {
+  fixture = await openFixture();
+  const handled: string[] = [];
+  let finish = () => {};
+  const finished = new Promise<void>(resolve => {
+    finish = resolve;
+  });
+  const start = (process: string, wait?: Promise<void>) =>
+    startConsumer(fixture, {
+      subscription: {
+        name: 'watch',
+        table: notesTable,
+        entities: [note],
+        async handle() {
+          handled.push(process);
+          await wait;
+        },
+      },
+    });
+  const first = start('first', finished);
+  await writeNotes(fixture, ['a']);
+  await until(fixture.clock, () => handled.length === 1);
+  const second = start('second');
+  const stopped = first.stop();
+  await pass(fixture.clock, 3 * limits.leaseMs);
+  expect(handled).toEqual(['first']);
+  finish();
+  await stopped;
+  expect(first.counters().leasesLost).toBe(0);
+  await writeNotes(fixture, ['b']);
+  await until(fixture.clock, () => handled.length === 2);
+  expect(handled).toEqual(['first', 'second']);
+  await second.stop();
+});
+
 // Holds every call back while it is frozen, as a process that gets no processor or no network does.
 function freezable() {
   let thaw: (() => void) | undefined;

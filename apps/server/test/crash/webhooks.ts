@@ -2,14 +2,14 @@ import type { Random } from '@stak/kit';
 import type { Load } from './campaign.ts';
 import { openReceivers } from './receivers.ts';
 import { type Asked, ask, askAgain, type CrashServer, make, signUp } from './server.ts';
-import { countDuplicates, type Stored, successesOf, verify } from './verification.ts';
+import { countDuplicates, type Evidence, type Stored, successesOf, verify } from './verification.ts';
 
 const connections = 3;
 const settledWithinMs = 90_000; // retries included
 const openStatuses = ['received', 'processing', 'retrying'];
 const inOrder = 2; // this connection
 
-type Options = {
+type Options = Pick<Evidence, 'wasStoreSlow'> & {
   token?: string; // of whose they are
   pauseMs?: number; // between two events of a sender
   mostBehind?: number; // how many events the connection in order may be behind before the sender waits
@@ -99,7 +99,7 @@ export async function prepareWebhooks(
       return {
         violations: [
           ...(open > 0 ? [`${open} events were not settled in time`] : []),
-          ...verify({ acknowledged, stored, arrivals, kills }),
+          ...verify({ acknowledged, stored, arrivals, kills, wasStoreSlow: options.wasStoreSlow }),
         ],
         summary:
           `${acknowledged.size} acknowledged, ${delivered} delivered, ` +

@@ -46,8 +46,10 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
   const violations: string[] = [];
   const [streamsMs, deliveriesMs]: [number[], number[]] = [[], []];
   // What was seen while the store itself was slow says nothing about the servers.
+  const wasStoreSlow = (sinceMs: number, untilMs: number) =>
+    store.slowestMs(sinceMs, untilMs) > storeAnswersMs;
   const judge = <T>(seen: T[], now: readonly T[], sinceMs: number, untilMs = Date.now()): void => {
-    if (store.slowestMs(sinceMs, untilMs) <= storeAnswersMs) seen.push(...now);
+    if (!wasStoreSlow(sinceMs, untilMs)) seen.push(...now);
   };
   try {
     note(`${servers} servers are ready`);
@@ -56,6 +58,7 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
       token,
       pauseMs: 400,
       mostBehind,
+      wasStoreSlow,
     });
     const works = [await prepareInbox(cluster, token, random), await prepareTasks(cluster, token)] as const;
     const slow = await openSlowDestination(cluster, token);
