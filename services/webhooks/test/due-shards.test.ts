@@ -6,14 +6,7 @@ import { createQueueShards } from '../src/delivery/due-shards.ts';
 import * as limits from '../src/limits.ts';
 import { dueShardCount } from '../src/tables.ts';
 import { answer, openDestination } from './destination.ts';
-import {
-  type Fixture,
-  openTables,
-  openWebhooks,
-  startWebhooks,
-  until,
-  untilLater,
-} from './webhooks-fixture.ts';
+import { type Fixture, leap, openTables, openWebhooks, startWebhooks, until } from './webhooks-fixture.ts';
 
 const minuteMs = 60_000;
 const shards = (count: number) => Array.from({ length: count }, (_, i) => `DUE#s${i}`);
@@ -49,6 +42,12 @@ async function sendMany(hooks: Fixture, count: number) {
   return { sent: sent.sort(), isDone, delivered };
 }
 
+// The queue is read. Then time stands still: it would run faster than requests do, and they would time out.
+async function untilRead({ clock }: Fixture, holds: () => unknown): Promise<void> {
+  await clock.advance(2 * limits.scanMs);
+  await until(holds);
+}
+
 describe('the shards of due work', () => {
   it('follow the setting, and share the deliveries', async () => {
     const clock = manualClock();
@@ -69,7 +68,7 @@ describe('the shards of due work', () => {
     const first = await stopWith(await openWebhooks());
     const { sent, isDone, delivered } = await sendMany(first, 30);
     await startBeside(first, { dueShards: 12 });
-    await untilLater(first.clock, isDone);
+    await untilRead(first, isDone);
     expect(delivered()).toEqual(sent);
   });
 
@@ -78,7 +77,7 @@ describe('the shards of due work', () => {
     const { sent, isDone, delivered } = await sendMany(first, 30);
     expect((await dueIn(first.engine)).filter(isAdded)).not.toEqual([]);
     await startBeside(first);
-    await untilLater(first.clock, isDone);
+    await untilRead(first, isDone);
     expect(delivered()).toEqual(sent);
   });
 
@@ -86,13 +85,12 @@ describe('the shards of due work', () => {
     const lower = await openWebhooks();
     await lower.webhooks.prepare();
     const higher = await stopWith(await startBeside(lower, { dueShards: 12 }));
-    const startMs = lower.clock.now();
     const { sent, isDone, delivered } = await sendMany(higher, 30);
-    await lower.clock.advance(20_000);
-    expect((await dueIn(lower.engine)).filter(isAdded)).not.toEqual([]);
-    await untilLater(lower.clock, isDone, 5000);
+    await untilRead(lower, async () => (await dueIn(lower.engine)).every(isAdded));
+    expect(isDone()).toBe(false);
+    await leap(lower.clock, minuteMs);
+    await until(isDone);
     expect(delivered()).toEqual(sent);
-    expect(lower.clock.now() - startMs).toBeLessThanOrEqual(minuteMs + 10_000);
   });
 
   it('are read at once if the other process is known to have died', async () => {
