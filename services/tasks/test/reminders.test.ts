@@ -237,6 +237,26 @@ describe('the worker', () => {
     expect(left).not.toHaveProperty('next_at');
   });
 
+  it('gives back what it has not delivered when it is stopped: due at once, and not as a failed attempt', async () => {
+    await f.create({ title: 'x', reminder: at(hour) });
+    answer = () => Promise.reject(new Error('no route'));
+    for (let i = 0; i < 9; i++) {
+      await f.clock.advance(hour);
+      await fireDue(worker(), never);
+    }
+    answer = () => new Promise(() => {});
+    await f.clock.advance(hour);
+    const stopping = new AbortController();
+    const stopped = fireDue(worker(), stopping.signal);
+    await eventually(() => fired.length === 10);
+    stopping.abort();
+    await stopped;
+    expect(await kept()).toMatchObject([{ attempts: 9, failure: 'no route', next_at: f.clock.now() }]);
+    answer = async () => {};
+    await fireDue(worker(), never);
+    expect(await kept()).toEqual([]);
+  });
+
   it('shares the work with others, and fires each reminder once', async () => {
     for (let i = 0; i < 40; i++) await f.create({ title: `${i}`, reminder: at(hour) });
     await f.clock.advance(hour);

@@ -59,19 +59,23 @@ const shards = Array.from({ length: limits.reminderShards }, (_, shard) => shard
 
 // Makes the reminders of a dead process due at once, instead of when their leases end. The index does not contain the
 // lease holders, so all reminders due within a lease are read.
-async function releaseGone({ store, clock, owners }: ReminderDeps): Promise<void> {
+async function releaseGone(deps: ReminderDeps): Promise<void> {
+  const { store, clock, owners } = deps;
   const nowMs = clock.now();
   const range = { after: { next_at: nowMs }, to: { next_at: nowMs + limits.reminderLeaseMs } };
   for (const shard of shards)
     for await (const key of store.all(remindersDue, { shard }, range)) {
       const claimed = await store.get(reminder, key, { consistent: true });
       if (claimed?.owner === undefined || !(await owners.isGone(claimed.owner))) continue;
-      const change = { set: { next_at: nowMs }, remove: ['owner'] as const };
-      const options = { if: { ...fencedBy(claimed), owner: claimed.owner }, current: claimed };
-      await ignoreLostLease(
-        store.update(reminder, claimed, change, { ...options, pattern: 'take over a reminder' }),
-      );
+      await makeDue(deps, claimed, 'take over a reminder');
     }
+}
+
+// Ends a lease without counting an attempt: its process is gone, or is being stopped.
+async function makeDue({ store, clock }: ReminderDeps, claimed: Reminder, pattern: string): Promise<void> {
+  const change = { set: { next_at: clock.now() }, remove: ['owner'] as const };
+  const options = { if: { ...fencedBy(claimed), owner: claimed.owner }, current: claimed, pattern };
+  await ignoreLostLease(store.update(reminder, claimed, change, options));
 }
 
 // Sends the due reminders, and returns when the next one is due.
@@ -99,7 +103,8 @@ async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal)
   const mine = await claim(deps, seen);
   if (!mine) return false;
   const failure = await fireIfDue(deps, mine, signal).catch((error: unknown) => error);
-  if (failure !== undefined) await giveBack(deps, mine, failure);
+  if (failure !== undefined && signal.aborted) await makeDue(deps, mine, 'give back a reminder');
+  else if (failure !== undefined) await retryLater(deps, mine, failure);
   else {
     const options = { if: fencedBy(mine), pattern: 'reminder done' };
     await ignoreLostLease(deps.store.delete(reminder, mine, options));
@@ -168,7 +173,7 @@ async function fire(
 }
 
 // Tries again later. After the last attempt the reminder leaves the index, and stays in the table for inspection.
-async function giveBack(deps: ReminderDeps, mine: Reminder, failure: unknown): Promise<void> {
+async function retryLater(deps: ReminderDeps, mine: Reminder, failure: unknown): Promise<void> {
   const { store, clock, random, log } = deps;
   // A store that throttles or is unavailable does not count as an attempt.
   const attempts = mine.attempts + (isUnavailable(failure) ? 0 : 1);
