@@ -58,6 +58,7 @@ export const countsKept = 10_000; // cached counts: a few hundred bytes each
 export const marksPerCall = 100;
 export const marksTogether = 18; // marked in one transaction: two steps each and one a category, of 100
 export const markedRanges = 16; // ranges in a state before the oldest is written to its messages
+export const rangeWrites = 16; // messages that a range is written to at a time
 export const snoozed = 50; // of one user: they are stored in the state
 export const expiredTogether = 50; // taken out of the counts in one transaction: a step each, and one a category
 export const wokenTogether = 25; // snoozed messages that return in one transaction: two steps each

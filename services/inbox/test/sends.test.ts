@@ -198,6 +198,21 @@ it('count the readers of a message page by page', async () => {
   expect(written!.calls).toBeLessThan(10);
 });
 
+it('write a mark of all messages only to those that it changes', async () => {
+  const publish = () => server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } });
+  const written = () => server.ledger.entries().find(({ pattern }) => pattern === 'write a range')?.calls;
+  const readOf = async (id: string) => (await sendOf(id)).read as unknown as number;
+  const consumers = startConsumers(server);
+  for (let n = 1; n < 50; n++) await publish();
+  for (const count of [50, 51, 52]) {
+    const { id } = (await publish()).body;
+    await server.ask('POST', 'main/users/u1/read', { send: {} });
+    await consumers.until(async () => (await readOf(id)) === 1);
+    expect(written()).toBe(count);
+  }
+  await consumers.stop();
+});
+
 describe('the sends of an inbox', () => {
   const publish = (send: object, key?: string) =>
     server.ask('POST', 'main/messages', {

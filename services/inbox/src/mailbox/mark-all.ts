@@ -144,9 +144,9 @@ function broadcastsWithin(mailbox: Mailbox, extent: Extent, as: MarkAll['as']): 
   return numbers;
 }
 
-// Writes a range to the messages it covers, and then drops it. Nothing changes for the user: each message gets the
-// flags it already has, on the condition that it was not marked since. So it can be done at any time, interrupted and
-// repeated, and readers of `readat` see it.
+// Writes a range to the messages it covers and changes, and then drops it. Nothing changes for the user: each message
+// gets the flags that it already shows, on the condition that it was not marked since. So it can be done at any time,
+// interrupted and repeated, and readers of `readat` see it.
 export async function writeRange(deps: Deps, user: MailboxId, range: MarkedRange): Promise<void> {
   const { state } = await openMailbox(deps, user);
   if (!has(state, range)) return;
@@ -154,10 +154,18 @@ export async function writeRange(deps: Deps, user: MailboxId, range: MarkedRange
     ...(range.from !== undefined && { from: { id: range.from } }),
     ...(range.before !== undefined && { before: { id: range.before } }),
   };
+  let unwritten: UserMessage[] = [];
+  const writeTogether = async () => {
+    const together = unwritten;
+    unwritten = [];
+    await Promise.all(together.map(one => writeMarks(deps, user, state, one, range)));
+  };
   for await (const { entity, item } of deps.store.all(messagesOfUser, user, bounds)) {
-    if (entity !== 'user message') continue;
-    await writeMarks(deps, user, state, item, range);
+    if (entity !== 'user message' || !marksOf(state, item, range)) continue;
+    unwritten.push(item);
+    if (unwritten.length === limits.rangeWrites) await writeTogether();
   }
+  await writeTogether();
   // The mailbox is up to date: what expired in the meantime was taken out of the counts with the range in place.
   await changeMailbox(deps, user, 'drop a range', async mailbox => ({
     result: undefined,
@@ -175,13 +183,11 @@ async function writeMarks(
   found: UserMessage,
   range: MarkedRange,
 ): Promise<void> {
-  let message: UserMessage | undefined = found;
-  while (message) {
-    // All ranges up to this one. Later ones still apply afterwards.
-    const over = rangesOver(state, markOf(message)).filter(one => one.version <= range.version);
-    if (over.at(-1)?.version !== range.version) return;
+  for (let message: UserMessage | undefined = found; message; ) {
+    const marks = marksOf(state, message, range);
+    if (!marks) return;
     try {
-      return await store.transact(markSteps(user, message, over), { pattern: 'write a range' });
+      return await store.transact(markSteps(user, message, marks), { pattern: 'write a range' });
     } catch (error) {
       if (!isConflict(error)) throw error;
       message = await store.get(userMessage, { ...user, id: message.id }, { consistent: true });
@@ -189,12 +195,23 @@ async function writeMarks(
   }
 }
 
-function markSteps(user: MailboxId, message: UserMessage, over: readonly MarkedRange[]): NamedStep[] {
-  const { id, expiredat, touched: before } = message;
-  const { version: touched, at } = over.at(-1)!;
+type Marks = Pick<UserMessage, 'touched' | 'readat' | 'seenat'>;
+
+// What the range, and those before it, change about a message. Later ones still apply afterwards. Most messages of a
+// mailbox have been read, and need no write.
+function marksOf(state: UserState, message: UserMessage, range: MarkedRange): Marks | undefined {
+  const over = rangesOver(state, markOf(message)).filter(one => one.version <= range.version);
+  const last = over.at(-1);
+  if (last?.version !== range.version) return undefined;
   const readat = message.readat ?? over.find(one => !one.only_seen)?.at ?? null;
-  const set = { touched, readat, seenat: message.seenat ?? at };
-  const marks = { touched, read: readat !== null, seen: true };
+  const seenat = message.seenat ?? last.at;
+  const isSame = readat === message.readat && seenat === message.seenat;
+  return isSame ? undefined : { touched: last.version, readat, seenat };
+}
+
+function markSteps(user: MailboxId, message: UserMessage, set: Marks): NamedStep[] {
+  const { id, expiredat, touched: before } = message;
+  const marks = { touched: set.touched, read: set.readat !== null, seen: true };
   return [
     ['message', write.update(userMessage, { ...user, id }, { set }, { if: { touched: before } })],
     ['expiry', write.update(expiry, { ...user, id, expires: expiredat }, { set: marks })],
