@@ -19,6 +19,7 @@ import { arrival } from './archive/arrival.ts';
 const beatMs = 2_000;
 const aliveMs = 7_000; // two reports may fail
 const skewMs = 1_500; // clocks differ by a second
+const retryMs = 500;
 const keptS = 60 * 60;
 
 const time = z.number().int();
@@ -46,8 +47,7 @@ export const serverStreamsTable = extendTable(streamsTable, {
 
 /** Whether a server runs on this store, which does not know its processes itself. */
 export async function isServed(store: Store, nowMs: number): Promise<boolean> {
-  for await (const { alive_until } of store.all(servingProcesses, {}))
-    if (alive_until + skewMs > nowMs) return true;
+  for await (const one of store.all(servingProcesses, {})) if (isAlive(one, nowMs)) return true;
   return false;
 }
 
@@ -67,21 +67,44 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
   let seenAlive = new Set<string>();
   let others: readonly string[] = [];
 
-  const isAlive = ({ alive_until }: { alive_until: number }): boolean => alive_until + skewMs > clock.now();
+  // Others can be judged by their reports only while reports arrive: if ours do not, theirs may not either.
+  let aliveUntilMs = clock.now() + aliveMs; // as others see this process; a first report can be late as well
+  let judgeFromMs = 0;
+  let judgedAtMs = 0;
+  const doubt = () => {
+    judgeFromMs = clock.now() + aliveMs;
+  };
+  const canJudge = (atMs: number): boolean => atMs >= judgeFromMs && atMs < aliveUntilMs;
 
+  // A report holds from when it was begun, so one that took long holds for less: how long ago it arrived is not known.
   async function beat(): Promise<void> {
     const nowMs = clock.now();
+    const until = nowMs + aliveMs;
     const expires_at = Math.ceil(nowMs / 1000) + keptS;
-    await store.put(servingProcess, { id, public_url, alive_until: nowMs + aliveMs, expires_at });
+    try {
+      await store.put(servingProcess, { id, public_url, alive_until: until, expires_at });
+    } catch (error) {
+      doubt();
+      throw error;
+    }
+    if (clock.now() > aliveUntilMs) doubt(); // the one before had run out
+    aliveUntilMs = until;
   }
 
   // Returns when the first of the others is gone, unless it reports again.
   async function look(): Promise<number> {
+    const atMs = clock.now(); // what is read may be as old
     const found: { id: string; public_url: string; alive_until: number }[] = [];
-    for await (const one of store.all(servingProcesses, {})) if (isAlive(one)) found.push(one);
-    const before = seenAlive;
-    seenAlive = new Set(found.map(one => one.id));
-    if ([...before].some(one => !seenAlive.has(one))) for (const listener of listeners) listener();
+    for await (const one of store.all(servingProcesses, {})) if (isAlive(one, atMs)) found.push(one);
+    const alive = found.map(one => one.id);
+    if (canJudge(atMs)) {
+      const before = seenAlive;
+      seenAlive = new Set(alive);
+      // After a doubt, workers must ask again about those of whom they were told that they may be alive.
+      const mayHaveGone = judgedAtMs < judgeFromMs || [...before].some(one => !seenAlive.has(one));
+      judgedAtMs = atMs;
+      if (mayHaveGone) for (const listener of listeners) listener();
+    } else for (const one of alive) seenAlive.add(one);
 
     const elsewhere = [...new Set(found.map(one => one.public_url))].filter(one => one !== public_url);
     const isNew = elsewhere.some(one => !others.includes(one));
@@ -97,11 +120,12 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
   const neighbours: Neighbours = {
     id,
     // Read again: a process that was suspended may be back, and a new one is in no list yet. A process reports that it
-    // is alive before it leases anything.
+    // is alive before it leases anything, and deletes its report when it holds nothing any more.
     async isGone(other) {
       if (other === id || seenAlive.has(other)) return false;
+      const atMs = clock.now();
       const found = await store.get(servingProcess, { id: other }, { consistent: true });
-      return !found || !isAlive(found);
+      return !found || (canJudge(atMs) && !isAlive(found, atMs));
     },
     onGone(listener) {
       const heard = () => listener('');
@@ -110,24 +134,50 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
     },
   };
 
+  // Goes on after any error: a worker that fails is restarted after up to half a minute, in which others would take this
+  // process for dead. `work` returns when it is due again.
+  async function repeat(signal: AbortSignal, what: string, work: () => Promise<number>): Promise<void> {
+    let hasFailed = false;
+    while (!signal.aborted) {
+      let dueMs: number;
+      try {
+        dueMs = await work();
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed) log.warn({ err: error }, `this process cannot ${what}, trying again`);
+        hasFailed = true;
+        dueMs = clock.now() + retryMs;
+      }
+      await clock.sleep(dueMs - clock.now(), signal).catch(() => {});
+    }
+  }
+
   return {
     owners: storeOwners(ids, neighbours),
-    // Looks as well, so that none is missed whose time ends between the first search for leases and the next look.
+    // Looks as well, so that none is missed whose time ends between the first search for leases and the next look. At the
+    // same time, because on a slow store the next report is soon due.
     async begin() {
-      await beat();
-      await look();
+      await Promise.all([beat(), look()]);
     },
     check: async () => (others.length > 0 ? 'degraded' : undefined),
     worker: {
       name: 'server presence',
       async run(signal) {
-        while (!signal.aborted) {
+        // Reports do not wait for looks, which are as slow as the store.
+        const beating = repeat(signal, 'report that it is alive', async () => {
+          const startedMs = clock.now();
           await beat();
-          const goneAtMs = await look();
-          await clock.sleep(Math.min(beatMs, Math.max(0, goneAtMs - clock.now())), signal).catch(() => {});
-        }
+          return startedMs + beatMs;
+        });
+        const looking = repeat(signal, 'see which servers are alive', async () =>
+          Math.min(await look(), clock.now() + beatMs),
+        );
+        await Promise.all([beating, looking]);
         await store.delete(servingProcess, { id });
       },
     },
   };
 }
+
+const isAlive = ({ alive_until }: { alive_until: number }, atMs: number): boolean =>
+  alive_until + skewMs > atMs;

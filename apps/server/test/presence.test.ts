@@ -1,49 +1,84 @@
+import { setImmediate } from 'node:timers/promises';
 import { createEngine } from '@stak/engine';
-import { createIds, createLogger, manualClock } from '@stak/kit';
+import { createIds, createLogger, type ManualClock, manualClock, superviseWorkers } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
-import { createStore, createTables } from '@stak/table';
+import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPresence } from '../src/presence.ts';
+
+// A store that others keep busy. Writes arrive late and reads are answered late, which is the worst for those who judge
+// by them.
+function slowDown(client: DynamoClient, clock: ManualClock) {
+  const store = { latencyMs: 0, isThrottled: false, calls: 0 };
+  async function call<Answer>(make: () => Promise<Answer>): Promise<Answer> {
+    store.calls += 1;
+    try {
+      if (store.isThrottled) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+      return await make();
+    } finally {
+      store.calls -= 1;
+    }
+  }
+  const wait = async () => {
+    if (store.latencyMs > 0) await clock.sleep(store.latencyMs);
+  };
+  async function write<Answer>(make: () => Promise<Answer>): Promise<Answer> {
+    await wait();
+    return call(make);
+  }
+  async function read<Answer>(make: () => Promise<Answer>): Promise<Answer> {
+    const answer = await call(make);
+    await wait();
+    return answer;
+  }
+  const slow: DynamoClient = {
+    ...client,
+    put: input => write(() => client.put(input)),
+    delete: input => write(() => client.delete(input)),
+    get: input => read(() => client.get(input)),
+    query: input => read(() => client.query(input)),
+  };
+  return { client: slow, store };
+}
 
 async function openPresence() {
   const engine = await createEngine({ path: ':memory:' });
   onTestFinished(() => engine.close());
   const clock = manualClock();
   await createTables(engine, [streamsTable], { clock });
-  const store = createStore({ client: engine.client, clock });
+  const { client, store: slow } = slowDown(engine.client, clock);
+  const store = createStore({ client, clock });
   const lines: string[] = [];
   const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
-  let serving = 0;
 
   const create = (publicUrl = 'https://a.example') =>
     createPresence({ store, clock, ids: createIds({ clock }), log, publicUrl });
   async function start(publicUrl?: string) {
     const presence = create(publicUrl);
     await presence.begin();
-    const stopping = new AbortController();
-    const running = presence.worker.run(stopping.signal);
-    serving += 1;
-    const stop = async () => {
-      serving -= 1;
-      stopping.abort();
-      await running;
-    };
+    const beating = superviseWorkers([presence.worker], { clock, log });
     onTestFinished(async () => {
-      stopping.abort();
-      await running;
+      Object.assign(slow, { latencyMs: 0, isThrottled: false });
+      const stopped = beating.stop();
+      await clock.advance(20_000); // ends what waits for the store
+      await stopped;
     });
-    return { ...presence, stop };
+    return { ...presence, stop: () => beating.stop() };
   }
-  // Each has said that it is alive, and rests.
-  const settle = () => expect.poll(clock.sleepers).toBe(serving);
-  const pass = async (ms: number) => {
-    for (let left = ms; left > 0; left -= 500) {
+  // Everyone waits for the clock.
+  const settle = async () => {
+    do await setImmediate();
+    while (slow.calls > 0);
+  };
+  const pass = async (ms: number, each?: () => void) => {
+    for (let left = ms; left > 0; left -= 100) {
       await settle();
-      await clock.advance(500);
+      await clock.advance(100);
+      each?.();
     }
     await settle();
   };
-  return { clock, lines, create, start, pass };
+  return { clock, slow, lines, create, start, pass };
 }
 
 test('servers with different public addresses log it once, while they run', async () => {
@@ -96,10 +131,11 @@ test('a new server does not count as gone, and one that stopped in order is gone
 
 test('a server whose time ends while another one starts is known to be gone there too', async () => {
   const { clock, create } = await openPresence();
-  const [killed, next] = [create(), create()];
+  const killed = create();
   await killed.begin();
   const owner = killed.owners.next();
   await clock.advance(8_000);
+  const next = create();
   await next.begin();
   const heard: number[] = [];
   next.owners.onGone(() => heard.push(clock.now()));
@@ -111,4 +147,78 @@ test('a server whose time ends while another one starts is known to be gone ther
   expect(await next.owners.isGone(owner)).toBe(true);
   stopping.abort();
   await running;
+});
+
+// Each is asked about the other all the time, as by requests and workers.
+async function openTwo() {
+  const opened = await openPresence();
+  const both = [await opened.start(), await opened.start()] as const;
+  const names = both.map(({ owners }) => owners.next());
+  const mistakes: number[] = [];
+  const watch = () => {
+    for (const [i, { owners }] of both.entries())
+      owners.isGone(names[1 - i]!).then(
+        isGone => isGone && mistakes.push(opened.clock.now()),
+        () => {}, // the store is busy
+      );
+  };
+  return { ...opened, both, names, mistakes, watch };
+}
+
+test('servers on a store that takes three seconds for everything do not take each other for dead', async () => {
+  const { slow, pass, watch, mistakes } = await openTwo();
+  slow.latencyMs = 3_000;
+  await pass(60_000, watch);
+  expect(mistakes).toEqual([]);
+});
+
+test('a server that starts on such a store is not taken for dead', async () => {
+  const { clock, slow, create, start, pass } = await openPresence();
+  const one = await start();
+  slow.latencyMs = 3_000;
+  const next = create();
+  const begun = next.begin();
+  await pass(6_000);
+  await begun;
+  const stopping = new AbortController();
+  const running = next.worker.run(stopping.signal);
+  const owner = next.owners.next();
+  const asked: Promise<boolean>[] = [];
+  await pass(12_000, () => asked.push(one.owners.isGone(owner)));
+  slow.latencyMs = 0;
+  stopping.abort();
+  await clock.advance(10_000);
+  await running;
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([false]));
+});
+
+test('after a time in which the store took no writes, servers do not take each other for dead', async () => {
+  const { slow, pass, watch, mistakes, lines } = await openTwo();
+  for (const throttledMs of [12_000, 40_000, 8_000]) {
+    slow.isThrottled = true;
+    await pass(throttledMs, watch);
+    slow.isThrottled = false;
+    await pass(45_000, watch);
+  }
+  expect(mistakes).toEqual([]);
+  expect(lines.join('')).toContain('table.busy');
+});
+
+test('a server that was killed while the store was throttled is noticed after that, by those who asked before too', async () => {
+  const { clock, slow, create, start, pass } = await openPresence();
+  const one = await start();
+  const killed = create();
+  await killed.begin();
+  const owner = killed.owners.next();
+  slow.isThrottled = true;
+  await pass(12_000);
+  slow.isThrottled = false;
+  const freeAt = clock.now();
+  const heard: number[] = [];
+  one.owners.onGone(() => heard.push(clock.now()));
+  await pass(4_000);
+  expect([await one.owners.isGone(owner), heard]).toEqual([false, []]);
+  await pass(7_000);
+  expect(await one.owners.isGone(owner)).toBe(true);
+  expect(heard[0]! - freeAt).toBeLessThan(11_000);
 });
