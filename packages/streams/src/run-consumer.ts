@@ -59,26 +59,37 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 }
 
 // Renews the leases, and reports to the other processes that this one is alive. The writes are independent: one that
-// hangs must not cost the other leases.
+// hangs must not cost the other leases. One that is due while the last is under way follows at once.
 function createHeartbeat(
   { works, log }: RunSettings,
   tasks: LeasedTasks,
   isPresent: () => boolean,
-): { beat(): void; settled(): Promise<unknown> } {
+): { beat(): void; settled(): Promise<void> } {
   const underWay = new Map<Lease | 'member', Promise<void>>();
+  const overdue = new Set<Lease | 'member'>();
+  const isNeeded = (what: Lease | 'member') =>
+    what === 'member' ? isPresent() : [...tasks.all()].some(({ lease }) => lease === what);
   const begin = (what: Lease | 'member', write: () => Promise<void>) => {
-    if (underWay.has(what)) return;
-    const writing = write().finally(() => underWay.delete(what));
+    if (underWay.has(what)) {
+      overdue.add(what);
+      return;
+    }
+    const writing = write().then(() => {
+      underWay.delete(what);
+      if (overdue.delete(what) && isNeeded(what)) begin(what, write);
+    });
     underWay.set(what, writing);
   };
   const join = () =>
     works.join().catch(error => log.warn({ err: error }, 'the consumer could not report that it is alive'));
   return {
     beat() {
-      if (isPresent()) begin('member', join);
+      if (isNeeded('member')) begin('member', join);
       for (const task of tasks.all()) begin(task.lease, () => tasks.renew(task));
     },
-    settled: () => Promise.all(underWay.values()),
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay.values());
+    },
   };
 }
 

@@ -114,29 +114,35 @@ test("a killed process's shards are taken over at once if it is known to be dead
   await successor.stop();
 });
 
-test('a process that is stopped keeps its lease until it has finished the record in progress', async () => {
-  fixture = await openFixture();
+// Two processes, of which the first is in the middle of a record until it is told to finish.
+async function startHandling(client = fixture.client) {
   const handled: string[] = [];
   let finish = () => {};
   const finished = new Promise<void>(resolve => {
     finish = resolve;
   });
-  const start = (process: string, wait?: Promise<void>) =>
+  const start = (process: string, more: { client?: DynamoClient; wait?: Promise<void> } = {}) =>
     startConsumer(fixture, {
+      client: more.client ?? fixture.client,
       subscription: {
         name: 'watch',
         table: notesTable,
         entities: [note],
         async handle() {
           handled.push(process);
-          await wait;
+          await more.wait;
         },
       },
     });
-  const first = start('first', finished);
+  const first = start('first', { client, wait: finished });
   await writeNotes(fixture, ['a']);
   await until(fixture.clock, () => handled.length === 1);
-  const second = start('second');
+  return { first, second: start('second'), handled, finish };
+}
+
+test('a process that is stopped keeps its lease until it has finished the record in progress', async () => {
+  fixture = await openFixture();
+  const { first, second, handled, finish } = await startHandling();
   const stopped = first.stop();
   await pass(fixture.clock, 3 * limits.leaseMs);
   expect(handled).toEqual(['first']);
@@ -147,6 +153,28 @@ test('a process that is stopped keeps its lease until it has finished the record
   await until(fixture.clock, () => handled.length === 2);
   expect(handled).toEqual(['first', 'second']);
   await second.stop();
+});
+
+test('a process keeps its lease while each renewal takes longer than the time between two', async () => {
+  fixture = await openFixture();
+  const { clock } = fixture;
+  let isSlow = false;
+  const slow: DynamoClient = {
+    ...fixture.client,
+    async update(input) {
+      if (isSlow && String(input.Key.sk).startsWith('work#')) await clock.sleep(limits.leaseMs / 2.6);
+      return fixture.client.update(input);
+    },
+  };
+  const { first, second, handled, finish } = await startHandling(slow);
+  isSlow = true;
+  await pass(clock, 5 * limits.leaseMs);
+  expect(handled).toEqual(['first']);
+  finish();
+  let hasStopped = false;
+  void everyone([first, second]).then(() => (hasStopped = true));
+  await until(clock, () => hasStopped);
+  expect(first.counters().leasesLost).toBe(0);
 });
 
 // Holds every call back while it is frozen, as a process that gets no processor or no network does.
