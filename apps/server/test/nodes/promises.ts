@@ -12,10 +12,10 @@ export function judge({
   streamsMs: streams,
   deliveriesMs: deliveries,
   kills,
+  unjudged,
 }: Found): string[] {
   const late = (what: string, times: readonly number[], mostMs: number) =>
     times.filter(ms => ms > mostMs).map(ms => `${what} after ${ms} ms, not ${mostMs}`);
-  const unjudged = kills - Math.min(streams.length, deliveries.length);
   return [
     ...violations,
     ...(unjudged > kills * unjudgedShare
