@@ -92,7 +92,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const { page, client, failures } = await enter();
     await page.getByText('Nothing to do').waitFor();
     const { tasks, accounts } = client;
-    const reminder = { at: new Date(Date.now() + 100).toISOString() };
+    const reminder = { at: new Date(Date.now() + 3000).toISOString() };
     await tasks.create({ body: { title: 'Call Ann', reminder } });
     const own = (await accounts.mintInboxToken()).data;
     const { inbox } = createClient({ baseUrl: server.url, token: own.token });

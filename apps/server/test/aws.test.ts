@@ -70,15 +70,19 @@ test('a change at one server reaches the other without waiting for its next poll
   const { data: person } = await at(0).accounts.signUp({ body });
   const over = new AbortController();
   const heard = new Map<string, number>();
+  let isOpen = false;
   const listening = (async () => {
     const response = await fetch(`${servers[1]!.localUrl}/v1/tasks/events`, {
       headers: { Authorization: `Bearer ${person.access_token}` },
       signal: over.signal,
     });
     const text = response.body!.pipeThrough(new TextDecoderStream());
-    for await (const chunk of text as unknown as AsyncIterable<string>)
+    for await (const chunk of text as unknown as AsyncIterable<string>) {
+      isOpen ||= chunk.includes('event: open');
       for (const [, title] of chunk.matchAll(/"title":"(task \d+)"/g)) heard.set(title!, performance.now());
+    }
   })().catch(() => {});
+  await expect.poll(() => isOpen, { timeout: 15_000, interval: 10 }).toBe(true);
   const waits: number[] = [];
   for (let n = 0; n < 6; n++) {
     await at(0, person.access_token).tasks.create({ body: { title: `task ${n}` } });

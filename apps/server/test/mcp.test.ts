@@ -143,9 +143,11 @@ test('a batch counts as one request per message, and is limited', async () => {
   const left = async () =>
     Number((await fetch(`${me.url}/v1/whoami`, { headers })).headers.get('ratelimit-remaining'));
   const before = await left();
+  const startedMs = performance.now();
   const answer = await post(batch(20));
   expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 20]);
-  expect(before - (await left())).toBeGreaterThan(10); // some come back meanwhile
+  const cameBack = ((performance.now() - startedMs) / 1000) * 10; // of 600 a minute
+  expect(before - (await left()) + cameBack).toBeGreaterThan(19);
   for (const body of [batch(21), '[', '']) expect((await post(body)).status, body.slice(0, 9)).toBe(400);
 }, 60_000);
 

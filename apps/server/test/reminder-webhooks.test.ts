@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 const as = (token?: string) => createClient({ baseUrl: server.localUrl, token });
-const inASecond = () => ({ at: new Date(Date.now() + 1000).toISOString() });
+const inSeconds = (seconds: number) => ({ at: new Date(Date.now() + seconds * 1000).toISOString() });
 
 async function signUp(name: string) {
   const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
@@ -82,7 +82,7 @@ const hitsOf = (taskId: string) => hits.filter(hit => hit.body.data.task.task_id
 
 test('a reminder reaches the inbox and the destination once, however often it fires', async () => {
   const ann = await signUp('ann');
-  const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: inASecond() } });
+  const { data: task } = await ann.client.tasks.create({ body: { title: 'Tea', reminder: inSeconds(3) } });
   const itemKey = {
     TableName: 'todo-app-data',
     Key: { PK: `REMINDER#${ann.accountId}`, SK: `TASK#${task.task_id}` },
@@ -106,7 +106,7 @@ test('a reminder reaches the inbox and the destination once, however often it fi
   // As if the worker had died before it could put the reminder away. Another reminder makes it look at once.
   await expect.poll(readReminder).toBeUndefined();
   await engine.client.put({ TableName: itemKey.TableName, Item: reminder! });
-  const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: inASecond() } });
+  const { data: next } = await ann.client.tasks.create({ body: { title: 'Cake', reminder: inSeconds(1) } });
   await expect.poll(readReminder).toBeUndefined();
   await expect.poll(() => hitsOf(next.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)).toHaveLength(1);
@@ -123,7 +123,7 @@ test("a reminder of a tenant's user goes only to the tenant's account", async ()
     body: { sub: 'ann@acme', scope: 'tasks:write' },
   });
   const { data: task } = await as(user.token).tasks.create({
-    body: { title: 'Call', reminder: inASecond() },
+    body: { title: 'Call', reminder: inSeconds(1) },
   });
   await expect.poll(() => hitsOf(task.task_id)).toHaveLength(1);
   expect(hitsOf(task.task_id)[0]!.body.data).toEqual({ tenant_id, user_id: 'ann@acme', task });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
 import {
@@ -224,14 +225,24 @@ describe('a hostile destination', () => {
     expect(result).toMatchObject({ ok: false, reason: 'invalid_response' });
   });
 
+  // Nobody listens there any more.
+  const closedUrl = async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise(resolve => server.close(resolve));
+    return `http://127.0.0.1:${port}/`;
+  };
+
   it('that refuses connections fails to connect', async () => {
-    const result = await openOutbound().send({ url: 'http://127.0.0.1:1025/', method: 'POST' });
+    const result = await openOutbound().send({ url: await closedUrl(), method: 'POST' });
     expect(result).toMatchObject({ ok: false, reason: 'connect', address: '127.0.0.1' });
   });
 
   it('that refuses connections also fails waiting requests', async () => {
     const outbound = openOutbound({ connectionsPerOrigin: 2, clock: manualClock() });
-    const send = () => outbound.send({ url: 'http://127.0.0.1:1025/', method: 'POST' });
+    const url = await closedUrl();
+    const send = () => outbound.send({ url, method: 'POST' });
     for (const result of await Promise.all(Array.from({ length: 20 }, send)))
       expect(result).toMatchObject({ ok: false, reason: 'connect' });
   });

@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyItem, type Fixture, openFixture, settle, until } from './agents-fixture.ts';
+import { advanceUntil, everyItem, type Fixture, openFixture, settle, until } from './agents-fixture.ts';
 import { deliver, openProviders, signSlack, signWhatsApp, slackMessage } from './channel-stub.ts';
 
 let fixture: Fixture;
@@ -110,7 +110,7 @@ describe('Slack', () => {
     await until(() => fixture.clock.sleepers() > 0);
     await fixture.clock.advance(999);
     expect(providers.sent).toEqual([]);
-    for (let step = 0; step < 2_000 && providers.sent.length === 0; step++) await fixture.clock.advance(1);
+    await advanceUntil(fixture, () => providers.sent.length > 0);
     expect(providers.sent).toHaveLength(1);
     stopping.abort();
     await running;

@@ -277,7 +277,7 @@ describe('an ordered connection that fails', () => {
     await untilLater(hooks.clock, isHeld);
     await leap(hooks.clock, limits.breakerFirstMs);
     const startedMs = hooks.clock.now();
-    await untilLater(hooks.clock, () => destination.hits.length === hits + 11);
+    await untilLater(hooks.clock, () => destination.hits.length === hits + 11, 100);
     expect(hooks.clock.now() - startedMs).toBeLessThan(limits.breakerFirstMs);
     expect(destination.hits.slice(hits).map(hit => numberIn(hit.body))).toEqual(
       Array.from({ length: 11 }, (_, i) => i + 1),
