@@ -4,7 +4,7 @@ import { interimAnswers } from './limits.ts';
 import type { HeaderPair, OutboundFailureReason } from './outcome.ts';
 
 export type Answer = { status: number; headers: readonly HeaderPair[]; body: Uint8Array; truncated: boolean };
-export type Failing = { reason: OutboundFailureReason; message: string; status?: number };
+export type Failing = { reason: OutboundFailureReason; message: string; status?: number; isSent?: true };
 
 export type Exchange = {
   handler: Dispatcher.DispatchHandler;
@@ -34,7 +34,12 @@ export function createExchange(
     chunks = [];
   };
   const fail = (reason: OutboundFailureReason, message: string) =>
-    finish(status === undefined ? { reason, message } : { reason, message, status });
+    finish({
+      reason,
+      message,
+      ...(status !== undefined && { status }),
+      ...(controller && { isSent: true }),
+    });
   const answer = (truncated: boolean) =>
     finish({ status: status ?? 0, headers, body: Buffer.concat(chunks), truncated });
 
@@ -45,6 +50,7 @@ export function createExchange(
       controller?.abort(new Error(message));
     },
     handler: {
+      // Right before it is written to an open connection.
       onRequestStart(started) {
         controller = started;
         if (settled) started.abort(new Error('The exchange is over'));

@@ -25,6 +25,8 @@ export type OutboundFailure = {
   address?: string;
   // Set if the status line arrived before the exchange failed: the other side did respond.
   status?: number;
+  // Set if a connection took the request: the other side may have acted on it.
+  isSent?: true;
 };
 
 export type OutboundResponse = {

@@ -315,6 +315,25 @@ describe('the caller', () => {
     expect(bodies).toEqual(['first', 'third']);
   });
 
+  it('learns whether a request that failed may have arrived', async () => {
+    const arrived = new AbortController();
+    const server = await startServer((request, response) => {
+      if (request.url === '/reset') response.destroy();
+      else arrived.abort();
+    });
+    const outbound = openOutbound({ connectionsPerOrigin: 1 });
+    const send = (url: string) => outbound.send({ url, method: 'POST' });
+    expect(await send(`${server.url}reset`)).toMatchObject({ reason: 'reset', isSent: true });
+    const refused = await send('http://127.0.0.1:1025/');
+    const held = send(server.url);
+    await once(arrived.signal, 'abort');
+    const queued = send(server.url);
+    await outbound.close();
+    expect(await held).toMatchObject({ reason: 'closed', isSent: true });
+    for (const result of [refused, await queued, await send(server.url)])
+      expect(result).not.toHaveProperty('isSent');
+  });
+
   it('gets an error when too much is in flight', async () => {
     const server = await startSocketServer(() => {});
     const outbound = openOutbound({ requestsInFlight: 1, clock: manualClock() });

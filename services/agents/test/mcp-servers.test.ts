@@ -28,7 +28,7 @@ async function listen(behaviour: Behaviour): Promise<string> {
 async function openNotebook() {
   const notes: string[] = [];
   const seen: { authorization?: string; meta?: unknown }[] = [];
-  const describeNotebook = () => {
+  const describeNotebook = (response: ServerResponse) => {
     const server = new McpServer({ name: 'notebook', version: '1' });
     server.registerTool(
       'add.note',
@@ -37,6 +37,7 @@ async function openNotebook() {
         seen.push({ authorization: String(requestInfo?.headers.authorization), meta: _meta });
         if (text === 'secret') return { isError: true, content: [{ type: 'text', text: 'No secrets.' }] };
         notes.push(text);
+        await state.afterNote?.(response);
         return { content: [{ type: 'text', text: `Noted: ${text}` }] };
       },
     );
@@ -52,9 +53,15 @@ async function openNotebook() {
     );
     return server;
   };
-  const state: { isDown: boolean; complains?: string } = { isDown: false };
+  const state: {
+    isDown: boolean;
+    broken: number; // of the next requests
+    complains?: string;
+    afterNote?: (response: ServerResponse) => unknown; // before it is answered
+  } = { isDown: false, broken: 0 };
   const url = await listen(async (request, response) => {
     if (state.isDown) return void response.writeHead(503).end();
+    if (state.broken-- > 0) return void response.destroy();
     if (state.complains !== undefined) {
       const error = { code: -32603, message: state.complains };
       response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -62,7 +69,7 @@ async function openNotebook() {
     }
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     response.on('close', () => void transport.close());
-    await describeNotebook().connect(transport as never);
+    await describeNotebook(response).connect(transport as never);
     await transport.handleRequest(request, response);
   });
   return { url, notes, seen, state };
@@ -73,10 +80,9 @@ const call = (name: string, input: object, id = 'a1') => wire.calls({ id, name, 
 
 async function openChat(replies: readonly Reply[] = [], settings: Record<string, unknown> = {}) {
   const model = await openWire(replies);
-  const fixture = await openFixture(undefined, {
-    models: createModels(wire.configure(model.url)),
-    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
-  });
+  const outbound = createOutbound({ allow: ['127.0.0.0/8'] });
+  const models = createModels(wire.configure(model.url));
+  const fixture = await openFixture(undefined, { models, outbound });
   closers.push(model.close, fixture.target.close);
   fixture.tenants.get('acme')!.settings = {
     ai_provider: wire.provider,
@@ -84,12 +90,14 @@ async function openChat(replies: readonly Reply[] = [], settings: Record<string,
     enabled_skills: ['mcp_notes_add_note', 'mcp_notes_list'],
     ...settings,
   };
-  return { fixture, model };
+  return { fixture, model, outbound };
 }
 
 const path = '/v1/tenants/acme/mcp-servers/notes';
 const register = (fixture: Fixture, url: string, headers = { authorization: 'Bearer of-the-notebook' }) =>
   fixture.call('PUT', path, { send: { url, headers } });
+
+const unapproved = { skill_approvals: { mcp_notes_add_note: 'never', mcp_notes_list: 'never' } };
 
 describe('tools of an MCP server', () => {
   it('come from a limited number of servers, however many are added at once', async () => {
@@ -151,7 +159,6 @@ describe('tools of an MCP server', () => {
 
   it('report errors to the model, and the turn continues', async () => {
     const notebook = await openNotebook();
-    const never = { skill_approvals: { mcp_notes_add_note: 'never', mcp_notes_list: 'never' } };
     const { fixture, model } = await openChat(
       [
         call('mcp_notes_add_note', { text: 'secret' }),
@@ -159,7 +166,7 @@ describe('tools of an MCP server', () => {
         call('mcp_notes_list', {}),
         wire.text('It is down.'),
       ],
-      never,
+      unapproved,
     );
     await register(fixture, notebook.url);
     expect((await say(fixture, 'c', 'Note the secret')).body.reply.content).toBe('It takes no secrets.');
@@ -167,6 +174,45 @@ describe('tools of an MCP server', () => {
     notebook.state.isDown = true;
     expect((await say(fixture, 'c', 'Which notes are there?')).body.reply.content).toBe('It is down.');
     expect(JSON.stringify(model.asked[3]!.body)).toContain('the MCP server notes failed');
+  });
+
+  const unknown = 'it is not known whether it was done';
+
+  it('are called with the same key again if the connection broke during a call', async () => {
+    const notebook = await openNotebook();
+    const again = ['a1', 'a2', 'a3'].map(id => call('mcp_notes_add_note', { text: 'tea' }, id));
+    const { fixture, model } = await openChat([...again, wire.text('Done.')], unapproved);
+    await register(fixture, notebook.url);
+    notebook.state.afterNote = response => {
+      Object.assign(notebook.state, { afterNote: undefined, broken: 1 }); // the next session does not even begin
+      response.destroy();
+    };
+    expect((await say(fixture, 'c', 'Note tea')).body.reply.content).toBe('Done.');
+    const results = model.asked
+      .at(-1)!
+      .body.messages.flatMap((one: { role: string; content: string }) =>
+        one.role === 'tool' ? JSON.parse(one.content) : [],
+      );
+    expect(results).toEqual([
+      { error: expect.stringContaining(`it did not answer (reset), and ${unknown}`), outcome: 'unknown' },
+      { error: 'the MCP server notes failed: it did not answer (reset)' },
+      'Noted: tea',
+    ]);
+    const [first, second] = notebook.seen.map(({ meta }) => meta);
+    expect(second).toEqual(first);
+  });
+
+  it('have an unknown outcome if this server stops during a call, and have failed after that', async () => {
+    const notebook = await openNotebook();
+    const calls = ['tea', 'milk'].map(text => call('mcp_notes_add_note', { text }, text));
+    const { fixture, model, outbound } = await openChat([...calls, wire.text('Hm.')], unapproved);
+    await register(fixture, notebook.url);
+    notebook.state.afterNote = () => outbound.close();
+    await say(fixture, 'c', 'Note tea and milk');
+    expect(notebook.notes).toEqual(['tea']);
+    const told = JSON.stringify(model.asked[2]!.body);
+    expect(told).toContain(`it did not answer (closed), and ${unknown}`);
+    expect(told).toContain('it could not be reached (closed)\\"');
   });
 
   it('are listed again after a while, and kept if the server is down by then', async () => {

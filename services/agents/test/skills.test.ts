@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createOutbound, type Outbound } from '@stak/outbound';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill, type SkillOwner } from '../src/index.ts';
@@ -140,19 +141,24 @@ describe('built-in skills', () => {
 describe('custom skills', () => {
   const calls: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   let answer = { status: 200, body: '{"price":42}' };
+  let onCall: (request: IncomingMessage) => unknown;
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     calls.push({ path: request.url!, headers: request.headers, body });
+    onCall(request);
     if (answer.status === 0) return; // none, for as long as somebody waits
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
   });
+  let outbound: Outbound;
   let fixture: Fixture;
   let url: string;
   beforeEach(async () => {
     calls.length = 0;
     answer = { status: 200, body: '{"price":42}' };
-    fixture = await openFixture();
+    onCall = () => {};
+    outbound = createOutbound({ allow: ['127.0.0.0/8'] });
+    fixture = await openFixture(undefined, { outbound });
     fixture.tenants.get('acme')!.settings = { custom_skills: ['price'] };
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/price`;
@@ -234,6 +240,22 @@ describe('custom skills', () => {
     expect(await attempt()).toMatchObject({ ok: false, output: null, reason: 'it answered 500' });
     const missing = path.replace('price', 'other');
     expect((await fixture.call('POST', `${missing}/test`, { send: { arguments: {} } })).status).toBe(404);
+  });
+
+  it.each([
+    ['the connection breaks', ({ socket }: IncomingMessage) => socket.destroy(), 'reset'],
+    ['this server stops', () => outbound.close(), 'closed'],
+  ])('may have been done if %s during a call', async (_, interrupt, reason) => {
+    await fixture.call('PUT', path, { send: draft() });
+    answer = { status: 0, body: '' };
+    onCall = interrupt;
+    const attempt = async () =>
+      (await fixture.call('POST', `${path}/test`, { send: { arguments: {} } })).body;
+    expect((await attempt()).reason).toBe(
+      `it did not answer (${reason}), and it is not known whether it was done`,
+    );
+    await new Promise(resolve => server.close(resolve));
+    expect((await attempt()).reason).toMatch(/^it could not be reached \((connect|closed)\)$/);
   });
 
   it('can be tried before they are saved, without storing anything', async () => {

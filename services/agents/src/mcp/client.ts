@@ -2,12 +2,14 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { cutText } from '@stak/kit';
 import type { HeaderPair, Outbound } from '@stak/outbound';
 import * as limits from '../limits.ts';
+import { OutcomeUnknown } from '../skills/skill.ts';
 
 export type McpAddress = { url: string; headers: Readonly<Record<string, string>> };
 export type McpReach = { outbound: Outbound; signal: AbortSignal; timeoutMs: number };
 
 // A session with a server by the protocol's own client, over the guarded one: each request gets one response, within
-// limits of time and size. Rejects with a message for the caller.
+// limits of time and size. Rejects with a message for the caller: as `OutcomeUnknown` if a request may have been carried
+// out, although there is no answer that can be read.
 export async function withMcpServer<T>(
   address: McpAddress,
   reach: McpReach,
@@ -75,10 +77,11 @@ function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpR
       signal,
       timeoutMs,
     });
+    if (!result.ok && result.isSent) throw new OutcomeUnknown(`it did not answer (${result.reason})`);
     if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
     if (method === 'POST' && (result.status < 200 || result.status > 299))
       throw new Error(`it answered ${result.status}`);
-    if (result.truncated) throw new Error(`it answered with more than ${limits.mcpBytes} bytes`);
+    if (result.truncated) throw new OutcomeUnknown(`it answered with more than ${limits.mcpBytes} bytes`);
     checkMessages(Buffer.from(result.body).toString());
     const headers = new Headers(result.headers.map(([name, value]): [string, string] => [name, value]));
     const body = bodiless.has(result.status) ? null : new Uint8Array(result.body);
@@ -91,9 +94,9 @@ function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpR
 function checkMessages(body: string): void {
   const events = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n\n').length;
   if (events > limits.mcpMessages || body.trimStart().startsWith('['))
-    throw new Error('it answered with too many messages');
+    throw new OutcomeUnknown('it answered with too many messages');
   // The SDK describes every value that does not fit its schemas.
-  if (countCommas(body) > limits.mcpValues) throw new Error('it answered with too many values');
+  if (countCommas(body) > limits.mcpValues) throw new OutcomeUnknown('it answered with too many values');
 }
 
 // Outside of texts, which end with their line.

@@ -8,7 +8,7 @@ import { createWithin } from '../create-within.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { Skill, SkillScope } from '../skills/skill.ts';
+import { OutcomeUnknown, type Skill, type SkillScope } from '../skills/skill.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { describeMcpError, type McpAddress, withMcpServer } from './client.ts';
 import { mcpServer, mcpServersOfTenant } from './table.ts';
@@ -200,10 +200,13 @@ async function callTool(
   const address = { url: server.url, headers: openHeaders(service, server) };
   const reach = { outbound: service.mcpOutbound, signal, timeoutMs: limits.mcpCallMs };
   const key = { 'stak/idempotency_key': idempotency_key };
-  const result = await withMcpServer(address, reach, client =>
-    client.callTool({ name, arguments: input, _meta: key }),
-  ).catch(error => {
-    throw new Error(`the MCP server ${server.name} failed: ${describeMcpError(error)}`);
+  let isCalled = false; // opening the session does nothing for the user
+  const result = await withMcpServer(address, reach, client => {
+    isCalled = true;
+    return client.callTool({ name, arguments: input, _meta: key });
+  }).catch(error => {
+    const text = `the MCP server ${server.name} failed: ${describeMcpError(error)}`;
+    throw isCalled && error instanceof OutcomeUnknown ? new OutcomeUnknown(text) : new Error(text);
   });
   const text = (Array.isArray(result.content) ? (result.content as Content[]) : []).map(describe).join('\n');
   if (result.isError) throw new Error(cutText(text, 500) || 'the tool failed');

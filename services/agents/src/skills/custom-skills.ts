@@ -204,8 +204,7 @@ async function callSkill(
     signal,
     timeoutMs: limits.skillMs,
   });
-  if (!result.ok && ['timeout', 'reset'].includes(result.reason))
-    throw new OutcomeUnknown(`it did not answer (${result.reason})`);
+  if (!result.ok && result.isSent) throw new OutcomeUnknown(`it did not answer (${result.reason})`);
   if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
   if (result.status < 200 || result.status > 299) throw new Error(`it answered ${result.status}`);
   const text = Buffer.from(result.body).toString();
