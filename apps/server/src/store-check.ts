@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import type { Clock, Logger } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { type DynamoClient, isUnavailable, withDeadline } from '@stak/table';
@@ -8,7 +7,7 @@ const freshMs = 1_000; // probes of several load balancers share one read
 const attempts = 3; // a single throttled read is not a failure
 const pauseMs = 100;
 const deadlineMs = 1_500; // a probe waits two seconds
-const leastBytes = 4 * 1024 * 1024; // the commit of a large batch
+const leastBytes = 16 * 1024 * 1024; // the commit of a large transaction
 
 // Whether the store responds: reads one key that nothing else writes, half a unit per second at most. It does not use
 // the control plane, whose limits are low and which says nothing about the tables. A store in a local folder must also
@@ -49,9 +48,9 @@ export function storeCheck(
 
 // A free page inside the file can be written when the disk is full; the next large commit could not.
 async function requireSpace(folder: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < leastBytes)
-    throw new Error(`${bavail * bsize} bytes are free on the disk of ${folder}`);
+  const { freeBytes } = await import('@stak/engine'); // not needed for a store elsewhere
+  const bytes = freeBytes(folder);
+  if (bytes < leastBytes) throw new Error(`${bytes} bytes are free on the disk of ${folder}`);
 }
 
 const startWithinMs = 60_000; // a longer outage is reported to those who started the server

@@ -70,11 +70,19 @@ test('a store in a folder must be able to commit', async () => {
   await check({ get, put: refuses }); // elsewhere a read has to do
 });
 
+test.skipIf(process.platform !== 'linux')(
+  'a disk that does not know its size is ready (needs /proc)',
+  async () => {
+    const client = { get: async () => ({}), put: async () => ({}) };
+    await storeCheck(client, manualClock(), '/proc')();
+  },
+);
+
 // In a process of its own: a store whose disk failed may take its process with it.
 async function startOnDisk(mount: (disk: string) => Promise<unknown>) {
   const disk = await mkdtemp(join(tmpdir(), 'stak-disk-'));
   await mount(disk);
-  const env = { STAK_LAKE: 'off', STAK_LOG_LEVEL: 'silent' };
+  const env = { STAK_LAKE: 'off', STAK_LOG_LEVEL: 'error' };
   const server = startWith({ env }, 'start', '--no-demo', '--port', '0', '--path', join(disk, 'data'));
   onTestFinished(async () => {
     server.child.kill('SIGKILL');
@@ -92,10 +100,10 @@ test.skipIf(!canMount)(
   'a full disk is not ready (needs the right to mount)',
   async () => {
     const { disk, status } = await startOnDisk(disk =>
-      run('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]),
+      run('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk]),
     );
     const filler = join(disk, 'filler');
-    await writeFile(filler, Buffer.alloc(11 * 1024 * 1024)).catch(() => {}); // as much as fits
+    await writeFile(filler, Buffer.alloc(31 * 1024 * 1024)).catch(() => {}); // as much as fits
     await expect.poll(status).toBe(503);
     await rm(filler);
     await expect.poll(status).toBe(200);
@@ -115,11 +123,13 @@ test.skipIf(!canMountFile)(
     // A plain `ro` is refused while files are open. This is what the kernel does when the disk has an error.
     await run('mount', ['-o', 'remount,abort', disk]);
     await expect(writeFile(join(disk, 'any'), '')).rejects.toThrow('EROFS');
+    // The first one may fail at its flush, which LMDB does not print. The next ones do not reach LMDB.
+    const failedWrites = () => server.stderr.match(/Write error/g)?.length ?? 0;
     await expect.poll(status).toBe(503);
-    const failedWrites = () => server.stderr.match(/Write error/g)?.length;
-    expect(failedWrites()).toBe(1); // the next ones are refused before they reach LMDB
+    const reported = () => server.stdout.match(/must be opened again/g)?.length;
+    await expect.poll(reported, { timeout: 10_000 }).toBeGreaterThan(2);
     expect(await status()).toBe(503);
-    expect(failedWrites()).toBe(1);
+    expect(failedWrites()).toBeLessThanOrEqual(1);
   },
   30_000,
 );

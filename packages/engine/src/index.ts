@@ -15,6 +15,7 @@ export { type Restoring, restoreStore } from './journal/restore.ts';
 export type { Snapshot } from './journal/snapshot.ts';
 export type { JournalPosition } from './journal/writer.ts';
 export type { PartitionUsage } from './partition-usage.ts';
+export { freeBytes } from './storage/disk.ts';
 export { StoreError } from './storage/file.ts';
 export type { AttributeValue, Item } from './values/attribute-value.ts';
 export type { NativeItem } from './values/marshal.ts';

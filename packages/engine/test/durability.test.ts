@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEngine, StoreError } from '../src/index.ts';
+import { createEngine, restoreStore, StoreError } from '../src/index.ts';
+import { createRecordBuilder } from '../src/journal/records.ts';
 import { metaKey } from '../src/storage/keys.ts';
 import { encodeJson, openStore } from '../src/storage/store.ts';
 import { canRun, mountMemory, type Outcome, remount, runStore, unmount } from './crash/limits.ts';
@@ -105,6 +106,42 @@ describe('when the disk is full', () => {
         expect(store.has(metaKey('second'))).toBe(true);
       } finally {
         await store.close();
+        unmount(folder);
+      }
+    },
+  );
+
+  it.skipIf(!canMount)(
+    'many small writes at once need little free space (needs the right to mount)',
+    async () => {
+      mountMemory(folder, '4m');
+      const engine = await createEngine({ path: join(folder, 'store'), sweepIntervalMs: 0 });
+      try {
+        await engine.execute('CreateTable', hashTable('items'));
+        const put = (_: unknown, n: number) =>
+          engine.client.put({ TableName: 'items', Item: { pk: `item ${n}` } });
+        await Promise.all(Array.from({ length: 1000 }, put));
+        expect(await engine.client.scan({ TableName: 'items', Select: 'COUNT' })).toMatchObject({
+          Count: 1000,
+        });
+      } finally {
+        await engine.close();
+        unmount(folder);
+      }
+    },
+  );
+
+  it.skipIf(!canMount)(
+    'a restore of small entries needs little more space than they take (needs the right to mount)',
+    async () => {
+      mountMemory(folder, '48m');
+      const restoring = restoreStore(join(folder, 'store'));
+      try {
+        const entries = createRecordBuilder();
+        for (let n = 0; n < 100_000; n++) entries.put(metaKey(`entry ${n}`), Buffer.alloc(100));
+        await restoring.load(entries.operations());
+      } finally {
+        await restoring.abandon();
         unmount(folder);
       }
     },

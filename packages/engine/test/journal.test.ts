@@ -13,7 +13,7 @@ import {
   restoreStore,
   trimJournal,
 } from '../src/index.ts';
-import { eachOperation } from '../src/journal/records.ts';
+import { readOperations } from '../src/journal/records.ts';
 import { createJournalWriter } from '../src/journal/writer.ts';
 import { createCommitter } from '../src/storage/committer.ts';
 import { metaKey } from '../src/storage/keys.ts';
@@ -91,10 +91,8 @@ async function restore(copy: Copy, log: Log, untilMs = Number.POSITIVE_INFINITY)
 function contentOf({ parts }: Pick<Copy, 'parts'>): Map<string, string> {
   const content = new Map<string, string>();
   for (const part of parts)
-    eachOperation(part, {
-      put: (key, value) => content.set(key.toString('latin1'), value.toString('latin1')),
-      remove() {},
-    });
+    for (const { key, value } of readOperations(part))
+      if (value) content.set(key.toString('latin1'), value.toString('latin1'));
   for (const name of ['journal', 'sequence', 'sweeper', 'claims/backup']) content.delete(`\0${name}`);
   return content;
 }

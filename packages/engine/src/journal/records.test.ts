@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRecordBuilder, eachOperation, JournalDamage, readRecord } from './records.ts';
-
-type Operation = { key: Buffer; value?: Buffer };
+import { createRecordBuilder, JournalDamage, type Operation, readOperations, readRecord } from './records.ts';
 
 function build(operations: readonly Operation[]) {
   const builder = createRecordBuilder();
@@ -15,14 +13,7 @@ function build(operations: readonly Operation[]) {
   return builder;
 }
 
-function read(bytes: Buffer): Operation[] {
-  const found: Operation[] = [];
-  eachOperation(bytes, {
-    put: (key, value) => found.push({ key, value }),
-    remove: key => found.push({ key }),
-  });
-  return found;
-}
+const read = (bytes: Buffer): Operation[] => [...readOperations(bytes)];
 
 const bytes = (most: number) => fc.uint8Array({ maxLength: most }).map(array => Buffer.from(array));
 const large = fc.constantFrom(127, 128, 129, 500).map(length => Buffer.alloc(length, 'item'));

@@ -110,9 +110,9 @@ export class JournalDamage extends Error {
   override readonly name = 'JournalDamage';
 }
 
-export type OperationHandler = { put(key: Buffer, value: Buffer): void; remove(key: Buffer): void };
+export type Operation = { key: Buffer; value?: Buffer }; // without a value it is a removal
 
-export function eachOperation(bytes: Buffer, handler: OperationHandler): void {
+export function* readOperations(bytes: Buffer): Generator<Operation> {
   let large: Buffer = Buffer.alloc(0);
   for (let at = 0; at < bytes.length; ) {
     if (bytes.length - at < operationHead) throw new JournalDamage('operations are cut short');
@@ -122,10 +122,10 @@ export function eachOperation(bytes: Buffer, handler: OperationHandler): void {
     if (end > bytes.length) throw new JournalDamage('operations are cut short');
     const key = bytes.subarray(at + operationHead, keyEnd);
     const own = bytes.subarray(keyEnd, end);
-    if (length === removal) handler.remove(key);
-    else if (length >= repeats) handler.put(key, Buffer.concat([own, large]));
+    if (length === removal) yield { key };
+    else if (length >= repeats) yield { key, value: Buffer.concat([own, large]) };
     else {
-      handler.put(key, own);
+      yield { key, value: own };
       if (length >= largeBytes) large = own;
     }
     at = end;

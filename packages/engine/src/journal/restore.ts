@@ -3,7 +3,7 @@ import { StoreError, storeExists } from '../storage/file.ts';
 import { metaKey } from '../storage/keys.ts';
 import { claimFormat, openStore, readMeta } from '../storage/store.ts';
 import { writePauseName } from '../storage/write-pause.ts';
-import { eachOperation, JournalDamage, readRecord, recordHead } from './records.ts';
+import { JournalDamage, type Operation, readOperations, readRecord, recordHead } from './records.ts';
 import { type JournalPosition, readPosition } from './writer.ts';
 
 /** A store that is being restored: first a snapshot, then the commits after it. */
@@ -42,6 +42,10 @@ function headOf(records: Buffer, offset: number): { length: number; commit: numb
   return { length, commit: records.readUIntBE(offset + 8, 6) };
 }
 
+function* operationsOf(parts: readonly Buffer[]): Generator<Operation> {
+  for (const bytes of parts) yield* readOperations(bytes);
+}
+
 /** Creates a new store in a folder that contains none. */
 export function restoreStore(path: string): Restoring {
   if (storeExists(path)) throw new StoreError(`${path} already holds a store: choose another folder`);
@@ -58,9 +62,18 @@ export function restoreStore(path: string): Restoring {
   }
 
   async function flush(): Promise<void> {
-    await store.commit(() => {
-      for (const bytes of waiting) eachOperation(bytes, store);
-    });
+    const operations = operationsOf(waiting);
+    let next = operations.next();
+    // Several transactions if the disk is short of space.
+    while (!next.done)
+      await store.commit(() => {
+        do {
+          const { key, value } = next.value as Operation;
+          if (value) store.put(key, value);
+          else store.remove(key);
+          next = operations.next();
+        } while (!next.done && store.hasRoom());
+      });
     waiting = [];
     waitingBytes = 0;
   }

@@ -84,7 +84,9 @@ export function createCommitter(
       await store.commit(() => {
         const tx = createTx(store, journal);
         const refused = refusal?.(tx);
-        while (queue.length > 0 && batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction) {
+        const isOpen = () =>
+          batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction && store.hasRoom();
+        while (queue.length > 0 && (batch.length === 0 || isOpen())) {
           const job = queue.shift()!;
           batch.push(job);
           settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));

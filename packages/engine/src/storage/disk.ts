@@ -64,16 +64,10 @@ export function freeSpace(path: string): string {
   return `${bavail * bsize} bytes free on its disk`;
 }
 
-// When LMDB fails to write, it formats an error into a buffer that may be too short for it, which can end the process.
-// So a transaction for which the disk may lack space is refused before LMDB writes it. Another process may take the
-// space in between; that is rare.
-const spareBytes = 512 * 1024;
-
-export function requireSpace(folder: string, bytes: number): void {
+/** How many bytes are free on the disk of a folder: no limit where a file system does not know its size. */
+export function freeBytes(folder: string): number {
   const { blocks, bavail, bsize } = statfsSync(folder);
-  // Some file systems do not know their size.
-  if (blocks > 0 && bavail * bsize < bytes + spareBytes)
-    throw new StoreError(`the disk is full (${freeSpace(folder)})`);
+  return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
 }
 
 // A file that gets its name when all of it is on the disk. Only its owner may read it: the folder may have existed

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { freeSpace, keepToOwner, makeLockFile, requireSpace, syncFolder, writeWhole } from './disk.ts';
+import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
@@ -30,6 +30,12 @@ const forgetting = 0.99;
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
 
+// When LMDB fails to write, it formats an error into a buffer that may be too short for it, which can end the process.
+// So a transaction for which the disk may lack space is refused before LMDB writes it. Another process may take the
+// space in between; that is rare.
+const bytesPerChange = 2 * pageSize; // a change copies a leaf and a branch, or copies a leaf and splits it
+const spareBytes = 512 * 1024; // the upper branches, and the list of free pages
+
 // Transactions of this process that LMDB's own thread has begun, by file. It holds the lock of the file until this
 // thread has done their work. If this thread waited for that lock, for another store of the same file, it would
 // deadlock.
@@ -49,8 +55,10 @@ export const othersIn = (path: string): Promise<unknown> | undefined => othersOn
 export function openStore(path: string, patienceMs = usualPatienceMs) {
   const inMemory = path === ':memory:';
   const file = inMemory ? memoryFile() : fileOf(path);
+  const folder = dirname(file);
   const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
-  let changedBytes = 0; // by the current transaction, with a copied page for each change
+  let changedBytes = 0; // by the current transaction, at most
+  let roomBytes = 0; // for it
   const commit = createCommit(db, file, patienceMs);
   return {
     get,
@@ -59,25 +67,31 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     commit: (work: () => void) =>
       commit(() => {
         changedBytes = 0;
+        roomBytes = inMemory ? Infinity : freeBytes(folder) - spareBytes;
         work();
-        if (!inMemory && changedBytes > 0) requireSpace(dirname(file), changedBytes);
+        // Nothing is written if nothing was changed.
+        if (changedBytes > 0 && changedBytes > roomBytes)
+          throw new StoreError(`the disk is full (${freeSpace(folder)})`);
       }),
+    // Whether the current transaction should take more, where the rest can have one of its own. Changes share pages, so
+    // a transaction needs much less than is counted: several small ones fit where a large one would be refused.
+    hasRoom: () => changedBytes <= roomBytes / 2,
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),
     count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
     put(key: Buffer, value: Buffer): void {
-      changedBytes += pageSize + value.length;
+      changedBytes += bytesPerChange + value.length;
       void db.put(key, value);
     },
     remove(key: Buffer): void {
-      changedBytes += pageSize;
+      changedBytes += bytesPerChange;
       void db.remove(key);
     },
     // The number of the current write transaction. Each one that changes something has the next number.
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
     // The next read starts from the newest commit, including those of other processes.
     refresh: () => db.resetReadTxn(),
-    backup: (folder: string) => writeWhole(storeFile(folder), draft => db.backup(draft, true)),
+    backup: (to: string) => writeWhole(storeFile(to), draft => db.backup(draft, true)),
     stats: () => db.getStats() as LmdbStats,
     clearDeadReaders: () => db.readerCheck(),
     close: () => db.close(),
