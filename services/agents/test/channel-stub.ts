@@ -18,6 +18,7 @@ let botFrameworkKeys: ReturnType<typeof generateKeyPair> | undefined; // making 
 export async function openProviders() {
   const sent: Sent[] = [];
   const refusals: Answer[] = []; // answered first, one each
+  const waits: Promise<void>[] = []; // before messages are acknowledged, one each
   const tokenStatus = { status: 200 }; // of Microsoft's tokens
   botFrameworkKeys ??= generateKeyPair('RS256', { extractable: true });
   const { publicKey, privateKey } = await botFrameworkKeys;
@@ -43,6 +44,7 @@ export async function openProviders() {
     const { method, url: path, headers } = request;
     const body = JSON.parse(text) as Record<string, unknown>;
     sent.push({ method: method!, path: path!, authorization: headers.authorization, body });
+    await waits.shift();
     // What the message is called from now on: Slack says channel and ts, the Bot Framework an id.
     const named = { channel: body.channel, ts: `shown-${sent.length}`, id: `shown-${sent.length}` };
     return answer({ status: 200, body: { ok: true, ...named } });
@@ -52,6 +54,7 @@ export async function openProviders() {
   return {
     sent,
     refusals,
+    waits,
     tokenStatus,
     url: url(),
     addresses: {

@@ -26,14 +26,13 @@ export async function askInChannel(
   if (approvals.length === 0) return { ok: true };
   const question = questionOf(key.conversation_id, approvals);
   const outcome = await service.channels[type].ask!(service, channel_id, secrets, to, question);
-  if (outcome.ok && outcome.shownAs)
-    await keepShown(service, key, turnId, {
-      type,
-      channel_id,
-      to,
-      as: outcome.shownAs,
-      statuses: statusesOf(approvals),
-    });
+  if (outcome.ok && outcome.shownAs) {
+    const shown = { type, channel_id, to, as: outcome.shownAs, statuses: statusesOf(approvals) };
+    // It is sent: an error here must not send it again. It is only not updated later.
+    await keepShown(service, key, turnId, shown).catch(error =>
+      service.log.warn({ err: error, ...key, type }, 'where a question is shown was not stored'),
+    );
+  }
   return outcome;
 }
 

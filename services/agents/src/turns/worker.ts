@@ -20,6 +20,8 @@ import {
   keyOfConversation,
   release,
   releaseGone,
+  releaseWhileLeased,
+  whileHeld,
   withLease,
 } from './lease.ts';
 import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
@@ -144,11 +146,13 @@ async function processConversation(service: Service, key: ConversationKey): Prom
   });
 }
 
-async function deliver(service: Service, held: Held, reply: string): Promise<void> {
-  const retry = await sendReply(service, held.key, reply);
-  const nowMs = service.clock.now();
-  await release(service, held, () => nowMs + (retry?.delayMs ?? 0), { reply: retry?.reply ?? null });
-}
+// Only this process knows that the reply was sent, until that is stored: nobody else may have the lease before.
+const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
+  whileHeld(service, held, async () => {
+    const retry = await sendReply(service, held.key, reply);
+    const dueMs = service.clock.now() + (retry?.delayMs ?? 0);
+    await releaseWhileLeased(service, held, () => dueMs, { reply: retry?.reply ?? null });
+  });
 
 // Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.
 async function resume(service: Service, held: Held): Promise<void> {

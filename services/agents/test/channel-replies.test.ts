@@ -1,0 +1,117 @@
+import type { DynamoClient } from '@stak/table';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { advanceUntil, type Fixture, openFixture, openProcess, settle, until } from './agents-fixture.ts';
+import { deliver, openProviders, signSlack, slackMessage } from './channel-stub.ts';
+
+// A provider cannot be asked whether it has a reply: what it accepted must not be sent again.
+
+let fixture: Fixture;
+let providers: Awaited<ReturnType<typeof openProviders>>;
+beforeEach(async () => {
+  providers = await openProviders();
+  fixture = await openFixture(undefined, { addresses: providers.addresses });
+});
+afterEach(async () => {
+  await providers.close();
+  await fixture.target.close();
+});
+
+type Update = Parameters<DynamoClient['update']>[0];
+
+// A process over the same tables. The updates that a test chooses are throttled, so often that the store gives up.
+function openThrottled(isThrottled: (input: Update) => boolean) {
+  const attempts = 8; // of the store
+  let left = attempts;
+  const { client } = fixture.target;
+  const update: DynamoClient['update'] = async input => {
+    if (!isThrottled(input) || left === 0) return client.update(input);
+    left -= 1;
+    throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+  };
+  const { clock, target } = fixture;
+  const opened = openProcess(target, {
+    clock,
+    client: { ...client, update },
+    addresses: providers.addresses,
+  });
+  return { process: opened, left: () => left };
+}
+
+async function connect(one: Fixture, settings: object = {}): Promise<void> {
+  one.tenants.get('acme')!.settings = {
+    enabled_channels: ['slack'],
+    enabled_skills: ['usage'],
+    ...settings,
+  };
+  one.claims.set('slack#T1', 'acme');
+  one.identities.set('acme#slack#U1', 'ann');
+  const path = '/v1/tenants/acme/channels/slack/T1/credentials';
+  await one.call('PUT', path, { send: { signing_secret: 'slack-secret', bot_token: 'xoxb-1' } });
+}
+
+// Leaves an answer that is due to be sent.
+async function answer(one: Fixture, text = 'hello'): Promise<void> {
+  const event = slackMessage(text, '1.0');
+  await deliver(one, 'slack', 'T1', event, signSlack(one, event));
+  await one.clock.advance(1_000); // a burst is over
+  expect(await one.agents.runDue()).toEqual({ worked: 1 });
+  expect(providers.sent).toEqual([]);
+}
+
+async function sendAll(one: Fixture): Promise<void> {
+  let isOver = false;
+  const sending = settle(one).finally(() => {
+    isOver = true;
+  });
+  await advanceUntil(one, () => isOver);
+  await sending;
+}
+
+describe('a reply that the provider accepted is not sent again', () => {
+  it('if the store is throttled when that is to be stored', async () => {
+    const { process, left } = openThrottled(() => providers.sent.length > 0);
+    await connect(process);
+    await answer(process);
+    await sendAll(process);
+    await process.clock.advance(60_000);
+    await settle(process);
+    expect(left()).toBe(0);
+    expect(providers.sent).toHaveLength(1);
+  });
+
+  it('if where its buttons are shown could not be stored', async () => {
+    const { process, left } = openThrottled(({ ExpressionAttributeNames = {} }) =>
+      Object.values(ExpressionAttributeNames).includes('shown'),
+    );
+    await connect(process, { skill_approvals: { usage: 'user' } });
+    await answer(process, 'usage');
+    await sendAll(process);
+    await process.clock.advance(60_000);
+    await settle(process);
+    expect(left()).toBe(0);
+    expect(providers.sent).toHaveLength(1);
+  });
+
+  it('by another process, if it took longer than a lease', async () => {
+    const other = openProcess(fixture.target, { clock: fixture.clock, addresses: providers.addresses });
+    await connect(fixture);
+    await connect(other);
+    await answer(fixture);
+    let finish = () => {};
+    providers.waits.push(
+      new Promise(resolve => {
+        finish = resolve;
+      }),
+    );
+    const sending = fixture.agents.runDue();
+    await until(() => providers.sent.length === 1);
+    for (let s = 0; s < 45; s++) {
+      await fixture.clock.advance(1_000);
+      await other.agents.runDue();
+    }
+    finish();
+    await sending;
+    await settle(other);
+    expect(providers.sent).toHaveLength(1);
+  });
+});
