@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { listen } from '@stak/http';
 import { createLogger } from '@stak/kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import * as limits from '../src/limits.ts';
 import { openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, until } from './webhooks-fixture.ts';
 
@@ -105,5 +106,19 @@ describe('a hostile sender', () => {
     const signed = ['Connection: close', `X-Twilio-Signature: ${signature}`];
     expect(await exchange(port, head(`${sourceId}?${query}`, ...signed))).toContain('HTTP/1.1 200');
     expect(await listed(hooks, sourceId)).toMatchObject([{ query }]);
+  });
+
+  it.each(['"', '#'])('that sends a query of %s is refused if no destination could take it', async char => {
+    const hooks = await openWebhooks();
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    await hooks.connect(sourceId, destination.url);
+    const port = await serve(hooks);
+    // Each becomes three characters in the address of a destination.
+    const send = (chars: number) =>
+      exchange(port, head(`${sourceId}?${char.repeat(chars)}`, 'Connection: close'));
+    expect(await send(limits.queryChars / 2)).toContain('HTTP/1.1 431');
+    expect(await send(Math.floor(limits.queryChars / 3))).toContain('HTTP/1.1 200');
+    await until(() => destination.hits.length === 1);
   });
 });

@@ -48,8 +48,17 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
 function checkHeaders({ headers, query }: IngestRequest): void {
   let size = query.length;
   for (const [name, value] of headers) size += name.length + value.length;
-  if (headers.length > limits.headerPairs || size > limits.headersBytes || query.length > limits.queryChars)
+  const isTooLarge = headers.length > limits.headerPairs || size > limits.headersBytes;
+  if (isTooLarge || query.length > limits.queryChars || encodedChars(query) > limits.queryChars)
     throw webhookErrors.create('webhooks.headers_too_large', 'The headers or the query are too large.');
+}
+
+// In the address of a destination, which encodes quotation marks and the like. One that is too long would fail for ever.
+function encodedChars(query: string): number {
+  if (query === '') return 0;
+  const url = new URL('http://any');
+  url.search = query;
+  return url.search.length - 1;
 }
 
 type SigningKeys = {
