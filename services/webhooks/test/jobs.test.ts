@@ -1,3 +1,4 @@
+import { manualClock } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
@@ -69,6 +70,37 @@ describe('long jobs', () => {
       await untilLater(hooks.clock, () => isDone(hooks, userId));
       expect(await jobsOf(hooks, userId)).toMatchObject([{ matched: events }]);
     }
+  });
+});
+
+describe('a job that reads bodies', () => {
+  it('saves how far it is within its lease, however slow the store is', async () => {
+    const readMs = 1_000;
+    const clock = manualClock();
+    let reads = 0;
+    let mostReads = 0; // between two checkpoints
+    const wrap = (client: DynamoClient): DynamoClient => ({
+      ...client,
+      get(input) {
+        if (JSON.stringify(input.Key).includes('BODY#')) {
+          clock.set(clock.now() + readMs);
+          mostReads = Math.max(mostReads, ++reads);
+        }
+        return client.get(input);
+      },
+      update(input) {
+        if (JSON.stringify(input.Key).includes('JOB#')) reads = 0;
+        return client.update(input);
+      },
+    });
+    const hooks = await openWebhooks({ wrap, clock });
+    const sourceId = await hooks.source();
+    const events = 60;
+    for (let n = 0; n < events; n++) await hooks.send(sourceId, n % 20 === 0 ? 'needle' : 'hay');
+    await hooks.post(`/v1/sources/${sourceId}/jobs`, { q: 'needle' });
+    await untilLater(clock, () => isDone(hooks, 'usr_ann'));
+    expect(await jobsOf(hooks, 'usr_ann')).toMatchObject([{ matched: events / 20 }]);
+    expect(mostReads * readMs).toBeLessThanOrEqual(limits.jobSliceMs);
   });
 });
 

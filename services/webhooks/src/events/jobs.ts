@@ -132,7 +132,7 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
     cursor = { receivedAt: one.receivedAt, eventId: one.eventId };
     read += 1;
     if (one.status !== 'rejected' && (await passes(deps.store, one, filter))) batch.push(one);
-    if (batch.length < limits.jobBatch && read % mostRead !== 0) continue;
+    if (batch.length < limits.jobBatch && read % mostRead !== 0 && !isOver()) continue;
     await flush(true);
     if (!current) return; // cancelled, taken over, or due again
   }
