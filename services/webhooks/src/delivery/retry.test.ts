@@ -36,6 +36,8 @@ describe('retries', () => {
     expect(readRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT', nowMs)).toBe(60_000);
     expect(readRetryAfter('Thursday, 01-Jan-26 00:01:00 GMT', nowMs)).toBe(60_000);
     expect(readRetryAfter('Thu Jan  1 00:01:00 2026', nowMs)).toBe(60_000);
+    expect(readRetryAfter('Thu, 01 Jan 2026 00:01:00', nowMs)).toBe(60_000);
+    expect(readRetryAfter('Thu, 01 Jan 2026 01:01:00 +0100', nowMs)).toBe(60_000);
     expect(readRetryAfter('Thu, 01 Jan 2025 00:01:00 GMT', nowMs)).toBe(0);
     for (const odd of [undefined, '', '-1', '1.5', 'soon', '1e9', '2026-01-01', 'Thu, soon', 'Soon enough'])
       expect(readRetryAfter(odd, nowMs)).toBeUndefined();

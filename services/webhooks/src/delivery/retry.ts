@@ -42,6 +42,7 @@ export function readRetryAfter(value: string | undefined, nowMs: number): number
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  const date = Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`);
+  const hasNoZone = /[ :]\d+$/.test(text); // it ends with the year or the time
+  const date = Date.parse(hasNoZone ? `${text} GMT` : text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
