@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { mapInBatches, yieldIfBusy, yieldToEventLoop } from './yield.ts';
 
 it('maps in order, and yields in between', async () => {
@@ -35,7 +35,8 @@ it('continues one of several per iteration, in order of arrival', async () => {
 
 it('yields when the pieces of all callers have taken some milliseconds', async () => {
   let nowMs = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const frozen = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => frozen.mockRestore());
   const order: string[] = [];
   const work = async (name: string) => {
     for (const piece of [1, 2, 3, 4]) {
@@ -52,6 +53,5 @@ it('yields when the pieces of all callers have taken some milliseconds', async (
   setImmediate(mark);
   await Promise.all([work('a'), work('b')]);
   isOver = true;
-  vi.restoreAllMocks();
   expect(order.join('')).toBe('a1b1a2b2a3|b3b4|a4');
 });
