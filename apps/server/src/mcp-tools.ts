@@ -164,7 +164,7 @@ function segmentOf(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-// What no header can hold does not reach the operation, which would refuse it.
+// Refused here: such a key cannot be sent as a header.
 function headerOf(key: string): string {
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ToolInputError('"idempotency_key" can have visible ASCII characters only');

@@ -127,8 +127,8 @@ async function applyRules(
 
 export type OutgoingRequest = { url: string; method: string; headers: HeaderPair[]; body: Uint8Array };
 
-// Headers of the connection that brought the request, or that may be wrong for the transformed body. A destination that
-// compressed its response because the sender could read that would leave us with one that nobody can.
+// Headers of the connection that brought the request, or that may be wrong for the transformed body. And
+// `accept-encoding`: otherwise a destination may compress its response, and we would store it unreadable.
 const droppedHeaders =
   /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
