@@ -63,8 +63,8 @@ export function alone(say: (url: string) => void): Supervised {
 
 const orphanMs = 10_000; // how long a worker without a supervisor may take to stop
 
-// For one of several processes. Waits until the supervisor lets it start.
-export async function joinSupervisor(): Promise<Supervised> {
+// For one of several processes. Waits until the supervisor lets it start; undefined if it is to stop instead.
+export async function joinSupervisor(): Promise<Supervised | undefined> {
   const answers = new Map<string, () => unknown>();
   const listeners = new Map<string, (value: unknown) => void>();
   const gatherings = new Map<number, (answers: unknown[]) => void>();
@@ -105,7 +105,8 @@ export async function joinSupervisor(): Promise<Supervised> {
   void untilOutputLost().then(code => report({ kind: 'output lost', code }));
 
   report({ kind: 'hello' });
-  const go = await signals.go.given;
+  const go = await Promise.race([signals.go.given, signals.stop.given]);
+  if (!go) return undefined;
   shared = new Map(go.shared);
   if (go.isServing) signals.serving.give();
   return {

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { type Child, watchHandovers } from './handovers.ts';
+import { type Child, createHandovers } from './handovers.ts';
 import type { FromWorker, ToWorker } from './supervised.ts';
 
 // Starts the serving processes on one port, and restarts those that exit. It loads neither the engine nor a service, so
@@ -58,7 +58,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       slot.startedAt = performance.now();
       const child = cluster.fork();
       slot.process = child;
-      watchHandovers(child.process as unknown as Child, findServing);
+      handovers.watch(child.process as unknown as Child);
       child.on('message', (message: FromWorker) => hear(slot, child, message));
       child.on('exit', (code, signal) => noteExit(slot, code, signal));
       child.on('error', error =>
@@ -70,6 +70,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       slots.find(({ isReady, process: child }) => isReady && child?.isConnected())?.process?.process as
         | Child
         | undefined;
+    const handovers = createHandovers(findServing);
 
     function go(slot: Slot): void {
       slot.isWaiting = false;
@@ -80,9 +81,10 @@ export function supervise(supervision: Supervision): Promise<number> {
     function hear(slot: Slot, child: Worker, message: FromWorker): void {
       if (slot.process !== child) return;
       if (message.kind === 'hello') {
-        // The others load their modules meanwhile, and wait for the first.
-        if (hasStarted || slot === slots[0]) go(slot);
-        else slot.isWaiting = true;
+        // A message that was sent before this one is lost: node:cluster has already read it.
+        if (exitCode !== undefined) sendTo(slot, { kind: 'stop' });
+        else if (hasStarted || slot === slots[0]) go(slot);
+        else slot.isWaiting = true; // for the first, while it loads its modules
       } else if (message.kind === 'ready') noteReady(slot, message.url);
       else if (message.kind === 'prepared') isPrepared = true;
       else if (message.kind === 'output lost') stopAll(message.code);

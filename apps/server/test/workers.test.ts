@@ -190,6 +190,19 @@ test('stops without failing a readiness request', async () => {
   expect(await stopping.code, stopping.stdout).toBe(0);
 }, 120_000);
 
+test('stops at once while a process starts, which then does not serve', async () => {
+  const stopping = startIn(join(folder, 'starting'), '--port', '0', '--no-demo');
+  const at = await addressOf(stopping);
+  await expect.poll(() => serving(at), { timeout: 60_000, interval: 20 }).toBe(2);
+  const before = workerPids(stopping);
+  process.kill(before[0]!, 'SIGKILL');
+  const isStarting = () => workerPids(stopping).some(pid => !before.includes(pid));
+  await expect.poll(isStarting, { timeout: 10_000, interval: 5 }).toBe(true);
+  stopping.child.kill('SIGTERM');
+  expect(await stopping.code, stopping.stdout).toBe(0);
+  expect(stopping.stdout).not.toContain('did not stop in time');
+}, 120_000);
+
 test('exits when its data folder is removed, instead of starting empty', async () => {
   const other = await mkdtemp(join(tmpdir(), 'stak-gone-'));
   try {

@@ -34,10 +34,11 @@ async function start(flags: ServerFlags): Promise<void> {
   if (config.workers === 1) return serve(config, alone(sayAddress));
   if (cluster.isPrimary) return superviseWorkers(config);
   try {
-    // Loads the slowest modules while the first worker prepares the store.
     const joined = joinSupervisor();
-    await import('../server.ts');
-    await serve(config, await joined);
+    // Loads the slowest modules while the first worker prepares the store. If that fails, `serve` fails too.
+    import('../server.ts').catch(() => {});
+    const supervised = await joined;
+    if (supervised) await serve(config, supervised);
   } finally {
     leaveSupervisor();
   }
