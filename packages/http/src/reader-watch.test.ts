@@ -7,9 +7,10 @@ import { createReaderWatch } from './reader-watch.ts';
 
 const half = limits.unreadBytesAtOnce * limits.unreadShareOfOne;
 
-function open() {
+function open(more: Partial<Parameters<typeof createReaderWatch>[0]> = {}) {
   const clock = manualClock();
-  const watch = createReaderWatch({ clock, log: createLogger({ clock, destination: { write: () => {} } }) });
+  const log = createLogger({ clock, destination: { write: () => {} } });
+  const watch = createReaderWatch({ clock, log, ...more });
   const connect = (remoteAddress: string, unreadBytes: number) => {
     const socket = Object.assign(new EventEmitter(), {
       remoteAddress,
@@ -36,6 +37,13 @@ it('drops the oldest responses that nobody reads where they take too much memory
   const third = connect('192.0.2.3', half);
   await clock.advance(limits.checkMs);
   expect([...sockets, other, third].filter(({ destroyed }) => !destroyed)).toEqual([other, third]);
+});
+
+it('lets one address have all the memory there is, if told so', async () => {
+  const { clock, connect } = open({ mostBytes: 4 * half, mostBytesOfOne: 4 * half });
+  const sockets = Array.from({ length: 5 }, () => connect('127.0.0.1', half));
+  await clock.advance(limits.checkMs);
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false, false]);
 });
 
 it('drops nobody who reads, and does nothing without connections', async () => {

@@ -11,12 +11,24 @@ export type ReaderWatch = {
 type Reader = { sentBytes: number; patienceMs: number };
 type Stalled = { socket: Socket; unreadBytes: number };
 
+type ReaderWatchDeps = {
+  clock: Clock;
+  log: Logger;
+  mostBytes?: number; // of all responses that nobody reads
+  mostBytesOfOne?: number; // of those to one address
+};
+
 const msToRead = (bytes: number): number => (bytes / limits.readBytesPerS) * 1000;
 
 // Disconnects clients that do not read: their responses would stay in memory, and streamed ones would keep what they
 // are made from. A client may pause for a while, and otherwise has to read at a rate that every network reaches. Event
 // streams are no exception: a client that reads has read the last heartbeat.
-export function createReaderWatch({ clock, log }: { clock: Clock; log: Logger }): ReaderWatch {
+export function createReaderWatch({
+  clock,
+  log,
+  mostBytes = limits.unreadBytesAtOnce,
+  mostBytesOfOne = mostBytes * limits.unreadShareOfOne,
+}: ReaderWatchDeps): ReaderWatch {
   const readers = new Map<Socket, Reader>(); // in the order in which they connected
   let cancel: Cancel = () => {};
 
@@ -36,7 +48,7 @@ export function createReaderWatch({ clock, log }: { clock: Clock; log: Logger })
       if (reader.patienceMs + msToRead(unreadBytes) <= 0) late.push(socket);
       else if (newBytes === 0) stalled.push({ socket, unreadBytes });
     }
-    const dropped = [...late, ...beyondMemory(stalled)];
+    const dropped = [...late, ...beyondMemory(stalled, mostBytes, mostBytesOfOne)];
     for (const socket of dropped) socket.destroy();
     if (dropped.length > 0)
       log.info({ connections: dropped.length }, 'disconnected clients that did not read their responses');
@@ -60,14 +72,13 @@ export function createReaderWatch({ clock, log }: { clock: Clock; log: Logger })
 
 // The oldest connections that do not move, if they hold more memory than there is for them, or one address too much of
 // it.
-function beyondMemory(stalled: readonly Stalled[]): Socket[] {
-  const mostOfOne = limits.unreadBytesAtOnce * limits.unreadShareOfOne;
+function beyondMemory(stalled: readonly Stalled[], most: number, mostOfOne: number): Socket[] {
   const byAddress = new Map<string, number>();
   let total = 0;
   const isBeyond = ({ socket, unreadBytes }: Stalled): boolean => {
     const address = addressKey(clientAddress(socket.remoteAddress, undefined, 0));
     const ofOne = (byAddress.get(address) ?? 0) + unreadBytes;
-    if (total + unreadBytes > limits.unreadBytesAtOnce || ofOne > mostOfOne) return true;
+    if (total + unreadBytes > most || ofOne > mostOfOne) return true;
     total += unreadBytes;
     byAddress.set(address, ofOne);
     return false;

@@ -17,6 +17,9 @@ export type Flags = {
   to?: unknown;
 };
 
+// Responses that nobody reads: 64 of the largest, 16 MB each. A client that parses one does not read the next meanwhile.
+const unreadBytes = 1024 * 1024 * 1024;
+
 export const actions = {
   serve,
   check: (flags: Flags) => withEngine(flags, check),
@@ -33,7 +36,12 @@ async function serve(flags: Flags): Promise<void> {
     const { createReaderWatch } = await import('@stak/http');
     const { createLogger, systemClock } = await import('@stak/kit');
     const log = createLogger();
-    const { add: onConnection } = createReaderWatch({ clock: systemClock, log });
+    const { add: onConnection } = createReaderWatch({
+      clock: systemClock,
+      log,
+      mostBytes: unreadBytes,
+      mostBytesOfOne: unreadBytes, // local clients all have the same address
+    });
     const server = createHttpServer(engine, { host, port, allowOrigins, log, onConnection });
     const { url } = await server.listen();
     const where = path === ':memory:' ? 'in memory' : `in ${path}`;
