@@ -4,6 +4,7 @@ import type { EngineOptions } from '@stak/engine';
 import {
   type Clock,
   createIds,
+  type Logger,
   type Owners,
   type Peers,
   storeOwners,
@@ -63,6 +64,12 @@ export async function openDatabase(config: StoreConfig, options: DatabaseOptions
 
 export const explainPrefixes = (others: readonly string[], prefix: string): string =>
   `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; set STAK_TABLE_PREFIX to choose`;
+
+// One account may have several installations; a forgotten prefix looks the same.
+export async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
+  const others = await database.otherPrefixes().catch(() => []); // listing tables may not be allowed
+  if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
+}
 
 // Every installation has this table, and no other table has a name that ends like it.
 async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise<string[]> {

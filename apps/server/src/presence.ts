@@ -55,6 +55,7 @@ export type Presence = {
   owners: Owners;
   begin(): Promise<void>; // call it before anything is leased
   worker: Worker;
+  leave(): Promise<void>; // call it when nothing is leased any more, and the worker has stopped
   // Servers with different public URLs refuse each other's tokens, which are signed for the URL.
   check(): Promise<'degraded' | undefined>;
 };
@@ -173,9 +174,13 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
           Math.min(await look(), clock.now() + beatMs),
         );
         await Promise.all([beating, looking]);
-        await store.delete(servingProcess, { id });
       },
     },
+    leave: () =>
+      store.delete(servingProcess, { id }).then(
+        () => {},
+        error => log.warn({ err: error }, 'this process counts as alive for some seconds after it has ended'),
+      ),
   };
 }
 

@@ -95,8 +95,9 @@ export async function listenOn(
     return {
       ...listening,
       async close(options: { isAtOnce: boolean }) {
-        await listening.close(options);
+        const unanswered = await listening.close(options);
         await metricsServer?.close();
+        return unanswered;
       },
     };
   } catch (error) {

@@ -14,6 +14,7 @@ import {
   type Supervisor,
   superviseWorkers,
   systemClock,
+  type Worker,
   type WorkerState,
   watchEventLoop,
 } from '@stak/kit';
@@ -31,7 +32,7 @@ import { answerMigration, describeTarget, followMove, readMove, watchMove } from
 import { startBackup } from './backup/backup-host.ts';
 import { composeServices, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
-import { type Database, type DatabaseOptions, explainPrefixes, openDatabase } from './database.ts';
+import { type Database, type DatabaseOptions, noteOtherPrefixes, openDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import { hostLake } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-objects.ts';
@@ -51,8 +52,9 @@ export type RunningServer = {
   services: Services;
   moved: Promise<void>; // resolves when its store has moved: restart the server, and it continues there
   // Stops accepting requests, finishes those in flight, stops the workers, and closes the store. With `isAtOnce`, load
-  // balancers get no time to notice.
-  stop(options?: { isAtOnce?: boolean }): Promise<void>;
+  // balancers get no time to notice. Returns what has not ended in time: end the process then. Until it has ended, other
+  // processes leave its work alone.
+  stop(options?: { isAtOnce?: boolean }): Promise<string[]>;
 };
 
 export type ServerOptions = {
@@ -64,6 +66,7 @@ export type ServerOptions = {
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
   lakeRestAfterMs?: number; // its thread ends when it had nothing to do for so long
+  workers?: readonly Worker[]; // tests add some
   storeWithinMs?: number; // how long a start waits for a store that is throttled or away
 };
 
@@ -105,6 +108,10 @@ async function startOn(
   await retryWhileUnavailable(async () => presence?.begin(), wait);
   // Stops after the workers: the work that they are finishing must not be taken over.
   const beating = superviseWorkers(presence ? [presence.worker] : [], { clock, log });
+  const leave = async (late: readonly string[]): Promise<void> => {
+    await beating.stop();
+    if (late.length === 0) await presence?.leave();
+  };
 
   const streams = createConsumers(database, config, services, { store: base.store, clock, log });
   const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
@@ -115,6 +122,7 @@ async function startOn(
       ...streams.consumers,
       ...streams.followers.map(follower => createFollower(follower, { source, clock, log })),
       ...services.all.flatMap(service => service.workers),
+      ...(options.workers ?? []),
     ],
     { clock, log },
   );
@@ -157,8 +165,7 @@ async function startOn(
   mountMcp(api, publicUrl, config.corsOrigins);
   extend?.(api.app, services);
   const listening = await listenOn(api, exposed, config, { clock, log }).catch(async error => {
-    await workers.stop();
-    await beating.stop();
+    await leave(await workers.stop());
     eventLoop.stop();
     throw error;
   });
@@ -182,15 +189,17 @@ async function startOn(
     moved,
     async stop({ isAtOnce = false } = {}) {
       stopWatching();
-      await listening.close({ isAtOnce });
+      const unanswered = await listening.close({ isAtOnce });
       await sender?.stop();
-      await Promise.all([workers.stop(), lakeThread?.stop()]);
+      const [late, ofLake = []] = await Promise.all([workers.stop(), lakeThread?.stop()]);
       eventLoop.stop();
       await services.close();
-      await beating.stop();
       await lake?.close();
-      await backupThread?.stop(); // the last writes of the others are shipped, too
+      const ofBackup = (await backupThread?.stop()) ?? []; // the last writes of the others are shipped, too
+      const unfinished = [...(unanswered > 0 ? ['requests'] : []), ...late, ...ofLake, ...ofBackup];
+      await leave(unfinished);
       await database.close();
+      return unfinished;
     },
   };
 }
@@ -250,8 +259,9 @@ async function openBase(
       ? shareRateLimits(createMemoryRateLimits(), { peers, clock, topic })
       : createMemoryRateLimits();
   const shared = createTableStores({ store, clock, sealer, owners, rates: countRates('http rates') });
+  // A store in memory belongs to this thread, so the lake is maintained here as well.
   const lakeHost =
-    lake && isLakeApart(config) && keepsLake
+    lake && !isInMemory(config.store) && keepsLake
       ? hostLake(config, lake, {
           client,
           source: database.source,
@@ -277,9 +287,6 @@ async function openBase(
     lakeHost,
   };
 }
-
-// A store in memory belongs to this thread, so the lake is maintained here as well.
-const isLakeApart = ({ store }: ServerConfig): boolean => !isInMemory(store);
 
 const folderOf = ({ store }: ServerConfig): string | undefined =>
   store.kind === 'embedded' && store.path !== ':memory:' ? store.path : undefined;
@@ -308,7 +315,7 @@ function composeDeps(
     announceRevoked: shared.revocations.announce,
     system: { source, ledger, workers },
     ...(lake && {
-      lake: { ...lake, client, source, ...(isLakeApart(config) && { wake: () => lakeHost?.wake() }) },
+      lake: { ...lake, client, source, ...(!isInMemory(config.store) && { wake: () => lakeHost?.wake() }) },
     }),
     ...(config.explorer && {
       explorer: { client, control, source, ledger, operators: config.explorer.operators },
@@ -391,9 +398,3 @@ function checkLambdaConsumers(
 }
 
 const checkpointMs = 1000; // of a stream: what a crash repeats, for one write a second instead of one per change
-
-// One account may have several installations; a forgotten prefix looks the same.
-async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
-  const others = await database.otherPrefixes().catch(() => []); // listing tables may not be allowed
-  if (others.length > 0) log.warn({ prefix, others }, `making tables: ${explainPrefixes(others, prefix)}`);
-}

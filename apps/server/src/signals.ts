@@ -53,6 +53,9 @@ export function endWithOutput(explain: (error: unknown) => string): void {
 export function endAtOnceOnCrash(): void {
   process.on('uncaughtException', error => {
     console.error(error);
-    process.kill(process.pid, 'SIGKILL');
+    endAtOnce();
   });
 }
+
+// For a process with work that does not stop, too: it would go on until then.
+export const endAtOnce = (): void => void process.kill(process.pid, 'SIGKILL');

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@stak/client';
 import { createEngine, createHttpServer } from '@stak/engine';
-import { createLogger } from '@stak/kit';
+import { type Clock, createLogger, systemClock, type Worker } from '@stak/kit';
+import { streamsTable } from '@stak/streams';
+import type { Attributes } from '@stak/table';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../src/server.ts';
 
 // Two servers on one set of tables, over the AWS SDK, as in production. They start together, and make the tables.
 let servers: RunningServer[] = [];
+let startAnother: (options: Partial<ServerOptions>) => Promise<RunningServer>;
+let readItems: () => Promise<Attributes[]>;
 let closeStore = async () => {};
 const lines: string[] = [];
 
@@ -32,10 +36,9 @@ beforeAll(async () => {
   );
   const log = createLogger({ level: 'warn', destination: { write: line => void lines.push(line) } });
   const passwordCost = { logN: 4, r: 8, p: 1 };
-  servers = await Promise.all([
-    startServer(config, { log, passwordCost }),
-    startServer(config, { log, passwordCost }),
-  ]);
+  startAnother = options => startServer(config, { log, passwordCost, ...options });
+  readItems = async () => (await engine.client.scan({ TableName: streamsTable.name })).Items ?? [];
+  servers = await Promise.all([startAnother({}), startAnother({})]);
 }, 30_000);
 
 afterAll(async () => {
@@ -111,3 +114,28 @@ test('of two concurrent claims, one succeeds', async () => {
   );
   expect(claims.map(codeOf).sort()).toEqual(['done', 'tenants.id_taken']);
 });
+
+test('a server that stops with unfinished work still counts as alive, so that others do not begin it', async () => {
+  const { partition } = streamsTable.keys;
+  const serving = async () => (await readItems()).filter(item => item[partition] === 'servers').length;
+  // Waits less for what does not end.
+  const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
+  const log = createLogger({ level: 'silent' });
+  const inOrder = await startAnother({ log });
+  expect(await serving()).toBe(3);
+  expect(await inOrder.stop()).toEqual([]);
+  expect(await serving()).toBe(2);
+
+  const stubborn: Worker = { name: 'stubborn', run: () => new Promise(() => {}) };
+  const late = await startAnother({ clock, log, workers: [stubborn] });
+  expect(await late.stop()).toContain('stubborn');
+  expect(await serving()).toBe(3);
+
+  const extend: ServerOptions['extend'] = app => app.get('/unanswered', () => new Promise(() => {}));
+  const busy = await startAnother({ clock, log, extend });
+  const request = fetch(`${busy.localUrl}/unanswered`).catch(() => {});
+  await fetch(`${busy.localUrl}/healthz`); // sent later, so that one has arrived
+  expect(await busy.stop()).toContain('requests');
+  expect(await serving()).toBe(4);
+  await request;
+}, 60_000);

@@ -84,7 +84,7 @@ describe('metrics on a separate address', () => {
     const { port } = probe.address() as AddressInfo;
     await new Promise(resolve => probe.close(resolve));
     const server = await start({ STAK_METRICS_ADDRESS: `127.0.0.1:${port}`, STAK_METRICS_TOKEN: 'scrape' });
-    onTestFinished(() => server.stop());
+    onTestFinished(async () => void (await server.stop()));
     const headers = { authorization: 'Bearer scrape' };
     expect((await fetch(`${server.localUrl}/metrics`, { headers })).status).toBe(401);
     expect(await ask(port, '/metrics', headers)).toBe(200);

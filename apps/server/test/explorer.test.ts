@@ -63,7 +63,7 @@ describe.each([
   ['AWS', openAws],
 ])('the explorer over %s', (_name, open) => {
   let server: RunningServer;
-  let close = async () => {};
+  let close: () => Promise<unknown> = async () => {};
   let operator: Awaited<ReturnType<typeof signUp>>;
   let other: Awaited<ReturnType<typeof signUp>>;
   beforeAll(async () => {

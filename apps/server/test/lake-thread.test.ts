@@ -56,7 +56,7 @@ test('a server on disk runs its lake in a thread, which captures, serves queries
     log,
     passwordCost: { logN: 4, r: 8, p: 1 },
   });
-  onTestFinished(() => server.stop());
+  onTestFinished(async () => void (await server.stop()));
   const credentials = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann' };
   const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
     body: { ...credentials, cookie: false },
@@ -219,7 +219,7 @@ test('an idle thread ends, and starts again for the next change', async () => {
     passwordCost: { logN: 4, r: 8, p: 1 },
     lakeRestAfterMs: 2000,
   });
-  onTestFinished(() => server.stop());
+  onTestFinished(async () => void (await server.stop()));
   const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({
     body: { email: 'ann@example.com', password: 'a long enough password', name: 'Ann', cookie: false },
   });

@@ -48,7 +48,7 @@ async function serve(variables: Record<string, string>, memory = false) {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });
-  onTestFinished(() => server.stop());
+  onTestFinished(async () => void (await server.stop()));
   const received = () => smtp.received.map(({ raw }) => decoded(raw));
   const mail = (subject: string, meanwhile?: () => Promise<unknown>) =>
     vi.waitFor(

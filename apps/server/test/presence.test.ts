@@ -63,7 +63,11 @@ async function openPresence() {
       await clock.advance(20_000); // ends what waits for the store
       await stopped;
     });
-    return { ...presence, stop: () => beating.stop() };
+    const stop = async () => {
+      await beating.stop();
+      await presence.leave();
+    };
+    return { ...presence, stop };
   }
   // Everyone waits for the clock.
   const settle = async () => {

@@ -181,7 +181,7 @@ test('a backup has the demo of its tables', async () => {
   const open = async (folder: string) => {
     const config = readServerConfig({ path: folder, port: 0 }, {});
     const server = await startServer(config, { log: createLogger({ level: 'silent' }) });
-    onTestFinished(() => server.stop());
+    onTestFinished(async () => void (await server.stop()));
     return { server, demo: await prepareDemo(server.localUrl, folder) };
   };
   const { demo } = await open(original);

@@ -51,7 +51,7 @@ test('tells browsers to use https only, on its pages and its API', async () => {
     passwordCost,
     extend,
   });
-  onTestFinished(() => server.stop());
+  onTestFinished(async () => void (await server.stop()));
   for (const page of [
     '/',
     '/console/',

@@ -17,7 +17,7 @@ test('shows the lag to everyone signed in, and resource use to operators', async
   // With a prefix, which nobody gets to see.
   const config = readServerConfig({ port: 0, memory: true, demo: true }, { STAK_TABLE_PREFIX: 'dev-' });
   const server = await startServer(config, { log, passwordCost: { logN: 4, r: 8, p: 1 } });
-  onTestFinished(() => server.stop());
+  onTestFinished(async () => void (await server.stop()));
   const signUp = async (name: string) => {
     const body = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
     const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({ body });
@@ -47,7 +47,7 @@ test('metrics are for this machine, or for callers with the token', async () => 
   const open = async (env: Record<string, string>) => {
     const config = readServerConfig({ port: 0, memory: true }, { STAK_LAKE: 'off', ...env });
     const server = await startServer(config, { log });
-    onTestFinished(() => server.stop());
+    onTestFinished(async () => void (await server.stop()));
     return async (headers: Record<string, string>) =>
       (await fetch(`${server.localUrl}/metrics`, { headers })).status;
   };

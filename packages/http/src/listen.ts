@@ -37,8 +37,9 @@ export type Listening = {
   host: string;
   port: number;
   // Makes /readyz fail. After `lameDuckMs` it stops accepting connections, lets requests in flight finish and ends
-  // event streams; after `drainMs` it disconnects. With `isAtOnce`, without the first wait.
-  close(options?: { isAtOnce?: boolean }): Promise<void>;
+  // event streams; after `drainMs` it disconnects. With `isAtOnce`, without the first wait. Returns how many requests
+  // had arrived and had no answer yet: they may still be at work.
+  close(options?: { isAtOnce?: boolean }): Promise<number>;
   closed: Promise<void>;
 };
 
@@ -117,16 +118,16 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     response.destroy();
   };
 
-  let draining: Promise<void> | undefined;
+  let draining: Promise<number> | undefined;
   await start(server, host, port);
   let settle = () => {};
   const closed = new Promise<void>(resolve => {
     settle = resolve;
   });
   const close = ({ isAtOnce = false } = {}) => {
-    draining ??= waitAsLameDuck(isAtOnce ? 0 : lameDuckMs)
-      .then(() => drain(server, connections, api, { clock, log, drainMs }))
-      .then(settle);
+    draining ??= waitAsLameDuck(isAtOnce ? 0 : lameDuckMs).then(() =>
+      drain(server, connections, api, { clock, log, drainMs }).finally(settle),
+    );
     return draining;
   };
   const waitAsLameDuck = async (waitMs: number) => {
@@ -152,7 +153,7 @@ async function drain(
   connections: Connections,
   api: Listenable,
   { clock, log, drainMs }: { clock: Clock; log: Logger; drainMs: number },
-): Promise<void> {
+): Promise<number> {
   const allClosed = new Promise<void>(resolve => server.close(() => resolve()));
   // A keep-alive connection would outlast its current response.
   for (const [socket, { response }] of connections) {
@@ -163,11 +164,13 @@ async function drain(
     response.once('close', () => setImmediate(() => server.closeIdleConnections()));
   }
   api.stop();
+  let unanswered = 0;
   const isDrained = new AbortController();
   const deadline = clock.sleep(drainMs, isDrained.signal).then(
     () => {
-      const requests = [...connections.values()].filter(({ response }) => response !== undefined).length;
-      log.warn({ requests }, 'hung up on requests that did not finish in time');
+      const left = [...connections.values()].flatMap(({ response }) => response ?? []);
+      unanswered = left.filter(({ headersSent, req }) => !headersSent && req.complete).length;
+      log.warn({ requests: left.length }, 'hung up on requests that did not finish in time');
       server.closeAllConnections();
     },
     () => {},
@@ -175,6 +178,7 @@ async function drain(
   await Promise.race([allClosed, deadline]);
   isDrained.abort();
   await allClosed;
+  return unanswered;
 }
 
 const details: Partial<Record<HttpErrorCode, string>> = {

@@ -8,7 +8,7 @@ import { localUrlOf, urlOf } from '../address.ts';
 import type { ServerConfig, ServerFlags } from '../config.ts';
 import { explain } from '../errors.ts';
 import type { RunningServer, ServerOptions } from '../server.ts';
-import { endAtOnceOnCrash, untilStopped } from '../signals.ts';
+import { endAtOnce, endAtOnceOnCrash, untilStopped } from '../signals.ts';
 import { alone, joinSupervisor, leaveSupervisor, type Supervised } from '../supervised.ts';
 
 export function registerStart(cli: CAC): void {
@@ -101,6 +101,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
   const options = await serverOptions(config, supervised);
   const server = await startServer(config, options);
   let running: RunningServer | undefined = server;
+  const unfinished: string[] = [];
   const isAlone = supervised.worker === undefined;
   const forget = isAlone && folder !== undefined ? recordServer(folder, server.localUrl) : undefined;
   try {
@@ -110,17 +111,23 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
       await offerDemo(config, server, supervised);
       supervised.prepared();
     }
-    const stopped = supervised.stopped.then(() => true);
-    if (await Promise.race([stopped, server.moved.then(() => false)])) return;
-    running = undefined;
-    await server.stop({ isAtOnce: true });
-    running = await startServer(continuing(config, server), options);
-    await stopped;
+    const hasMoved = await Promise.race([
+      supervised.stopped.then(() => false),
+      server.moved.then(() => true),
+    ]);
+    if (hasMoved) {
+      running = undefined;
+      unfinished.push(...(await server.stop({ isAtOnce: true })));
+      running = await startServer(continuing(config, server), options);
+      await supervised.stopped;
+    }
   } finally {
     forget?.();
-    await running?.stop();
+    if (running) unfinished.push(...(await running.stop()));
     await stopTracing?.();
   }
+  // Others take it over when this process has ended, so it must not go on here.
+  if (unfinished.length > 0) endAtOnce();
 }
 
 const demoFolderOf = (config: ServerConfig): string | undefined =>
