@@ -13,6 +13,7 @@ import { measureTurns } from './turns.ts';
 
 type Extent = {
   plan: Plan;
+  requestsWarmUpMs: number; // a whole server has far more that V8 compiles: for some 20,000 turns
   saving: SavingSettings;
   requesters: Counts;
   conversationsEach: number;
@@ -22,6 +23,7 @@ type Extent = {
 
 const full: Extent = {
   plan: { rounds: 7, roundMs: 500, warmUpMs: 5000 }, // V8 compiles what is used most for seconds
+  requestsWarmUpMs: 30_000,
   saving: { few: 10, many: 10_000 },
   requesters: { apiKeys: 0, sessions: 1, endUsers: 32 },
   conversationsEach: 8,
@@ -30,6 +32,7 @@ const full: Extent = {
 };
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
+  requestsWarmUpMs: 100,
   saving: { few: 10, many: 50 },
   requesters: { apiKeys: 0, sessions: 1, endUsers: 8 },
   conversationsEach: 8,
@@ -43,7 +46,10 @@ const measure = (parts: readonly Part[], extent: Extent, folder: string): Promis
     saving: () => measureSaving(extent.saving),
     requests: () =>
       withServer(join(folder, 'requests'), {}, extent.requesters, (server, customer) =>
-        measureRequests(server, customer, extent.conversationsEach, extent.plan),
+        measureRequests(server, customer, extent.conversationsEach, {
+          ...extent.plan,
+          warmUpMs: extent.requestsWarmUpMs,
+        }),
       ),
     chats: () => measureOpenChats(extent, join(folder, 'chats')),
   });
