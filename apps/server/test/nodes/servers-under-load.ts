@@ -23,11 +23,14 @@ export type Campaign = {
 export type Found = {
   violations: string[];
   heardMs: { p50: number; p95: number; most: number }; // from the answer to the listeners of every server
-  streamsMs: number[]; // until what a killed server read is read by others
-  deliveriesMs: number[]; // until what it was delivering is delivered by others
-  kills: number;
-  unjudged: number; // of them, because the store was slow: they lack a time, or failures of their restarts are not counted
+  kills: {
+    streams: Judged<number>; // milliseconds until what a killed server read is read by others
+    delivery: Judged<number>; // until what it was delivering is delivered by others
+    failures: Judged<readonly string[]>; // of requests, while the others were restarted
+  }[];
 };
+// What was seen while the store itself was slow says little about the servers.
+export type Judged<T> = { seen: T; wasStoreSlow: boolean };
 
 const servers = 3;
 const leaseMs = 3_900; // of a shard, where nobody can tell that its reader is gone
@@ -45,15 +48,13 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
   const store = watchStore(endpoint);
   const killed: { atMs: number; victim: 'worker' }[] = [];
   const violations: string[] = [];
-  const [streamsMs, deliveriesMs]: [number[], number[]] = [[], []];
-  // What was seen while the store itself was slow says nothing about the servers.
+  const kills: Found['kills'] = [];
   const wasStoreSlow = (sinceMs: number, untilMs: number) =>
     store.slowestMs(sinceMs, untilMs) > storeAnswersMs;
-  const unjudged = new Set<number>(); // by the time of the kill
-  const judge = <T>(seen: T[], now: readonly T[], sinceMs: number, untilMs = Date.now()): void => {
-    if (wasStoreSlow(sinceMs, untilMs)) unjudged.add(killed.at(-1)!.atMs);
-    else seen.push(...now);
-  };
+  const judged = <T>(seen: T, sinceMs: number, untilMs = Date.now()): Judged<T> => ({
+    seen,
+    wasStoreSlow: wasStoreSlow(sinceMs, untilMs),
+  });
   try {
     note(`${servers} servers are ready`);
     const token = await signUp(cluster);
@@ -82,19 +83,15 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
         slow.untilRepeated(atMs),
       ];
       const streamsAfterMs = await streams;
-      judge(streamsMs, [streamsAfterMs], atMs);
+      const ofStreams = judged(streamsAfterMs, atMs);
       await cluster.start(node);
       const before = cluster.failures().length;
       const restartMs = Date.now();
       for (let other = 1; other < servers; other++) await cluster.restart((node + other) % servers);
-      const failures = cluster.failures().slice(before);
-      judge(
-        violations,
-        failures.map(one => `in a rolling restart, ${one}`),
-        restartMs,
-      );
+      const failures = judged(cluster.failures().slice(before), restartMs);
       const deliveryAfterMs = await delivery;
-      judge(deliveriesMs, [deliveryAfterMs], atMs, atMs + deliveryAfterMs);
+      const ofDelivery = judged(deliveryAfterMs, atMs, atMs + deliveryAfterMs);
+      kills.push({ streams: ofStreams, delivery: ofDelivery, failures });
       note(
         `killed server ${node}: its streams after ${streamsAfterMs} ms, its delivery after ${deliveryAfterMs} ms; restarted the others${store.describe(atMs)}`,
       );
@@ -115,7 +112,7 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
     await webhooks.close();
     slow.close();
     const heardMs = { p50: quantile(0.5), p95: quantile(0.95), most: quantile(1) };
-    return { violations, heardMs, streamsMs, deliveriesMs, kills: killed.length, unjudged: unjudged.size };
+    return { violations, heardMs, kills };
   } finally {
     leases.close();
     await store.close();
