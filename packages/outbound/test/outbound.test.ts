@@ -11,6 +11,15 @@ import {
   startSocketServer,
 } from './destinations.ts';
 
+// Nobody listens there any more.
+async function closedUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return `http://127.0.0.1:${port}/`;
+}
+
 describe('send', () => {
   it('sends bytes and headers as given and returns the response with its address', async () => {
     let seen: Seen | undefined;
@@ -225,15 +234,6 @@ describe('a hostile destination', () => {
     expect(result).toMatchObject({ ok: false, reason: 'invalid_response' });
   });
 
-  // Nobody listens there any more.
-  const closedUrl = async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise(resolve => server.close(resolve));
-    return `http://127.0.0.1:${port}/`;
-  };
-
   it('that refuses connections fails to connect', async () => {
     const result = await openOutbound().send({ url: await closedUrl(), method: 'POST' });
     expect(result).toMatchObject({ ok: false, reason: 'connect', address: '127.0.0.1' });
@@ -324,7 +324,7 @@ describe('the caller', () => {
     const outbound = openOutbound({ connectionsPerOrigin: 1 });
     const send = (url: string) => outbound.send({ url, method: 'POST' });
     expect(await send(`${server.url}reset`)).toMatchObject({ reason: 'reset', isSent: true });
-    const refused = await send('http://127.0.0.1:1025/');
+    const refused = await send(await closedUrl());
     const held = send(server.url);
     await once(arrived.signal, 'abort');
     const queued = send(server.url);

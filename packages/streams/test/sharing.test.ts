@@ -114,7 +114,7 @@ test("a killed process's shards are taken over at once if it is known to be dead
   await successor.stop();
 });
 
-// Two processes, of which the first is in the middle of a record until it is told to finish.
+// Starts two processes. The first is in the middle of a record until the test calls `finish`.
 async function startHandling(client = fixture.client) {
   const handled: string[] = [];
   let finish = () => {};

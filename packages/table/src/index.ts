@@ -59,7 +59,7 @@ export { checkParams, deleteParams, getParams, putParams } from './params.ts';
 export { type AccessPattern, type KeyCondition, patternsOf } from './pattern.ts';
 export { controlWithPrefix, withPrefix } from './prefix.ts';
 export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './query.ts';
-export { isUnavailable } from './retry.ts';
+export { isUnavailable, retryWhileLeased } from './retry.ts';
 export { type NamedStep, type Ref, ref, type WriteStep, write } from './steps.ts';
 export { createStore, type Store, type StoreOptions } from './store.ts';
 export { keysAt, readStored, type StoredPage, type StoredQuery, storedParams } from './stored.ts';

@@ -12,6 +12,7 @@ export const patienceMs = 6_000; // no attempt starts later: with the time of th
 export const busyRetryS = 1; // how long a caller that gets `busy` should wait
 export const connectMs = 1_000; // to DynamoDB, which takes a few milliseconds in the same region
 export const sockets = 200; // concurrent requests; at ten milliseconds each, 20,000 per second
+export const leasedPauseMs = 1_000; // before a write of something that was leased is repeated
 export const answerMs = 4_000; // a transaction of a hundred items takes tens of milliseconds
 export const controlAttempts = 3; // the SDK's own retries, for tables and streams
 export const backoffFirstMs = 25; // a conflicting transaction is usually over by then

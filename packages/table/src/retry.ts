@@ -61,6 +61,31 @@ export function isUnanswered(error: unknown): boolean {
 export const isUnavailable = (error: unknown): boolean =>
   (error instanceof AppError && error.code.endsWith('.busy')) || willPass(error) || isUnanswered(error);
 
+type Leased = {
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  untilMs(): number; // when the lease ends, which may be renewed meanwhile
+  signal?: AbortSignal;
+};
+
+/**
+ * Repeats a write of what no other process can know while the store is unavailable and the lease holds.
+ *
+ *     await retryWhileLeased(() => store.update(job, key, change), { clock, untilMs: () => leasedUntilMs });
+ */
+export async function retryWhileLeased<T>(
+  write: () => Promise<T>,
+  { clock, untilMs, signal }: Leased,
+): Promise<T> {
+  for (;;)
+    try {
+      return await write();
+    } catch (error) {
+      const isOver = clock.now() + limits.leasedPauseMs >= untilMs();
+      if (!isUnavailable(error) || isOver || signal?.aborted) throw error;
+      await clock.sleep(limits.leasedPauseMs, signal).catch(() => {});
+    }
+}
+
 // Of the embedded engine: no attempt will succeed before the process has opened the other store.
 const hasMoved = (error: unknown): boolean => error instanceof Error && error.name === 'StoreMovedException';
 

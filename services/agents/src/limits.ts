@@ -26,7 +26,6 @@ export const burstBytes = 64 * 1024; // of messages that are answered together; 
 export const burstMs = 1_000; // how long a channel's message waits for the next one
 export const leaseMs = 30_000; // without `owners`, a crash delays a conversation this long
 export const renewMs = 10_000; // a third of it: two renewals may fail
-export const releaseAgainMs = 1_000; // until a release that must not be lost is tried again
 export const stallMs = 120_000; // for everything a turn does; a proxy hangs up after two minutes at most
 export const turnAttempts = 3; // of a message without a waiting caller; then it is dropped, and the user gets a notice
 export const turnRetryMs = 15_000; // times the attempts so far

@@ -54,7 +54,6 @@ export const leaseMs = 45 * second; // for the transform, the request and the wr
 export const leaseSpareMs = 20 * second; // what must be left of a lease before a request starts
 export const unwrittenMs = 1 * second; // until a delivery whose event is still being written is looked at again, at first
 export const unwrittenMostMs = 5 * minute; // after this it will not be written: a virtual machine that is moved is suspended for less
-export const recordAgainMs = 1 * second; // until a result that could not be written is written again
 export const busyMs = 2 * second; // until a connection whose scripts were too many is tried again
 export const attemptSpareS = 12 * 60 * 60; // a delivery is kept this long after its next attempt is due: workers may be down for a night
 export const heldS = 7 * 24 * 60 * 60; // for deliveries held for their connection: time to notice and repair it

@@ -1,4 +1,4 @@
-import { type ItemOf, is, isRefused, isUnavailable, or } from '@stak/table';
+import { type ItemOf, is, isRefused, or } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { dueStates, state } from '../table.ts';
@@ -164,19 +164,6 @@ export async function release(
       }
     }
   }
-}
-
-// For a change that no other process can know of: retried while the store is unavailable and the lease holds.
-export async function releaseWhileLeased(...given: Parameters<typeof release>): Promise<void> {
-  const [{ clock }, held] = given;
-  for (;;)
-    try {
-      return await release(...given);
-    } catch (error) {
-      const isOver = clock.now() + limits.releaseAgainMs >= (held.state.leased_until ?? 0);
-      if (!isUnavailable(error) || isOver) throw error;
-      await clock.sleep(limits.releaseAgainMs);
-    }
 }
 
 // Takes the lease, works, and releases the lease whatever the result, unless the work has released it. Returns false if

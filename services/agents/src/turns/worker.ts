@@ -1,5 +1,5 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
-import { is, isRefused, isUnavailable } from '@stak/table';
+import { is, isRefused, isUnavailable, retryWhileLeased } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { showDecisions } from '../approvals/channel-question.ts';
 import { readPaused, settleApprovals } from '../approvals/paused-turn.ts';
@@ -20,7 +20,6 @@ import {
   keyOfConversation,
   release,
   releaseGone,
-  releaseWhileLeased,
   whileHeld,
   withLease,
 } from './lease.ts';
@@ -151,7 +150,10 @@ const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
   whileHeld(service, held, async () => {
     const retry = await sendReply(service, held.key, reply);
     const dueMs = service.clock.now() + (retry?.delayMs ?? 0);
-    await releaseWhileLeased(service, held, () => dueMs, { reply: retry?.reply ?? null });
+    await retryWhileLeased(() => release(service, held, () => dueMs, { reply: retry?.reply ?? null }), {
+      clock: service.clock,
+      untilMs: () => held.state.leased_until ?? 0,
+    });
   });
 
 // Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.

@@ -11,7 +11,7 @@ import {
   type Semaphore,
 } from '@stak/kit';
 import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
-import { isUnavailable } from '@stak/table';
+import { retryWhileLeased } from '@stak/table';
 import type { AttemptCounts } from '../analytics/attempt-counts.ts';
 import type { BaseDeps } from '../deps.ts';
 import type { HeaderPair, HookRequest } from '../filters/request-view.ts';
@@ -214,7 +214,13 @@ async function record(
   const result = isSuccess
     ? { state: 'delivered' as const, attempt: made }
     : failureOf(deps, claimed, connection, made, response);
-  const finished = await finishWhileLeased(deps, claimed, result, signal);
+  const { clock, recording } = deps;
+  // No other process knows that the request was made.
+  const finished = await retryWhileLeased(() => recording.run(() => finishDelivery(deps, claimed, result)), {
+    clock,
+    untilMs: () => claimed.dueAt ?? 0,
+    signal,
+  });
   if (finished.isWritten) deps.attemptCounts.attempted(claimed, made.latencyMs, isSuccess);
   if (isSuccess) await deps.breaker.succeeded(connection);
   else if (response.status === 410)
@@ -244,24 +250,6 @@ function failureOf(
     : undefined;
   const nextAt = nowMs + politeDelayMs(delayMs, readRetryAfter(retryAfter, nowMs));
   return { state: 'retrying', attempt: made, error: made.error, nextAt };
-}
-
-// No other process knows that the request was made, so a store that is unavailable is retried while the lease holds.
-async function finishWhileLeased(
-  deps: AttemptDeps,
-  claimed: Delivery,
-  result: Result,
-  signal: AbortSignal,
-): Promise<Finished> {
-  const { clock, recording } = deps;
-  for (;;)
-    try {
-      return await recording.run(() => finishDelivery(deps, claimed, result));
-    } catch (error) {
-      const isOver = clock.now() + limits.recordAgainMs >= (claimed.dueAt ?? 0);
-      if (!isUnavailable(error) || isOver || signal.aborted) throw error;
-      await clock.sleep(limits.recordAgainMs, signal).catch(() => {});
-    }
 }
 
 type Finished = { isWritten: boolean; next?: DeliveryRef };
