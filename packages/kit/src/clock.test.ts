@@ -53,6 +53,14 @@ describe('manualClock', () => {
     expect(clock.sleepers()).toBe(1);
   });
 
+  it('shows whole milliseconds, whatever is waited for', async () => {
+    const clock = manualClock(1000);
+    const woken: number[] = [];
+    void clock.sleep(562.5).then(() => woken.push(clock.now()));
+    await clock.advance(1000);
+    expect(woken).toEqual([1563]);
+  });
+
   it('wakes a loop as often as it sleeps within the window', async () => {
     const clock = manualClock(0);
     const ticks: number[] = [];

@@ -43,7 +43,8 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       waiting.delete(sleeper);
       act();
     };
-    const sleeper: Sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
+    // The time is in whole milliseconds, as the system's is.
+    const sleeper: Sleeper = { dueMs: elapsedMs + Math.ceil(Math.max(0, ms)), wake };
     waiting.add(sleeper);
     return () => void waiting.delete(sleeper);
   };
