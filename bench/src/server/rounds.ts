@@ -29,7 +29,7 @@ export async function measureServer<Name extends string>(
       const before = await server.cpuUs();
       const round = await load.run({ operation: name, inFlight, durationMs });
       const spentUs = (await server.cpuUs()) - before;
-      cpuUs.get(name)!.push(spentUs / ((round.opsPerSecond * durationMs) / 1000));
+      cpuUs.get(name)!.push(spentUs / round.calls); // a round lasts until its last call is answered
       return round;
     },
   }));
