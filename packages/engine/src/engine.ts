@@ -1,3 +1,4 @@
+import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
 import { checkStore } from './check.ts';
 import { type Client, createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
@@ -24,9 +25,11 @@ import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
 import { sequenceText } from './streams/names.ts';
+import type { LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { Operation } from './validation/operations.ts';
+import type { GetRecordsInput } from './validation/streams.ts';
 import { nativeView, wireView } from './views.ts';
 
 /** Options of `createEngine`. Only `path` is required. */
@@ -134,11 +137,17 @@ export async function createEngine(options: EngineOptions) {
   // that only reads, in a loop, would then block timers and everything else, so every so often a result waits.
   let asked = 0;
   function run(operation: string, input: unknown, view: View<unknown>): Promise<object> {
-    try {
-      if (closing.signal.aborted) throw internalError('the engine is closed');
+    return answer(() => {
       const action = findAction(operation);
       if (!action) throw new DynamoError('UnknownOperationException', `Unknown operation: ${operation}`);
-      const answer = Promise.resolve(action(context, input as never, view));
+      return action(context, input as never, view);
+    });
+  }
+
+  function answer<T>(act: () => T | Promise<T>): Promise<T> {
+    try {
+      if (closing.signal.aborted) throw internalError('the engine is closed');
+      const answer = Promise.resolve(act());
       return ++asked % askedPerTick === 0 ? answer.finally(nextTick) : answer;
     } catch (error) {
       return Promise.reject(error);
@@ -192,6 +201,9 @@ export async function createEngine(options: EngineOptions) {
     execute,
     client,
     documentClient: (): DocumentClient => createDocumentClient(executeNative, execute),
+    // GetRecords for a reader in this process: an image is decoded when it is first read.
+    readStream: (input: GetRecordsInput): Promise<GetRecordsOutput<LazyRecord>> =>
+      answer(() => readStream(context, input)),
     waitForChange: hub.waitForChange,
     streamPosition: hub.position,
     // The sequence number of the newest record in any stream, another process's included.

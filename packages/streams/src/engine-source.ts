@@ -3,6 +3,7 @@ import type { StreamSource } from './source.ts';
 /** What a source needs of the embedded engine. */
 export type StreamingEngine = {
   execute(operation: string, input: unknown): Promise<object>;
+  readStream(input: { ShardIterator: string; Limit?: number }): ReturnType<StreamSource['getRecords']>;
   waitForChange(target: string, signal?: AbortSignal, since?: number): Promise<void>;
   streamPosition(): number;
   streamSequence(): string;
@@ -18,7 +19,7 @@ export function engineSource(engine: StreamingEngine): StreamSource {
     listStreams: as('ListStreams'),
     describeStream: as('DescribeStream'),
     getShardIterator: as('GetShardIterator'),
-    getRecords: as('GetRecords'),
+    getRecords: input => engine.readStream(input),
     waitForChange: (streamArn, signal, since) => engine.waitForChange(streamArn, signal, since),
     position: () => engine.streamPosition(),
     newest: () => engine.streamSequence(),

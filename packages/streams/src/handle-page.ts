@@ -12,6 +12,7 @@ export type PageJob = {
   signal: AbortSignal;
   // Whether to continue: the lease holds and the consumer is not stopping.
   canContinue(): boolean;
+  concerns(record: StreamRecord): boolean; // others are done without being handled
   handle(record: StreamRecord, attempt: number): Promise<void>;
   setAside(record: StreamRecord, error: unknown, attempts: number): Promise<void>;
   onRetry(record: StreamRecord, error: unknown, attempt: number): void;
@@ -20,8 +21,8 @@ export type PageJob = {
 // Handles the records of a page. Returns how many of them, from the start, are done: all, unless it had to stop.
 // Records of one item are handled one after the other, those of different items concurrently.
 export async function handlePage(records: readonly StreamRecord[], job: PageJob): Promise<number> {
-  const done = new Array<boolean>(records.length).fill(false);
-  const queues = splitByItem(records);
+  const done = records.map(record => !job.concerns(record));
+  const queues = splitByItem(records, done);
   let next = 0;
   const work = async () => {
     for (let queue = queues[next++]; queue; queue = queues[next++]) {
@@ -96,11 +97,12 @@ export function createTries(most: number) {
 export const delayMs = (failures: number, random: Random): number =>
   backoffMs(failures, { firstMs: limits.backoffFirstMs, mostMs: limits.backoffMostMs }, random, 'half');
 
-// The positions of each item's records, in order. There are at most two key attributes, so sorting their names is
-// cheap.
-function splitByItem(records: readonly StreamRecord[]): number[][] {
+// The positions of each item's records, in order, without those that are done. There are at most two key attributes, so
+// sorting their names is cheap.
+function splitByItem(records: readonly StreamRecord[], done: readonly boolean[]): number[][] {
   const queues = new Map<string, number[]>();
   for (const [index, record] of records.entries()) {
+    if (done[index]) continue;
     const item = itemOf(record);
     const queue = queues.get(item);
     if (queue) queue.push(index);

@@ -7,7 +7,7 @@ import { handlePage } from './handle-page.ts';
 import * as limits from './limits.ts';
 import { recordFromJson } from './record-json.ts';
 import type { StreamRecord } from './source.ts';
-import { type HandlerContext, handleOne, type Subscription, subscribe } from './subscription.ts';
+import { concerns, type HandlerContext, handleOne, type Subscription, subscribe } from './subscription.ts';
 
 /** What an event source mapping sends to a Lambda function. */
 export type LambdaEvent = { Records: StreamRecord[] };
@@ -59,6 +59,7 @@ export function toLambda(
         clock,
         random,
         signal: over.signal,
+        concerns: record => concerns(subscription, record),
         canContinue: () => !over.signal.aborted && leftMs() > 0,
         async handle(record, attempt) {
           try {

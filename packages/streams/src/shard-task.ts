@@ -8,7 +8,7 @@ import * as limits from './limits.ts';
 import type { Mishap, Page, Start } from './shard-reader.ts';
 import { openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
-import { type HandlerContext, handleOne, type Subscription } from './subscription.ts';
+import { concerns, type HandlerContext, handleOne, type Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work-store.ts';
 
 /** Something an operator should know about a consumer. */
@@ -151,6 +151,7 @@ async function handleAll(
     random,
     signal,
     canContinue,
+    concerns: record => concerns(subscription, record),
     handle: (record, attempt) => handleOne(subscription, record, contextOf(attempt)),
     async setAside(record, error, attempts) {
       await deps.letters.keep(deps.works, lease, record, error, attempts);

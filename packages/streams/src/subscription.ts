@@ -81,13 +81,19 @@ export function subscribe<const E extends AnyEntity>(subscription: Subscription<
 const assertBetween = (what: string, value: number, most: number) =>
   assert(Number.isInteger(value) && value >= 1 && value <= most, `${what} must be from 1 to ${most}`);
 
+// Most changes of a table concern few of its consumers.
+export const concerns = (
+  { entities, handleBatch, handleOther }: Subscription,
+  record: StreamRecord,
+): boolean => handleBatch !== undefined || handleOther !== undefined || mayBeOf(entities, record);
+
 export async function handleOne(
   subscription: Subscription,
   record: StreamRecord,
   context: HandlerContext,
 ): Promise<void> {
-  const { entities, handleBatch, handleOther } = subscription;
-  if (!handleBatch && !handleOther && !mayBeOf(entities, record)) return;
+  const { entities } = subscription;
+  if (!concerns(subscription, record)) return;
   markWork('stream consumer', subscription.name);
   const change = readChange(entities, record);
   const handle = async () => {

@@ -2,14 +2,21 @@ import type { Context } from '../context.ts';
 import { resourceNotFound } from '../errors.ts';
 import { streamRecords } from '../limits.ts';
 import { formatIterator, parseIterator } from '../streams/iterator.ts';
-import { readRecords, type StreamRecord } from '../streams/records.ts';
+import { type LazyRecord, readRecords, type StreamRecord } from '../streams/records.ts';
 import { knownStream } from '../streams/stream-lookup.ts';
 import { checkNotTrimmed } from '../streams/trim.ts';
 import { type GetRecordsInput, validateGetRecords } from '../validation/streams.ts';
 
-export type GetRecordsOutput = { Records: StreamRecord[]; NextShardIterator: string | null };
+export type GetRecordsOutput<Record = StreamRecord> = { Records: Record[]; NextShardIterator: string | null };
 
 export function getRecords(context: Context, input: GetRecordsInput): GetRecordsOutput {
+  const { Records, NextShardIterator } = readStream(context, input);
+  const plain = Records.map(record => ({ ...record, dynamodb: record.dynamodb.toJSON() }));
+  return { Records: plain, NextShardIterator };
+}
+
+// The same for a reader in this process: an image is decoded when it is first read.
+export function readStream(context: Context, input: GetRecordsInput): GetRecordsOutput<LazyRecord> {
   validateGetRecords(input);
   const { streamArn, shardId, position } = parseIterator(context, input.ShardIterator);
   const { stream } = knownStream(context, streamArn);

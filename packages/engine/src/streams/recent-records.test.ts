@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { recentBytes, recentRecords } from '../limits.ts';
 import { createRecent, type Entry } from './recent-records.ts';
-import type { StreamRecord } from './records.ts';
+import type { LazyRecord } from './records.ts';
 
 const entryOf = (sequence: number, size: number): Entry => ({
   sequence,
   size,
-  record: { eventID: String(sequence) } as StreamRecord,
+  record: { eventID: String(sequence) } as LazyRecord,
 });
 
 // A log that grows at its end, and readers that begin anywhere and read pages of any size. Each reads through what is

@@ -1,10 +1,10 @@
 import { recentBytes, recentRecords, streamBytes } from '../limits.ts';
-import type { StreamRecord } from './records.ts';
+import type { LazyRecord } from './records.ts';
 
-export type Entry = { sequence: number; record: StreamRecord; size: number };
+export type Entry = { sequence: number; record: LazyRecord; size: number };
 
 // The start of a page, and where to continue in the log unless it is full.
-type Beginning = { records: StreamRecord[]; bytes: number; position: number; isFull: boolean };
+type Beginning = { records: LazyRecord[]; bytes: number; position: number; isFull: boolean };
 
 export type Recent = {
   page(position: number, limit: number): Beginning;

@@ -32,6 +32,9 @@ export type StreamRecord = {
   userIdentity?: { Type: 'Service'; PrincipalId: 'dynamodb.amazonaws.com' };
 };
 
+// As a reader in this process gets it.
+export type LazyRecord = Omit<StreamRecord, 'dynamodb'> & { dynamodb: LazyImages };
+
 // Sequences fit in six bytes; the largest is never assigned.
 const lastSequence = 2 ** 48 - 1;
 
@@ -40,7 +43,7 @@ export const shardRange = (streamId: number, shardId: number, from = 0): KeyRang
   end: logKey(streamId, shardId, lastSequence),
 });
 
-export type Page = { records: StreamRecord[]; position: number; exhausted: boolean };
+export type Page = { records: LazyRecord[]; position: number; exhausted: boolean };
 
 // Reads from `position` on, and returns where to continue and whether there was more. Most readers of a shard are near
 // its end: what one of them has read from the log, the others get from memory.
@@ -103,42 +106,63 @@ function presentRecord(
   sequence: number,
   record: ChangeRecord,
   size: number,
-): StreamRecord {
-  const dynamodb: StreamRecord['dynamodb'] = {
-    ApproximateCreationDateTime: Math.floor(record.at / 1000),
-    Keys: decodeItem(record.keys),
-    SequenceNumber: sequenceText(sequence),
-    SizeBytes: size,
-    StreamViewType: stream.viewType,
-  };
-  const sizes = {
-    OldImage: record.old ? decodeSize(record.old) : 0,
-    NewImage: record.new ? decodeSize(record.new) : 0,
-  };
-  Object.defineProperty(dynamodb, imageBytes, { value: sizes });
-  if (record.new) showImage(dynamodb, 'NewImage', record.new);
-  if (record.old) showImage(dynamodb, 'OldImage', record.old);
+): LazyRecord {
   return {
     eventID: eventId(stream, sequence),
     eventName: record.event,
     eventVersion: '1.1',
     eventSource: 'aws:dynamodb',
     awsRegion: context.region,
-    dynamodb,
+    dynamodb: new LazyImages(stream, sequence, record, size),
     ...(record.actor === 'ttl' && {
       userIdentity: { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const,
     }),
   };
 }
 
-// Most readers need the images of some entities only, and choose them by their keys.
-function showImage(target: object, name: 'NewImage' | 'OldImage', bytes: Buffer): void {
-  let item: Item | undefined;
-  Object.defineProperty(target, name, {
-    get: () => (item ??= decodeItem(bytes)),
-    enumerable: true,
-    configurable: true,
-  });
+// Most readers need the images of some entities only, and choose them by their keys: an image is decoded when it is first
+// read. A class for its getters: defining them for each record would cost more than the rest of it.
+class LazyImages {
+  readonly ApproximateCreationDateTime: number;
+  readonly Keys: Item;
+  readonly SequenceNumber: string;
+  readonly SizeBytes: number;
+  readonly StreamViewType: StreamViewType;
+  readonly #record: ChangeRecord;
+  #new: Item | undefined;
+  #old: Item | undefined;
+
+  constructor(stream: Stream, sequence: number, record: ChangeRecord, size: number) {
+    this.ApproximateCreationDateTime = Math.floor(record.at / 1000);
+    this.Keys = decodeItem(record.keys);
+    this.SequenceNumber = sequenceText(sequence);
+    this.SizeBytes = size;
+    this.StreamViewType = stream.viewType;
+    this.#record = record;
+  }
+
+  get NewImage(): Item | undefined {
+    const { new: bytes } = this.#record;
+    if (bytes) this.#new ??= decodeItem(bytes);
+    return this.#new;
+  }
+
+  get OldImage(): Item | undefined {
+    const { old: bytes } = this.#record;
+    if (bytes) this.#old ??= decodeItem(bytes);
+    return this.#old;
+  }
+
+  get [imageBytes]() {
+    const { old, new: next } = this.#record;
+    return { OldImage: old ? decodeSize(old) : 0, NewImage: next ? decodeSize(next) : 0 };
+  }
+
+  // With the images as properties of its own.
+  toJSON(): StreamRecord['dynamodb'] {
+    const { NewImage, OldImage } = this;
+    return { ...this, ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) };
+  }
 }
 
 const sequenceDigits = 12; // six bytes

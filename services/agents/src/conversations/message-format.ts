@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as limits from '../limits.ts';
 
 // A message as it is stored in the log and read by the AI SDK. Text alone is a string, as documented; everything else a
@@ -62,24 +62,45 @@ export function splitTurns<M extends { role: string }>(messages: readonly M[]): 
   return turns;
 }
 
+// A message of the documented item, as JSON.
+export type WrittenMessage = { role: string; json: string };
+
+export const writeMessage = (message: PlainMessage): WrittenMessage => ({
+  role: message.role,
+  json: JSON.stringify(message),
+});
+
+const begin = '{"role":"';
+
+// The messages of an item that `headMessages` wrote. Most are written again with the next turn, so they are not parsed:
+// a message begins in a way that cannot occur within one, where quotation marks are escaped.
+export function splitWritten(text: string): WrittenMessage[] {
+  const messages: WrittenMessage[] = [];
+  for (let start = text.indexOf(begin); start >= 0; ) {
+    const next = text.indexOf(begin, start + begin.length);
+    const json = text.slice(start, next < 0 ? -1 : next - 1);
+    messages.push({ role: json.slice(begin.length, json.indexOf('"', begin.length)), json });
+    start = next;
+  }
+  return messages;
+}
+
 // The `messages` of the documented item: the newest whole turns that fit, so that the item costs the same after ten
 // turns and after ten thousand.
-export function headMessages(turns: readonly (readonly PlainMessage[])[], mostMessages: number): string {
+export function headMessages(turns: readonly (readonly WrittenMessage[])[], mostMessages: number): string {
   const kept: string[] = [];
   let bytes = 2;
   let count = 0;
   for (const turn of turns.toReversed()) {
-    const texts = turn.map(one => JSON.stringify(one));
-    bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+    for (const { json } of turn) bytes += Buffer.byteLength(json) + 1;
     count += turn.length;
     if (kept.length > 0 && (bytes > limits.headBytes || count > mostMessages)) break;
-    kept.unshift(...texts);
+    kept.push(...turn.map(({ json }) => json).reverse());
   }
-  return `[${kept.join(',')}]`;
+  return `[${kept.reverse().join(',')}]`;
 }
 
-export const digestOf = (text: string): string =>
-  createHash('sha256').update(text).digest('base64url').slice(0, 22);
+export const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 // Never cuts inside a character.
 export function cutBytes(text: string, mostBytes: number): string {

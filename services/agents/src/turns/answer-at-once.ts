@@ -1,5 +1,5 @@
 import { is, isRefused, type NamedStep, write } from '@stak/table';
-import { readPlain, splitTurns } from '../conversations/message-format.ts';
+import { splitTurns, splitWritten } from '../conversations/message-format.ts';
 import { isExternal, readHead } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
 import { timestampOf, ttlAfter } from '../deps.ts';
@@ -74,7 +74,7 @@ export async function answerAtOnce(
   };
   const { max_conversation_history: mostMessages, memory } = readAgentSettings(tenant.settings);
   const remembers = memory === 'automatic' && known.user_id !== undefined;
-  const turns = splitTurns(readPlain(head.messages));
+  const turns = splitTurns(splitWritten(head.messages));
   const commit = { head, turns: [item], mostMessages, remembers };
   const receipt: NamedStep[] = hasKey ? [['the message', putReceipt(incoming, item, nowMs)]] : [];
   const first: NamedStep[] = [['the turn', write.put(turn, item, { ifAbsent: true })]];

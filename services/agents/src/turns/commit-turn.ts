@@ -8,6 +8,8 @@ import {
   type PlainMessage,
   parseMessages,
   plainMessages,
+  type WrittenMessage,
+  writeMessage,
 } from '../conversations/message-format.ts';
 import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import { cleared } from '../errors.ts';
@@ -77,7 +79,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
     const isWritten = await transact(service, held, [
       ...last.map(putTurn),
       ['the state', settleState(held, commit, next)],
-      ['the head', putHead({ ...commit, before: plainTail(commit) }, items, epoch, last_seq, nowMs)],
+      ['the head', putHead({ ...commit, before: writtenTail(commit) }, items, epoch, last_seq, nowMs)],
       ...receipts(commit.answered ?? [], items.at(-1), nowMs),
       ...(commit.paused ? [['the paused turn', write.delete(pausedTurn, held.key)] satisfies NamedStep] : []),
     ]);
@@ -220,10 +222,11 @@ export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs
   };
 }
 
-const plainTail = ({ tail, replaces }: Commit): PlainMessage[][] => (replaces ? [] : tail.map(plainTurn));
+const writtenTail = ({ tail, replaces }: Commit): WrittenMessage[][] =>
+  replaces ? [] : tail.map(writtenTurn);
 
 type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
-  before: readonly PlainMessage[][];
+  before: readonly WrittenMessage[][];
   isNew?: boolean; // newly made, not read
 };
 
@@ -234,7 +237,7 @@ export function putHead(
   last_seq: number,
   nowMs: number,
 ): WriteStep {
-  const turns = [...before, ...items.map(plainTurn)];
+  const turns = [...before, ...items.map(writtenTurn)];
   const messages = headMessages(turns, mostMessages);
   const next = {
     ...head,
@@ -258,8 +261,11 @@ export function putHead(
 export const plainTurn = (item: Pick<TurnItem, 'messages'>): PlainMessage[] =>
   plainMessages(parseMessages(item.messages));
 
-const titleOf = (turns: readonly PlainMessage[][]): string | undefined => {
-  const asked = turns[0]?.find(({ role }) => role === 'user')?.content ?? '';
+const writtenTurn = (item: TurnItem): WrittenMessage[] => plainTurn(item).map(writeMessage);
+
+const titleOf = (turns: readonly WrittenMessage[][]): string | undefined => {
+  const question = turns[0]?.find(({ role }) => role === 'user');
+  const asked = question ? (JSON.parse(question.json) as PlainMessage).content : '';
   return cutText(asked.replace(/\s+/g, ' ').trim(), 80) || undefined;
 };
 

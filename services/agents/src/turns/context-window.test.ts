@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { headMessages, type Message, type Part, splitTurns } from '../conversations/message-format.ts';
+import {
+  headMessages,
+  type Message,
+  type Part,
+  type PlainMessage,
+  splitTurns,
+  splitWritten,
+  writeMessage,
+} from '../conversations/message-format.ts';
 import { dropOrphans, windowOf } from './context-window.ts';
 
 const part: fc.Arbitrary<Part> = fc.oneof(
@@ -62,13 +70,31 @@ describe('the documented item', () => {
     { role: 'assistant' as const, content },
   ];
 
+  const messagesOf = (turns: PlainMessage[][], most: number): string =>
+    headMessages(
+      turns.map(turn => turn.map(writeMessage)),
+      most,
+    );
+
   it('has the newest whole turns, within its bounds, and never less than one', () => {
     const many = Array.from({ length: 100 }, (_, n) => said(n));
-    expect(JSON.parse(headMessages(many, 20))).toEqual(many.slice(90).flat());
-    expect(JSON.parse(headMessages(many, 0))).toEqual(many.at(-1));
+    expect(JSON.parse(messagesOf(many, 20))).toEqual(many.slice(90).flat());
+    expect(JSON.parse(messagesOf(many, 0))).toEqual(many.at(-1));
     const long = Array.from({ length: 10 }, (_, n) => said(n, 'x'.repeat(10_000)));
-    expect(JSON.parse(headMessages(long, 20))).toHaveLength(6);
-    expect(JSON.parse(headMessages([said(1, 'x'.repeat(50_000))], 20))).toHaveLength(2);
+    expect(JSON.parse(messagesOf(long, 20))).toHaveLength(6);
+    expect(JSON.parse(messagesOf([said(1, 'x'.repeat(50_000))], 20))).toHaveLength(2);
+  });
+
+  it('is split into its messages, whatever they contain', () => {
+    const pieces = ['{"role":"user","content":"', ',{"role":"', '[', ']', '\\', '"', '\u2028', 'text'];
+    const content = fc.array(fc.constantFrom(...pieces)).map(parts => parts.join(''));
+    const role = fc.constantFrom<PlainMessage['role']>('user', 'assistant', 'system');
+    fc.assert(
+      fc.property(fc.array(fc.record({ role, content: fc.oneof(content, fc.string()) })), messages => {
+        const written = messages.map(writeMessage);
+        expect(splitWritten(headMessages([written], 0))).toEqual(written);
+      }),
+    );
   });
 
   it('is split into turns where the user speaks', () => {
