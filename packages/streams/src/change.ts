@@ -9,7 +9,7 @@ import {
   untagItem,
 } from '@stak/table';
 import { PermanentError } from './errors.ts';
-import { imageBytes, type StreamRecord } from './source.ts';
+import { embedded, type StreamRecord } from './source.ts';
 
 // A stream record as handlers see it: which entity changed, and the item before and after.
 
@@ -72,12 +72,12 @@ class RecordChange {
   #images: ReturnType<typeof readImages> | undefined;
 
   constructor(entities: readonly AnyEntity[], record: StreamRecord) {
-    const { Keys, SequenceNumber } = record.dynamodb ?? {};
-    if (!Keys || !SequenceNumber || !record.eventID)
-      throw new RecordError('a stream record without its keys');
+    const keys = keysOf(record);
+    const sequence = record.dynamodb?.SequenceNumber;
+    if (!keys || !sequence || !record.eventID) throw new RecordError('a stream record without its keys');
     this.kind = kindOf(record);
-    this.keys = untagItem(Keys);
-    this.sequence = SequenceNumber;
+    this.keys = keys;
+    this.sequence = sequence;
     this.eventId = record.eventID;
     this.#entities = entities;
     this.#record = record;
@@ -106,30 +106,40 @@ class RecordChange {
   }
 
   get oldBytes(): number {
-    return bytesOf(this.#record.dynamodb, 'OldImage');
+    return bytesOf(this.#record, 'old');
   }
 
   get newBytes(): number {
-    return bytesOf(this.#record.dynamodb, 'NewImage');
+    return bytesOf(this.#record, 'new');
   }
 }
 
-function bytesOf(data: StreamRecord['dynamodb'], image: 'OldImage' | 'NewImage'): number {
-  const known = data?.[imageBytes];
-  if (known) return known[image];
-  const item = data?.[image];
-  return item ? itemBytes(untagItem(item)) : 0;
+function keysOf({ dynamodb }: StreamRecord): Attributes | undefined {
+  return dynamodb?.[embedded]?.keys() ?? (dynamodb?.Keys && untagItem(dynamodb.Keys));
 }
 
-function readImages(entities: readonly AnyEntity[], { dynamodb }: StreamRecord) {
-  const before = dynamodb?.OldImage && untagItem(dynamodb.OldImage);
-  const after = dynamodb?.NewImage && untagItem(dynamodb.NewImage);
+function imageOf({ dynamodb }: StreamRecord, which: 'new' | 'old'): Attributes | undefined {
+  if (dynamodb?.[embedded]) return dynamodb[embedded].image(which);
+  const image = which === 'new' ? dynamodb?.NewImage : dynamodb?.OldImage;
+  return image && untagItem(image);
+}
+
+function bytesOf(record: StreamRecord, which: 'new' | 'old'): number {
+  const known = record.dynamodb?.[embedded];
+  if (known) return known.bytes(which);
+  const image = imageOf(record, which);
+  return image ? itemBytes(image) : 0;
+}
+
+function readImages(entities: readonly AnyEntity[], record: StreamRecord) {
+  const before = imageOf(record, 'old');
+  const after = imageOf(record, 'new');
   return recogniseBoth(entities, before, after) ?? { entity: undefined, old: before, new: after };
 }
 
 // Whether the keys can belong to one of the entities. If not, the record need not be decoded.
-export function mayBeOf(entities: readonly AnyEntity[], { dynamodb }: StreamRecord): boolean {
-  const keys = dynamodb?.Keys && untagItem(dynamodb.Keys);
+export function mayBeOf(entities: readonly AnyEntity[], record: StreamRecord): boolean {
+  const keys = keysOf(record);
   return !keys || entities.some(entity => hasKeyOf(entity, keys));
 }
 

@@ -1,3 +1,4 @@
+import type { Attributes } from '@stak/table';
 import type { SharedReads } from './shared-reads.ts';
 
 // Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded engine
@@ -16,8 +17,14 @@ type AttributeValue =
   | { BS: Uint8Array[] };
 export type Image = { [name: string]: AttributeValue };
 
-// The sizes of the images, from the embedded engine only, which knows them without decoding.
-export const imageBytes: unique symbol = Symbol.for('stak.image-bytes');
+// Only records of the embedded engine have this: values as the document client has them, and the sizes of images, which
+// it knows without decoding them. Keys are shared by all readers; an image is decoded for each.
+export const embedded: unique symbol = Symbol.for('stak.embedded-record');
+type Embedded = {
+  keys(): Attributes;
+  image(which: 'new' | 'old'): Attributes | undefined;
+  bytes(which: 'new' | 'old'): number;
+};
 
 /** A record of DynamoDB Streams. */
 export type StreamRecord = {
@@ -31,7 +38,7 @@ export type StreamRecord = {
     OldImage?: Image;
     SequenceNumber?: string;
     SizeBytes?: number;
-    readonly [imageBytes]?: { readonly OldImage: number; readonly NewImage: number };
+    readonly [embedded]?: Embedded;
   };
   // The Streams API spells these with capitals, a Lambda event without.
   userIdentity?: { Type?: string; PrincipalId?: string; type?: string; principalId?: string };

@@ -1,5 +1,13 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest';
-import { type Change, type ChangeOf, subscribe, type UnknownChange } from '../src/index.ts';
+import { readChange } from '../src/change.ts';
+import {
+  type Change,
+  type ChangeOf,
+  type StreamRecord,
+  subscribe,
+  type UnknownChange,
+} from '../src/index.ts';
 import {
   comment,
   type Fixture,
@@ -74,7 +82,7 @@ test('an item that is not an entity is passed as stored', async () => {
   const Item = {
     pk: 'else',
     sk: 'else',
-    bytes: Buffer.from([1]),
+    bytes: new Uint8Array([1]),
     tags: new Set(['x']),
     list: [1, { a: null }],
   };
@@ -129,4 +137,56 @@ test.each([
   const right = { name: 'right', table: notesTable, entities: [note], handle: () => {} };
   expect(() => subscribe(right)).not.toThrow();
   expect(() => subscribe({ ...right, ...wrong })).toThrow();
+});
+
+// Of every type, with names and numbers that are stored in a way of their own.
+const value = fc.letrec(tie => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    fc.string(),
+    fc.integer(),
+    fc.constantFrom(0.1, -2.5e-7, 12345678901234567890n, null, true),
+    fc.uint8Array({ maxLength: 9 }),
+    fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }).map(all => new Set(all)),
+    fc.uniqueArray(fc.integer(), { minLength: 1, maxLength: 3 }).map(all => new Set(all)),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'é', '\u0001N', '\u0001M'), tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+test('a change is the same, whether its record comes from the engine or over the wire', async () => {
+  const { engine, source } = fixture;
+  const items = fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'ü', '\u0001S', 'kind'), value), {
+    minLength: 2,
+  });
+  await fc.assert(
+    fc.asyncProperty(items, async all => {
+      const fresh = await engine.execute('ListStreams', { TableName: 'notes' });
+      const { StreamArn } = (fresh as { Streams: { StreamArn: string }[] }).Streams[0]!;
+      const { StreamDescription } = await source.describeStream({ StreamArn });
+      const at = { StreamArn, ShardId: StreamDescription!.Shards![0]!.ShardId! };
+      const { ShardIterator } = await source.getShardIterator({ ...at, ShardIteratorType: 'LATEST' });
+      for (const item of all)
+        await engine.client.put({ TableName: 'notes', Item: { ...item, pk: 'note#a', sk: 'note' } });
+      const { Records: ours = [] } = await source.getRecords({ ShardIterator: ShardIterator! });
+      const wire = (await engine.execute('GetRecords', { ShardIterator })) as { Records: StreamRecord[] };
+      const shown = (record: StreamRecord) => {
+        const {
+          kind,
+          keys,
+          sequence,
+          eventId,
+          at,
+          oldBytes,
+          newBytes,
+          old,
+          new: now,
+        } = readChange([], record);
+        return { kind, keys, sequence, eventId, at, oldBytes, newBytes, old, new: now };
+      };
+      expect(structuredClone(ours.map(shown))).toEqual(structuredClone(wire.Records.map(shown)));
+      expect(JSON.parse(JSON.stringify(ours))).toEqual(JSON.parse(JSON.stringify(wire.Records)));
+    }),
+    { numRuns: 50 },
+  );
 });

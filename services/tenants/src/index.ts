@@ -16,7 +16,7 @@ import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
 import { tenantErrors } from './errors.ts';
-import { rememberedShares } from './limits.ts';
+import { rememberedAccounts, rememberedShares } from './limits.ts';
 import { portalPageOf } from './portal/branding.ts';
 import { createProviderSettingsRoutes, createProviderSignInRoutes } from './portal/provider-routes.ts';
 import { createPortalRoutes } from './portal/routes.ts';
@@ -66,8 +66,16 @@ export function createTenants(deps: TenantsDeps) {
   const withEraser = { ...service, owners, ownEraser: eraser };
   const enter: EnterTenant = (principal: Principal, tenantId: string, entrance?: Entrance) =>
     enterTenant(service, principal, tenantId, entrance);
-  // Also while it is being deleted: its data count for the account until they are gone.
-  const payerOf = async (tenant_id: string) => (await deps.store.get(tenant, { tenant_id }))?.account_id;
+  // Also while it is being deleted: its data count for the account until they are gone. A tenant never changes its
+  // account, and its id is never used again.
+  const payers = createRecentMap<string, string>(rememberedAccounts);
+  const payerOf = async (tenant_id: string) => {
+    const known = payers.get(tenant_id);
+    if (known !== undefined) return known;
+    const found = (await deps.store.get(tenant, { tenant_id }))?.account_id;
+    if (found !== undefined) payers.set(tenant_id, found);
+    return found;
+  };
   const resolve: ResolveChannel = (type, channelId) => resolveChannel(service, type, channelId);
 
   return {

@@ -11,6 +11,7 @@ export const identitiesPerUser = 20; // each is a lock in the user's transaction
 export const recountMs = 60 * 60_000; // how often the tenants or users of a full plan are counted again at most
 export const notifiedShares = [80, 100] as const; // percent of a plan's tenants or users at which the account is notified
 export const rememberedShares = 10_000; // limits that this process does not report again; the mail itself is sent once
+export const rememberedAccounts = 10_000; // of tenants: two ids each
 export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
 export const rememberedSettings = 200; // tenants whose settings are not parsed again
 export const promptChars = 20_000; // is sent to the model with every message

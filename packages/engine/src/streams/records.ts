@@ -2,17 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { streamBytes } from '../limits.ts';
 import { type ChangeEvent, type ChangeRecord, decodeChange } from '../storage/change-log.ts';
-import { decodeItem, decodeSize } from '../storage/codec.ts';
+import { decodeItem, decodeNative, decodeSize } from '../storage/codec.ts';
 import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
 import type { Item } from '../values/attribute-value.ts';
+import type { NativeItem } from '../values/marshal.ts';
 import { sequenceText } from './names.ts';
 import { createRecent, type Entry, type Recent } from './recent-records.ts';
 
 // The change log as the Streams API returns it.
 
-// Gives a reader in this process the sizes of images without decoding them. AWS has no such field, so it is a symbol.
-const imageBytes = Symbol.for('stak.image-bytes');
+// Gives a reader in this process what AWS does not have, so it is a symbol: JavaScript values, without the types of the
+// wire, and the sizes of images that are not decoded.
+const embedded = Symbol.for('stak.embedded-record');
 
 export type StreamRecord = {
   eventID: string;
@@ -120,48 +122,59 @@ function presentRecord(
   };
 }
 
-// Most readers need the images of some entities only, and choose them by their keys: an image is decoded when it is first
-// read. A class for its getters: defining them for each record would cost more than the rest of it.
+// Most readers need the images of some entities only, and choose them by their keys: everything is decoded when it is
+// first read. A class for its getters: defining them for each record would cost more than the rest of it.
 class LazyImages {
   readonly ApproximateCreationDateTime: number;
-  readonly Keys: Item;
   readonly SequenceNumber: string;
   readonly SizeBytes: number;
   readonly StreamViewType: StreamViewType;
   readonly #record: ChangeRecord;
-  #new: Item | undefined;
-  #old: Item | undefined;
+  #keys: NativeItem | undefined;
 
   constructor(stream: Stream, sequence: number, record: ChangeRecord, size: number) {
     this.ApproximateCreationDateTime = Math.floor(record.at / 1000);
-    this.Keys = decodeItem(record.keys);
     this.SequenceNumber = sequenceText(sequence);
     this.SizeBytes = size;
     this.StreamViewType = stream.viewType;
     this.#record = record;
   }
 
+  get Keys(): Item {
+    return decodeItem(this.#record.keys);
+  }
+
   get NewImage(): Item | undefined {
-    const { new: bytes } = this.#record;
-    if (bytes) this.#new ??= decodeItem(bytes);
-    return this.#new;
+    return this.#record.new && decodeItem(this.#record.new);
   }
 
   get OldImage(): Item | undefined {
-    const { old: bytes } = this.#record;
-    if (bytes) this.#old ??= decodeItem(bytes);
-    return this.#old;
+    return this.#record.old && decodeItem(this.#record.old);
   }
 
-  get [imageBytes]() {
-    const { old, new: next } = this.#record;
-    return { OldImage: old ? decodeSize(old) : 0, NewImage: next ? decodeSize(next) : 0 };
+  get [embedded]() {
+    return this;
   }
 
-  // With the images as properties of its own.
+  keys(): NativeItem {
+    this.#keys ??= decodeNative(this.#record.keys);
+    return this.#keys;
+  }
+
+  image(which: 'new' | 'old'): NativeItem | undefined {
+    const bytes = this.#record[which];
+    return bytes && decodeNative(bytes);
+  }
+
+  bytes(which: 'new' | 'old'): number {
+    const bytes = this.#record[which];
+    return bytes ? decodeSize(bytes) : 0;
+  }
+
+  // With keys and images as properties of its own.
   toJSON(): StreamRecord['dynamodb'] {
-    const { NewImage, OldImage } = this;
-    return { ...this, ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) };
+    const { Keys, NewImage, OldImage } = this;
+    return { ...this, Keys, ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) };
   }
 }
 
