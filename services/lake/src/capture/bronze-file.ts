@@ -24,17 +24,17 @@ export const hasBronzeFormat = ({ format, path }: BronzeFile): boolean =>
 
 export type FileGroup = { entity: string; day: string; rows: Row[] };
 
+const dayMs = 24 * 60 * 60_000;
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 // Groups rows by entity and day, one file each, in their order.
 export function groupRows(rows: readonly Row[]): FileGroup[] {
   const groups = new Map<string, FileGroup>();
   for (const row of rows) {
-    const day = dayOf(row.at);
-    const name = `${day} ${row.entity}`;
+    const name = `${Math.floor(row.at / dayMs)} ${row.entity}`;
     const group = groups.get(name);
     if (group) group.rows.push(row);
-    else groups.set(name, { entity: row.entity, day, rows: [row] });
+    else groups.set(name, { entity: row.entity, day: dayOf(row.at), rows: [row] });
   }
   return [...groups.values()];
 }
