@@ -13,7 +13,7 @@ import { measureTurns } from './turns.ts';
 
 type Extent = {
   plan: Plan;
-  requestsWarmUpMs: number; // a whole server has far more that V8 compiles: for some 20,000 turns
+  requestsPlan: Plan;
   saving: SavingSettings;
   requesters: Counts;
   conversationsEach: number;
@@ -23,7 +23,9 @@ type Extent = {
 
 const full: Extent = {
   plan: { rounds: 7, roundMs: 500, warmUpMs: 5000 }, // V8 compiles what is used most for seconds
-  requestsWarmUpMs: 30_000,
+  // A whole server has far more that V8 compiles: for some 20,000 turns. What it does later, as the lake, must be in the
+  // same round.
+  requestsPlan: { rounds: 7, roundMs: 3000, warmUpMs: 30_000 },
   saving: { few: 10, many: 10_000 },
   requesters: { apiKeys: 0, sessions: 1, endUsers: 32 },
   conversationsEach: 8,
@@ -32,7 +34,7 @@ const full: Extent = {
 };
 const quick: Extent = {
   plan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
-  requestsWarmUpMs: 100,
+  requestsPlan: { rounds: 1, roundMs: 100, warmUpMs: 100 },
   saving: { few: 10, many: 50 },
   requesters: { apiKeys: 0, sessions: 1, endUsers: 8 },
   conversationsEach: 8,
@@ -46,10 +48,7 @@ const measure = (parts: readonly Part[], extent: Extent, folder: string): Promis
     saving: () => measureSaving(extent.saving),
     requests: () =>
       withServer(join(folder, 'requests'), {}, extent.requesters, (server, customer) =>
-        measureRequests(server, customer, extent.conversationsEach, {
-          ...extent.plan,
-          warmUpMs: extent.requestsWarmUpMs,
-        }),
+        measureRequests(server, customer, extent.conversationsEach, extent.requestsPlan),
       ),
     chats: () => measureOpenChats(extent, join(folder, 'chats')),
   });

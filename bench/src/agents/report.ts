@@ -21,11 +21,12 @@ const count = (value: number): string => value.toLocaleString('en-US', { maximum
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 
 const requestCells = (requests: NonNullable<Results['requests']>): Cells => [
-  ['agents over HTTP, 32 in flight', 'requests/s', 'of the constant', 'p50', 'p99'],
+  ['agents over HTTP, 32 in flight', 'requests/s', 'of the constant', 'p50', 'p99', 'processor time'],
   ...requestNames.map(name => {
-    const { opsPerSecond, p50Ms, p99Ms } = requests[name];
+    const { opsPerSecond, p50Ms, p99Ms, cpuUs } = requests[name];
     const share = `${percentOfConstant(requests, name)!.toFixed(0)} %`;
-    return [requestTitles[name], formatRate(opsPerSecond), share, ms(p50Ms), ms(p99Ms)];
+    const spent = `${count(Math.round(cpuUs))} µs`;
+    return [requestTitles[name], formatRate(opsPerSecond), share, ms(p50Ms), ms(p99Ms), spent];
   }),
 ];
 

@@ -133,9 +133,6 @@ export async function createEngine(options: EngineOptions) {
     return run(operation, marshalInput(operation, input), nativeView);
   }
 
-  // Not an `async` function: a result that is available already costs no extra turn of the event loop. But a caller
-  // that only reads, in a loop, would then block timers and everything else, so every so often a result waits.
-  let asked = 0;
   function run(operation: string, input: unknown, view: View<unknown>): Promise<object> {
     return answer(() => {
       const action = findAction(operation);
@@ -144,11 +141,14 @@ export async function createEngine(options: EngineOptions) {
     });
   }
 
+  // Not an `async` function: a result that is available already costs no extra turn of the event loop. But a caller
+  // that only reads, in a loop, would then block timers and everything else, so every so often a result waits.
+  let asked = 0;
   function answer<T>(act: () => T | Promise<T>): Promise<T> {
     try {
       if (closing.signal.aborted) throw internalError('the engine is closed');
-      const answer = Promise.resolve(act());
-      return ++asked % askedPerTick === 0 ? answer.finally(nextTick) : answer;
+      const result = Promise.resolve(act());
+      return ++asked % askedPerTick === 0 ? result.finally(nextTick) : result;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -201,7 +201,7 @@ export async function createEngine(options: EngineOptions) {
     execute,
     client,
     documentClient: (): DocumentClient => createDocumentClient(executeNative, execute),
-    // GetRecords for a reader in this process: an image is decoded when it is first read.
+    // GetRecords for a reader in this process: an image is decoded when it is read.
     readStream: (input: GetRecordsInput): Promise<GetRecordsOutput<LazyRecord>> =>
       answer(() => readStream(context, input)),
     waitForChange: hub.waitForChange,

@@ -15,7 +15,7 @@ export function getRecords(context: Context, input: GetRecordsInput): GetRecords
   return { Records: plain, NextShardIterator };
 }
 
-// The same for a reader in this process: an image is decoded when it is first read.
+// The same for a reader in this process: an image is decoded when it is read.
 export function readStream(context: Context, input: GetRecordsInput): GetRecordsOutput<LazyRecord> {
   validateGetRecords(input);
   const { streamArn, shardId, position } = parseIterator(context, input.ShardIterator);

@@ -122,8 +122,8 @@ function presentRecord(
   };
 }
 
-// Most readers need the images of some entities only, and choose them by their keys: everything is decoded when it is
-// first read. A class for its getters: defining them for each record would cost more than the rest of it.
+// Most readers need the images of some entities only, and choose them by their keys: an image is decoded for those who
+// read it. A class for its getters: defining them for each record would cost more than the rest of it.
 class LazyImages {
   readonly ApproximateCreationDateTime: number;
   readonly SequenceNumber: string;
