@@ -27,7 +27,7 @@ const names = 'seed|a store that fails|a store with transient failures|when resp
 
 type Report = { testResults: { name: string; assertionResults: { status: string }[] }[] };
 
-// A test that was renamed would be left out, and nobody would notice.
+// If the tests of a suite were renamed, all of it would be left out, and nobody would notice.
 function suitesWithoutTests(reportFile: string): string[] {
   const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
   const hasRun = ({ assertionResults }: Report['testResults'][number]) =>
@@ -43,30 +43,33 @@ if (!(minutes > 0) || !Number.isInteger(firstSeed) || firstSeed < 1) {
   const endsAt = Date.now() + minutes * 60_000;
   const folder = mkdtempSync(join(tmpdir(), 'stak-adversary-'));
   const reportFile = join(folder, 'report.json');
-  let seed = firstSeed;
-  for (; Date.now() < endsAt; seed++) {
-    const startedAt = Date.now();
-    // It is to run beside other work, for long: only a test that never ends is a fault.
-    const patience = ['--test-timeout', '300000'];
-    const reporters = ['--reporter', 'dot', '--reporter', 'json', '--outputFile.json', reportFile];
-    const child = spawn('npx', ['vitest', 'run', ...suites, '-t', names, ...reporters, ...patience], {
-      cwd: root,
-      env: { ...process.env, STAK_ADVERSARY_SEED: String(seed) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const lines: string[] = [];
-    child.stdout.on('data', text => lines.push(String(text)));
-    child.stderr.on('data', text => lines.push(String(text)));
-    const [code] = (await once(child, 'exit')) as [number | null];
-    const seconds = Math.round((Date.now() - startedAt) / 1000);
-    const missing = code === 0 ? suitesWithoutTests(reportFile) : [];
-    const hasHeld = code === 0 && missing.length === 0;
-    console.log(`seed ${seed}: ${hasHeld ? 'held' : 'FAILED'}, ${seconds} s`);
-    if (hasHeld) continue;
-    if (missing.length > 0) console.error(`no test of ${missing.join(', ')} matches its name`);
-    else console.error(lines.join('').slice(-6000));
-    process.exitCode = 1;
-    break;
+  try {
+    let seed = firstSeed;
+    for (; Date.now() < endsAt; seed++) {
+      const startedAt = Date.now();
+      // It is to run beside other work, for long: only a test that never ends is a fault.
+      const patience = ['--test-timeout', '300000'];
+      const reporters = ['--reporter', 'dot', '--reporter', 'json', '--outputFile.json', reportFile];
+      const child = spawn('npx', ['vitest', 'run', ...suites, '-t', names, ...reporters, ...patience], {
+        cwd: root,
+        env: { ...process.env, STAK_ADVERSARY_SEED: String(seed) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const lines: string[] = [];
+      child.stdout.on('data', text => lines.push(String(text)));
+      child.stderr.on('data', text => lines.push(String(text)));
+      const [code] = (await once(child, 'exit')) as [number | null];
+      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      const missing = code === 0 ? suitesWithoutTests(reportFile) : [];
+      const hasHeld = code === 0 && missing.length === 0;
+      console.log(`seed ${seed}: ${hasHeld ? 'held' : 'FAILED'}, ${seconds} s`);
+      if (hasHeld) continue;
+      if (missing.length > 0) console.error(`no test of ${missing.join(', ')} matches its name`);
+      else console.error(lines.join('').slice(-6000));
+      process.exitCode = 1;
+      break;
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  rmSync(folder, { recursive: true });
 }

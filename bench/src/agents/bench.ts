@@ -23,8 +23,7 @@ type Extent = {
 
 const full: Extent = {
   plan: { rounds: 7, roundMs: 500, warmUpMs: 5000 }, // V8 compiles what is used most for seconds
-  // A whole server has far more that V8 compiles: for some 20,000 turns. What it does later, as the lake, must be in the
-  // same round.
+  // A whole server has far more that V8 compiles: for some 20,000 turns.
   requestsPlan: { rounds: 7, roundMs: 3000, warmUpMs: 30_000 },
   saving: { few: 10, many: 10_000 },
   requesters: { apiKeys: 0, sessions: 1, endUsers: 32 },

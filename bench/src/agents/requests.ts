@@ -15,6 +15,7 @@ export const requestTitles: Record<RequestName, string> = {
 };
 
 const inFlight = 32;
+const settleMs = 2000; // the lake has captured the last turns
 
 // The same POST to the constant and to conversations.
 export async function measureRequests(
@@ -30,7 +31,7 @@ export async function measureRequests(
     constant: { requests: [{ ...said[0]!, path: '/constant' }], status: 200 },
     turn: { requests: said, status: 200 },
   };
-  return measureServer({ server, operations, names: requestNames, inFlight, plan });
+  return measureServer({ server, operations, names: requestNames, inFlight, plan, settleMs });
 }
 
 // Many more conversations than requests in flight, so that none has two messages at a time.

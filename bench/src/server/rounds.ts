@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startContestant } from '../contestant-process.ts';
 import { type Measure, measureInterleaved, type Plan } from '../harness.ts';
 import { median } from '../statistics.ts';
@@ -13,13 +14,14 @@ export type Rounds<Name extends string> = {
   names: readonly Name[];
   inFlight: number;
   plan: Plan;
+  settleMs?: number; // after a round, for work that the server does later: its processor time counts as well
 };
 
 // One round of each operation, alternating, sent by a process that does nothing else.
 export async function measureServer<Name extends string>(
   rounds: Rounds<Name>,
 ): Promise<Record<Name, ServerMeasure>> {
-  const { server, operations, names, inFlight, plan } = rounds;
+  const { server, operations, names, inFlight, plan, settleMs = 0 } = rounds;
   const settings: LoadSettings = { url: server.url, operations };
   const load = await startContestant('load', import.meta.resolve('./load.ts'), settings);
   const cpuUs = new Map<Name, number[]>(names.map(name => [name, []]));
@@ -28,6 +30,7 @@ export async function measureServer<Name extends string>(
     async run({ durationMs }: { durationMs: number }) {
       const before = await server.cpuUs();
       const round = await load.run({ operation: name, inFlight, durationMs });
+      await sleep(settleMs);
       const spentUs = (await server.cpuUs()) - before;
       cpuUs.get(name)!.push(spentUs / round.calls); // a round lasts until its last call is answered
       return round;

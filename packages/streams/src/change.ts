@@ -14,8 +14,8 @@ import { embedded, type StreamRecord } from './source.ts';
 // A stream record as handlers see it: which entity changed, and the item before and after.
 
 type Event = {
-  // The keys as stored, for any entity.
-  keys: Attributes;
+  // The keys as stored, for any entity. Other consumers get the same object.
+  keys: Readonly<Attributes>;
   sequence: string;
   eventId: string;
   // When the item changed, to the second.
@@ -64,7 +64,7 @@ export function readChange<E extends AnyEntity>(entities: readonly E[], record: 
 // A class for its getters: creating them for each change would cost more than most handlers do.
 class RecordChange {
   readonly kind: ChangeKind;
-  readonly keys: Attributes;
+  readonly keys: Readonly<Attributes>;
   readonly sequence: string;
   readonly eventId: string;
   readonly #entities: readonly AnyEntity[];
@@ -114,7 +114,7 @@ class RecordChange {
   }
 }
 
-function keysOf({ dynamodb }: StreamRecord): Attributes | undefined {
+function keysOf({ dynamodb }: StreamRecord): Readonly<Attributes> | undefined {
   return dynamodb?.[embedded]?.keys() ?? (dynamodb?.Keys && untagItem(dynamodb.Keys));
 }
 

@@ -12,7 +12,7 @@ export type PageJob = {
   signal: AbortSignal;
   // Whether to continue: the lease holds and the consumer is not stopping.
   canContinue(): boolean;
-  concerns(record: StreamRecord): boolean; // others are done without being handled
+  concerns(record: StreamRecord): boolean; // the rest count as done
   handle(record: StreamRecord, attempt: number): Promise<void>;
   setAside(record: StreamRecord, error: unknown, attempts: number): Promise<void>;
   onRetry(record: StreamRecord, error: unknown, attempt: number): void;

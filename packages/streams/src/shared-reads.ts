@@ -44,7 +44,7 @@ export const shareReads = <S extends StreamSource>(source: S): S & { shared: Sha
   shared: createSharedReads(),
 });
 
-// Reads through the window of this process, if the source has one. Embedded stores share decoded pages themselves.
+// Reads through the window of this process, if the source has one. Embedded stores share pages themselves.
 export function openShard(source: StreamSource, settings: OpenSettings): OpenShard {
   if (source.shared) return source.shared.open(source, settings);
   const { shard, start, onMishap, clock, pollMostMs } = settings;

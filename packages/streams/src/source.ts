@@ -18,10 +18,11 @@ type AttributeValue =
 export type Image = { [name: string]: AttributeValue };
 
 // Only records of the embedded engine have this: values as the document client has them, and the sizes of images, which
-// it knows without decoding them. Keys are shared by all readers; an image is decoded for each.
+// it knows without decoding them. Keys are shared by all readers; an image is decoded for each. A copy of such a record
+// has no keys and images: they are getters.
 export const embedded: unique symbol = Symbol.for('stak.embedded-record');
 type Embedded = {
-  keys(): Attributes;
+  keys(): Readonly<Attributes>;
   image(which: 'new' | 'old'): Attributes | undefined;
   bytes(which: 'new' | 'old'): number;
 };

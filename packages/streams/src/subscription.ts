@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { inSpan, markWork } from '@stak/kit';
-import type { AnyEntity } from '@stak/table';
+import type { AnyEntity, Attributes } from '@stak/table';
 import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } from './change.ts';
 import * as limits from './limits.ts';
 import type { StreamRecord } from './source.ts';
@@ -101,9 +101,9 @@ export async function handleOne(
     else if (change.entity === undefined) await subscription.handleOther?.(change, context);
     else await subscription.handle?.(change as ChangeOf<AnyEntity>, context);
   };
-  const trace = record.dynamodb?.NewImage?.[traceAttribute];
-  if (!trace || !('S' in trace)) return handle();
-  await inSpan(`consume ${subscription.name}`, { traceparent: trace.S }, handle);
+  const trace: unknown = (change.new as Attributes | undefined)?.[traceAttribute];
+  if (typeof trace !== 'string') return handle();
+  await inSpan(`consume ${subscription.name}`, { traceparent: trace }, handle);
 }
 
 // An item that carries a traceparent in this attribute is traced through its consumers.

@@ -54,6 +54,7 @@ const clock = { now: manualClock().now, sleep: (ms: number) => systemClock.sleep
 
 const harsh = { ...passingFaults, lostAnswers: 0.2, lostRequests: 0.1, throttled: 0.05 };
 const given = Number(process.env.STAK_ADVERSARY_SEED);
+const mostRounds = 100;
 
 const open = (seed: number, faults: Faults = harsh) => {
   const client = createAdversary(engine.client, { random: seededRandom(seed), ...faults });
@@ -65,7 +66,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
   it('adds once, in updates and in transactions, sequentially and concurrently', async () => {
     const { store, client } = open(seed);
     // Until enough answers were lost: with some seeds few are in the first round.
-    for (let round = 0; client.counts.lostAnswers <= 5; round++) {
+    for (let round = 0; round < mostRounds && client.counts.lostAnswers <= 5; round++) {
       const id = `adds-${seed}-${round}`;
       const other = `others-${seed}-${round}`;
       for (let n = 0; n < 20; n++) {
@@ -87,6 +88,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
       });
       expect(await store.get(counter, { id: other })).toMatchObject({ count: 20 });
     }
+    expect(client.counts.lostAnswers).toBeGreaterThan(5);
   });
 
   it('adds up to a limit, and not beyond', async () => {
@@ -110,7 +112,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
   it('creates up to the limit, and not one more', async () => {
     const { store, client } = open(seed, { ...harsh, lostAnswers: 0.4 });
     // Until an answer was lost: with some seeds none is in the first round.
-    for (let round = 0; client.counts.lostAnswers === 0; round++) {
+    for (let round = 0; round < mostRounds && client.counts.lostAnswers === 0; round++) {
       const name = (n: number) => ({ id: `created-${seed}-${round}-${n}` });
       const names = Array.from({ length: 15 }, (_, n) => ref(counter, name(n)));
       const list = async () => (await store.batchGet(names, { consistent: true })).filter(Boolean);
@@ -131,6 +133,7 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
       expect(answers.filter(answer => answer === 'too many')).toHaveLength(10);
       expect(await list()).toHaveLength(5);
     }
+    expect(client.counts.lostAnswers).toBeGreaterThan(0);
   });
 
   it('recognises its own conditional writes, and those of others', async () => {

@@ -7,7 +7,7 @@ import { knownStream } from '../streams/stream-lookup.ts';
 import { checkNotTrimmed } from '../streams/trim.ts';
 import { type GetRecordsInput, validateGetRecords } from '../validation/streams.ts';
 
-export type GetRecordsOutput<Record = StreamRecord> = { Records: Record[]; NextShardIterator: string | null };
+export type GetRecordsOutput<One = StreamRecord> = { Records: One[]; NextShardIterator: string | null };
 
 export function getRecords(context: Context, input: GetRecordsInput): GetRecordsOutput {
   const { Records, NextShardIterator } = readStream(context, input);

@@ -12,8 +12,8 @@ export type Recent = {
   remember(position: number, found: readonly Entry[]): void;
 };
 
-// The last records of a shard, each with its images decoded once for all readers. A log only grows at its end, so
-// cached records stay valid. Records are shared and must not be changed.
+// The last records of a shard, read from the log once for all readers. A log only grows at its end, so cached records
+// stay valid. Records are shared and must not be changed.
 export function createRecent(): Recent {
   let entries: Entry[] = [];
   let from = 0; // every record of the shard from here on, up to the last one of `entries`, is in it
