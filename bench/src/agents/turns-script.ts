@@ -5,7 +5,7 @@ import { createRecorder, type EngineCall, repeatTurn, send } from './recording.t
 // Two conversations of the same length: one is continued through the service, the other by the engine's calls alone.
 
 const turnsBefore = 50; // the window is full
-const mostPerMs = 4; // turns: their calls are prepared before the round, for as many as it can have
+const mostPerMs = 8; // turns: their calls are prepared before the round, for as many as it can have
 
 export async function start(): Promise<Contestant> {
   const recorder = createRecorder();
