@@ -8,6 +8,7 @@ import { ask, askAgain, make, signUp } from '../crash/server.ts';
 import { prepareWebhooks } from '../crash/webhooks.ts';
 import { type Cluster, credentials, startCluster } from './cluster.ts';
 import { prepareInbox, prepareTasks } from './load.ts';
+import { streamsMs } from './promises.ts';
 
 // Three servers on one store that wakes nobody, behind a proxy, under load: servers are killed and restarted, and then
 // every promise is checked. docs/guides/run-several-servers.md has the promises.
@@ -44,7 +45,7 @@ const storeAnswersMs = 1_000;
 export async function runCampaign({ command, endpoint, forMs, seed, note, log }: Campaign): Promise<Found> {
   const random = seededRandom(seed);
   const cluster = await startCluster(command, endpoint, servers, log);
-  const leases = createLeases(endpoint);
+  const leases = createLeases(endpoint, note);
   const store = watchStore(endpoint);
   const killed: { atMs: number; victim: 'worker' }[] = [];
   const violations: string[] = [];
@@ -194,35 +195,59 @@ async function countShards(url: string): Promise<number> {
   );
 }
 
-// Who reads which shard, by what consumers write about it.
-function createLeases(endpoint: string) {
+// Who reads which shard, by what consumers write about it. Their table also has a marker of every event, so it is not
+// scanned: that would slow the store down, more with every minute.
+function createLeases(endpoint: string, note: Campaign['note']) {
   const client = awsClient({ region: 'us-east-1', endpoint, credentials });
-  type Held = { owner?: string; lease_until?: number; finished_at?: number };
+  type Held = { work?: string; owner?: string; node?: string; lease_until?: number; alive_until?: number };
 
-  async function read(): Promise<Held[]> {
-    const held: Held[] = [];
+  async function query(pk: string, sk = ''): Promise<Record<string, unknown>[]> {
+    const items: Record<string, unknown>[] = [];
     let ExclusiveStartKey: Record<string, unknown> | undefined;
     do {
-      const page = await client.scan({
+      const page = await client.query({
         TableName: 'stak-streams',
-        FilterExpression: 'begins_with(sk, :work) AND attribute_not_exists(finished_at)',
-        ExpressionAttributeValues: { ':work': 'work#' },
+        ConsistentRead: true,
+        KeyConditionExpression: `pk = :pk${sk && ' AND begins_with(sk, :sk)'}`,
+        ExpressionAttributeValues: { ':pk': pk, ...(sk && { ':sk': sk }) },
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
       });
-      held.push(...((page.Items ?? []) as Held[]));
+      items.push(...(page.Items ?? []));
       ExclusiveStartKey = page.LastEvaluatedKey;
     } while (ExclusiveStartKey);
-    return held;
+    return items;
+  }
+
+  async function read(kind: 'work' | 'member'): Promise<Held[]> {
+    const consumers = await query('consumers');
+    const found = await Promise.all(consumers.map(({ sk }) => query(`consumer#${sk}`, `${kind}#`)));
+    return found.flat().filter(({ finished_at }) => finished_at === undefined);
+  }
+
+  // What the next reader of the log needs to find out why.
+  async function describe(held: readonly Held[], killedAtMs: number): Promise<void> {
+    const sinceKill = (ms: number | undefined) => ms && ms - killedAtMs;
+    const late = held.filter(({ lease_until = 0 }) => lease_until <= killedAtMs + leaseMs);
+    for (const { work, owner, lease_until } of late)
+      note(
+        `nobody has taken ${work} over from ${owner}, whose lease ends ${sinceKill(lease_until)} ms after`,
+      );
+    for (const { owner, node, alive_until } of await read('member'))
+      note(`${owner} of ${node} has reported until ${sinceKill(alive_until)} ms after`);
   }
 
   return {
     // A lease that was written after the kill is one of somebody who lives.
     async untilTaken(killedAtMs: number, kill: () => Promise<void>): Promise<number> {
       await kill();
+      let isDescribed = false;
       for (const endsMs = Date.now() + quietWithinMs; ; await sleep(50)) {
-        const held = await read();
+        const held = await read('work');
+        const tookMs = Date.now() - killedAtMs;
         const isTaken = held.every(({ lease_until = 0 }) => lease_until > killedAtMs + leaseMs);
-        if (isTaken) return Date.now() - killedAtMs;
+        if (isTaken) return tookMs;
+        if (tookMs > streamsMs && !isDescribed) await describe(held, killedAtMs);
+        isDescribed ||= tookMs > streamsMs;
         if (Date.now() > endsMs) throw new Error(`leases were not taken over: ${JSON.stringify(held)}`);
       }
     },
