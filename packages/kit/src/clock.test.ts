@@ -53,7 +53,7 @@ describe('manualClock', () => {
     expect(clock.sleepers()).toBe(1);
   });
 
-  it('shows whole milliseconds, whatever is waited for', async () => {
+  it('rounds a sleep up to whole milliseconds', async () => {
     const clock = manualClock(1000);
     const woken: number[] = [];
     void clock.sleep(562.5).then(() => woken.push(clock.now()));

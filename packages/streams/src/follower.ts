@@ -1,7 +1,7 @@
 import type { Clock, Logger, Notifier, Worker } from '@stak/kit';
 import { linkSignal } from './linked-signal.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
-import { handleOne, type Subscription } from './subscription.ts';
+import { concerns, handleOne, type Subscription } from './subscription.ts';
 import { tailTable } from './tail.ts';
 
 /**
@@ -42,6 +42,7 @@ export function createFollower(options: FollowerOptions, { source, clock, log }:
         const over = linkSignal(signal);
         const context = { consumer: name, attempt: 1, signal: over.signal };
         const onRecord = (record: StreamRecord) => {
+          if (!concerns(subscription, record)) return;
           handleOne(subscription, record, context).catch(error =>
             log.warn({ err: error, consumer: name }, 'a change could not be handled'),
           );

@@ -81,7 +81,7 @@ export function subscribe<const E extends AnyEntity>(subscription: Subscription<
 const assertBetween = (what: string, value: number, most: number) =>
   assert(Number.isInteger(value) && value >= 1 && value <= most, `${what} must be from 1 to ${most}`);
 
-// Most changes of a table concern few of its consumers.
+// Most changes of a table concern few of its consumers: callers of `handleOne` ask this first.
 export const concerns = (
   { entities, handleBatch, handleOther }: Subscription,
   record: StreamRecord,
@@ -92,10 +92,8 @@ export async function handleOne(
   record: StreamRecord,
   context: HandlerContext,
 ): Promise<void> {
-  const { entities } = subscription;
-  if (!concerns(subscription, record)) return;
   markWork('stream consumer', subscription.name);
-  const change = readChange(entities, record);
+  const change = readChange(subscription.entities, record);
   const handle = async () => {
     if (subscription.handleBatch) await subscription.handleBatch([change], context);
     else if (change.entity === undefined) await subscription.handleOther?.(change, context);

@@ -224,16 +224,13 @@ function createLeases(endpoint: string, note: Campaign['note']) {
     return found.flat().filter(({ finished_at }) => finished_at === undefined);
   }
 
-  // What the next reader of the log needs to find out why.
-  async function describe(held: readonly Held[], killedAtMs: number): Promise<void> {
-    const sinceKill = (ms: number | undefined) => ms && ms - killedAtMs;
-    const late = held.filter(({ lease_until = 0 }) => lease_until <= killedAtMs + leaseMs);
+  // For whoever reads the log to find out why.
+  async function describe(late: readonly Held[], killedAtMs: number): Promise<void> {
+    const sinceKill = (ms: number | undefined) => (ms === undefined ? 'never' : `${ms - killedAtMs} ms`);
     for (const { work, owner, lease_until } of late)
-      note(
-        `nobody has taken ${work} over from ${owner}, whose lease ends ${sinceKill(lease_until)} ms after`,
-      );
+      note(`nobody has taken over ${work} of ${owner}; its lease ends after ${sinceKill(lease_until)}`);
     for (const { owner, node, alive_until } of await read('member'))
-      note(`${owner} of ${node} has reported until ${sinceKill(alive_until)} ms after`);
+      note(`the report of ${owner} on ${node} ends after ${sinceKill(alive_until)}`);
   }
 
   return {
@@ -244,10 +241,12 @@ function createLeases(endpoint: string, note: Campaign['note']) {
       for (const endsMs = Date.now() + quietWithinMs; ; await sleep(50)) {
         const held = await read('work');
         const tookMs = Date.now() - killedAtMs;
-        const isTaken = held.every(({ lease_until = 0 }) => lease_until > killedAtMs + leaseMs);
-        if (isTaken) return tookMs;
-        if (tookMs > streamsMs && !isDescribed) await describe(held, killedAtMs);
-        isDescribed ||= tookMs > streamsMs;
+        const late = held.filter(({ lease_until = 0 }) => lease_until <= killedAtMs + leaseMs);
+        if (late.length === 0) return tookMs;
+        if (tookMs > streamsMs && !isDescribed) {
+          isDescribed = true;
+          await describe(late, killedAtMs);
+        }
         if (Date.now() > endsMs) throw new Error(`leases were not taken over: ${JSON.stringify(held)}`);
       }
     },
