@@ -351,10 +351,7 @@ function createConsumers(
   const followers = all
     .flatMap(service => service.followers ?? [])
     .filter(({ skipIfPolled }) => source.waitForChange !== undefined || !skipIfPolled);
-  const followed = new Set(followers.map(({ subscription }) => subscription.name));
-  const subscriptions = all
-    .flatMap(service => service.subscriptions)
-    .filter(({ name }) => !followed.has(name));
+  const subscriptions = all.flatMap(service => service.subscriptions);
   checkLambdaConsumers(config, subscriptions);
   const letters = createDeadLetterWatch({
     store,

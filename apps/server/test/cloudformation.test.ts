@@ -83,14 +83,26 @@ describe('the template for AWS', () => {
       widgets: { properties: { metrics: unknown[] } }[];
     };
     const shown = JSON.stringify(charts.widgets.map(({ properties }) => properties.metrics));
-    for (const [id, { Type }] of Object.entries(stack.Resources)) {
+    for (const [id, { Type, Properties }] of Object.entries(stack.Resources)) {
       if (Type !== 'AWS::DynamoDB::Table') continue;
-      const Dimensions = [{ Name: 'TableName', Value: { Ref: id } }];
+      const { GlobalSecondaryIndexes = [] } = Properties as {
+        GlobalSecondaryIndexes?: { IndexName: string }[];
+      };
+      const Namespace = 'AWS/DynamoDB';
+      const table = { Name: 'TableName', Value: { Ref: id } };
       for (const MetricName of ['ReadThrottleEvents', 'WriteThrottleEvents']) {
-        expect(throttled).toContainEqual({ Namespace: 'AWS/DynamoDB', MetricName, Dimensions });
-        expect(shown).toContain(`"${MetricName}","TableName","\${${id}}"`);
+        expect(throttled).toContainEqual({ Namespace, MetricName, Dimensions: [table] });
+        expect(shown).toContain(`"${MetricName}","TableName","\${${id}}",{`);
+      }
+      for (const { IndexName } of GlobalSecondaryIndexes) {
+        const MetricName = 'WriteThrottleEvents';
+        const index = { Name: 'GlobalSecondaryIndexName', Value: IndexName };
+        expect(throttled).toContainEqual({ Namespace, MetricName, Dimensions: [table, index] });
+        expect(shown).toContain(`"${MetricName}","TableName","\${${id}}","${index.Name}","${IndexName}"`);
       }
     }
+    // CloudWatch allows ten metrics in one alarm.
+    for (const { Metrics = [] } of alarms) expect(Metrics.length).toBeLessThanOrEqual(10);
     for (const name of ['RequestCount', 'HTTPCode_Target_5XX_Count', 'CPUUtilization', 'MemoryUtilization'])
       expect(shown).toContain(`"${name}"`);
   });

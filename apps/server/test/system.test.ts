@@ -31,6 +31,11 @@ test('shows the lag to everyone signed in, and resource use to operators', async
   expect(seen.streams.map(one => one.consumer)).toContain('tasks-changes');
   expect(seen.workers.running).toBeGreaterThan(0);
   expect(seen.operator).toBeNull();
+  const behind = async () => {
+    const { streams } = (await customer.system.status()).data;
+    return streams.filter(one => !one.caught_up).map(one => one.consumer);
+  };
+  await expect.poll(behind, { timeout: 20_000 }).toEqual([]);
 
   const { data } = await operator.system.status();
   const { capacity, dead_letters } = data.operator!;

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Clock, Logger } from '@stak/kit';
+import type { Clock, Ids, Logger } from '@stak/kit';
 import type { Flight } from './in-flight.ts';
 import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
 import type { RevocationWatch } from './revocations.ts';
@@ -25,6 +25,10 @@ type ApiVariables<A extends Auth> = {
   flight: Flight | undefined; // the resources that the request holds; none for probes
   // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
   idempotencyKey: string | undefined;
+  // For what the handler creates. With an Idempotency-Key they are the same each time the handler runs for that key.
+  ids: Ids;
+  // An earlier run for the same Idempotency-Key was not answered, and may have made the change.
+  isRepeated: boolean | undefined;
   rateHeaders: Readonly<Record<string, string>> | undefined;
   problemCode: string | undefined; // of the response, if it is a problem
   server: ServerContext;

@@ -16,12 +16,17 @@ const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array);
 
 export const keyedRequest = entity(httpKeys, {
   name: 'keyed request',
-  description: 'A request with an Idempotency-Key: in flight while it has no status.',
+  description: 'A request with an Idempotency-Key: in flight, or given up, while it has no status.',
   schema: z.object({
     key: z.string(),
     fingerprint: z.string().describe('hash of the request'),
     attempt: z.string().describe('the attempt that holds the key: writes of others are refused'),
-    until: time.describe('end of the lease, or of the answer'),
+    first_attempt: z
+      .string()
+      .optional()
+      .describe('the first attempt: those after it create things under the same ids'),
+    first_at: time.optional(),
+    until: time.describe('end of the lease, or of the answer; 0 if the attempt was given up'),
     status: z.number().int().optional(),
     headers: z.array(z.tuple([z.string(), z.string()])).optional(),
     body: bytes.optional().describe('bytes, sealed'),
@@ -33,6 +38,8 @@ export const keyedRequest = entity(httpKeys, {
       key: 'EXu0cf5zdzZ2hsCzcYFL0t3lFHoVWRbC8BfFJ1Z3mS8',
       fingerprint: 'wPsqvHMzl4qUDhnZlqvqmBqAvc8MrN5cqyBuSoAlVeo',
       attempt: '0mjuxvy9s00k1g5xq0d8w3ut',
+      first_attempt: '0mjuxvy9s00k1g5xq0d8w3ut',
+      first_at: 1767225600000,
       until: 1767312000000,
       status: 201,
       headers: [['content-type', 'application/json']],

@@ -1,8 +1,8 @@
 import type { Clock } from '@stak/kit';
-import type { Attempt, Begun, Claim, IdempotencyStore, StoredResponse } from './idempotency.ts';
+import type { Attempt, Begun, Claim, FirstAttempt, IdempotencyStore, StoredResponse } from './idempotency.ts';
 import * as limits from './limits.ts';
 
-type Record = { fingerprint: string; untilMs: number; response?: StoredResponse };
+type Record = { fingerprint: string; untilMs: number; first: FirstAttempt; response?: StoredResponse };
 
 // For tests and for one process whose keys need not outlive it.
 export function createMemoryIdempotency({
@@ -13,6 +13,7 @@ export function createMemoryIdempotency({
   mostEntries?: number;
 }): IdempotencyStore & { size(): number } {
   const records = new Map<string, Record>();
+  let begun = 0;
 
   const attemptOf = (claim: Claim, mine: Record): Attempt => ({
     // A record that was taken over is no longer in the map, so writes to it have no effect.
@@ -21,7 +22,7 @@ export function createMemoryIdempotency({
       mine.untilMs = clock.now() + claim.ttlMs;
     },
     async abandon() {
-      if (records.get(claim.key) === mine) records.delete(claim.key);
+      mine.untilMs = 0;
     },
   });
 
@@ -33,11 +34,18 @@ export function createMemoryIdempotency({
         if (found.fingerprint !== claim.fingerprint) return { kind: 'mismatch' };
         return found.response ? { kind: 'replay', response: found.response } : { kind: 'in_flight' };
       }
-      const mine: Record = { fingerprint: claim.fingerprint, untilMs: clock.now() + claim.leaseMs };
+      const { fingerprint, leaseMs, ttlMs } = claim;
+      const nowMs = clock.now();
+      const isRepeated =
+        found?.response === undefined &&
+        found?.fingerprint === fingerprint &&
+        found.first.atMs + ttlMs > nowMs;
+      const first = isRepeated ? found.first : { name: `${begun++}`, atMs: nowMs };
+      const mine: Record = { fingerprint, untilMs: nowMs + leaseMs, first };
       records.delete(claim.key);
       records.set(claim.key, mine);
       if (records.size > mostEntries) records.delete(records.keys().next().value!);
-      return { kind: 'started', attempt: attemptOf(claim, mine) };
+      return { kind: 'started', attempt: attemptOf(claim, mine), first, isRepeated };
     },
   };
 }

@@ -1,7 +1,16 @@
 import { type Clock, createIds, type Owners, type Sealer, unknownOwners } from '@stak/kit';
-import { and, type ItemOf, is, or, type Store, tableErrors } from '@stak/table';
+import {
+  and,
+  type ItemOf,
+  is,
+  isUnavailable,
+  or,
+  retryWhileLeased,
+  type Store,
+  tableErrors,
+} from '@stak/table';
 import { keyedRequest } from './http-table.ts';
-import type { Attempt, Begun, Claim, IdempotencyStore } from './idempotency.ts';
+import type { Attempt, Begun, Claim, FirstAttempt, IdempotencyStore } from './idempotency.ts';
 import * as limits from './limits.ts';
 
 type KeyedRequest = ItemOf<typeof keyedRequest>;
@@ -20,47 +29,77 @@ export function createTableIdempotency(deps: {
 }): IdempotencyStore {
   const { store, clock, sealer, owners = unknownOwners(createIds({ clock })) } = deps;
 
-  // Takes the key if it is free, or from the attempt of a dead process.
-  async function begin(claim: Claim, deadAttempt?: string): Promise<Begun> {
-    const { key, fingerprint } = claim;
+  // Takes the key if nobody has it, or from an attempt that was given up or whose process is dead.
+  async function begin(claim: Claim, given?: KeyedRequest): Promise<Begun> {
+    const { key, fingerprint, ttlMs, leaseMs } = claim;
     const attempt = owners.next();
     const nowMs = clock.now();
-    const until = nowMs + claim.leaseMs;
-    const isFree =
-      deadAttempt === undefined
-        ? or({ attempt: is.absent }, { until: is.atMost(nowMs) })
-        : and({ attempt: deadAttempt }, { status: is.absent });
+    const until = nowMs + leaseMs;
+    const repeated = given && firstOf(given, fingerprint, nowMs);
+    const first = repeated ?? { name: attempt, atMs: nowMs };
+    const isFree = given
+      ? and({ attempt: given.attempt }, { status: is.absent })
+      : or({ attempt: is.absent }, and({ status: is.present }, { until: is.atMost(nowMs) }));
+    const record = { key, fingerprint, attempt, first_attempt: first.name, first_at: first.atMs, until };
+    const own = attemptOf(deps, claim, attempt, until);
     try {
-      await store.put(
-        keyedRequest,
-        { key, fingerprint, attempt, until, expires_at: expiryOf(until) },
-        { if: isFree, pattern: 'begin keyed request' },
-      );
+      const item = { ...record, expires_at: expiryOf(nowMs + ttlMs) };
+      await store.put(keyedRequest, item, { if: isFree, pattern: 'begin keyed request' });
     } catch (error) {
-      const holder = inTheWay(error);
-      const begun = describeHolder(holder, fingerprint, sealer);
-      if (begun.kind !== 'in_flight' || holder === undefined || holder.attempt === deadAttempt) return begun;
-      return (await owners.isGone(holder.attempt)) ? begin(claim, holder.attempt) : begun;
+      if (isUnavailable(error)) own.abandon().catch(() => {}); // it may have been written
+      const found = inTheWay(error);
+      if (found && found.attempt !== given?.attempt && (await isGivenUp(found, fingerprint)))
+        return begin(claim, found);
+      return describeHolder(found, fingerprint, sealer);
     }
-    return { kind: 'started', attempt: attemptOf(deps, claim, attempt) };
+    return { kind: 'started', attempt: own, first, isRepeated: repeated !== undefined };
+  }
+
+  async function isGivenUp(found: KeyedRequest, fingerprint: string): Promise<boolean> {
+    if (found.status !== undefined) return false;
+    if (found.until <= clock.now()) return true;
+    return found.fingerprint === fingerprint && owners.isGone(found.attempt);
   }
   return { begin: claim => begin(claim) };
 }
 
+// Undefined for another request, which creates other things, and for one that was made so long ago that its key is free.
+function firstOf(given: KeyedRequest, fingerprint: string, nowMs: number): FirstAttempt | undefined {
+  if (given.fingerprint !== fingerprint || given.expires_at * 1000 <= nowMs) return undefined;
+  return { name: given.first_attempt ?? given.attempt, atMs: given.first_at ?? nowMs };
+}
+
 type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
 
-function attemptOf({ store, clock, sealer }: Deps, { key, ttlMs }: Claim, attempt: string): Attempt {
+function attemptOf(
+  { store, clock, sealer }: Deps,
+  { key, ttlMs }: Claim,
+  attempt: string,
+  leasedUntilMs: number,
+): Attempt {
+  // If the store is unavailable, the caller is told so, and need not wait until the lease ends: this goes on trying.
+  const settle = async (write: () => Promise<unknown>): Promise<void> => {
+    const settling = () => write().catch(inTheWay);
+    try {
+      await settling();
+    } catch (error) {
+      if (isUnavailable(error))
+        retryWhileLeased(settling, { clock, untilMs: () => leasedUntilMs }).catch(() => {});
+      throw error;
+    }
+  };
   return {
-    async finish({ status, headers, body }) {
+    finish({ status, headers, body }) {
       const until = clock.now() + ttlMs;
       const sealed = Buffer.from(sealer.seal(body, sealLocation(key)));
       const set = { status, headers: headers.map(toPair), body: sealed, until, expires_at: expiryOf(until) };
       const options = { if: { attempt }, pattern: 'finish keyed request' };
-      await store.update(keyedRequest, { key }, { set }, options).catch(inTheWay);
+      return settle(() => store.update(keyedRequest, { key }, { set }, options));
     },
-    async abandon() {
+    // The record stays: the next attempt has to know that this one may have made the change.
+    abandon() {
       const options = { if: { attempt }, pattern: 'abandon keyed request' };
-      await store.delete(keyedRequest, { key }, options).catch(inTheWay);
+      return settle(() => store.update(keyedRequest, { key }, { set: { until: 0 } }, options));
     },
   };
 }

@@ -23,8 +23,16 @@ export type Attempt = {
   abandon(): Promise<void>;
 };
 
+// The attempt that had the key first. Those that follow an unfinished one create things under the same ids as it did.
+export type FirstAttempt = { readonly name: string; readonly atMs: number };
+
 export type Begun =
-  | { readonly kind: 'started'; readonly attempt: Attempt }
+  | {
+      readonly kind: 'started';
+      readonly attempt: Attempt;
+      readonly first: FirstAttempt;
+      readonly isRepeated: boolean; // an earlier attempt may have made the change
+    }
   | { readonly kind: 'replay'; readonly response: StoredResponse }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in_flight' };
@@ -50,13 +58,15 @@ export function hashParts(...parts: readonly (string | Uint8Array)[]): string {
   return hash.digest('base64url');
 }
 
+export type Started = Pick<Extract<Begun, { kind: 'started' }>, 'first' | 'isRepeated'>;
+
 // Runs the handler once for each key, and stores its final response. A server error can be retried, and so can a
 // response with its own Retry-After: a quota, or something busy.
 export async function runOnce(
   store: IdempotencyStore,
   claim: Claim,
   { log, requestId }: { log: Logger; requestId: string },
-  run: () => Promise<Response>,
+  run: (begun: Started) => Promise<Response>,
 ): Promise<Response> {
   const begun = await store.begin(claim);
   if (begun.kind === 'replay') return replay(begun.response);
@@ -71,7 +81,7 @@ export async function runOnce(
   let response: Response;
   let body: Uint8Array<ArrayBuffer>;
   try {
-    response = await run();
+    response = await run(begun);
     body = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
     await settle(attempt.abandon(), log);
@@ -91,7 +101,7 @@ export async function runOnce(
 
 // The change has been made: a failing store must not turn the response into an error.
 const settle = (work: Promise<void>, log: Logger): Promise<void> =>
-  work.catch((error: unknown) => log.error({ err: error }, 'an idempotency record was not settled'));
+  work.catch((error: unknown) => log.error({ err: error }, 'an idempotency record was not settled at once'));
 
 // Stores what belongs to the resource; cookies, delays and the like were for the first caller only.
 function storable(response: Response, body: Uint8Array): StoredResponse {

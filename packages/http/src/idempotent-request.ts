@@ -1,6 +1,15 @@
+import { createHash } from 'node:crypto';
+import { createIds, type Ids } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
-import { type Claim, checkKey, hashParts, type IdempotencyStore, runOnce } from './idempotency.ts';
+import {
+  type Claim,
+  checkKey,
+  type FirstAttempt,
+  hashParts,
+  type IdempotencyStore,
+  runOnce,
+} from './idempotency.ts';
 import * as limits from './limits.ts';
 import { type Principal, principalKey } from './principal.ts';
 
@@ -15,7 +24,29 @@ export async function runKeyed(
   const claim = claimOf(c, key);
   c.set('idempotencyKey', claim.key);
   const { log } = c.get('server');
-  return runOnce(store, claim, { log, requestId: c.get('requestId') }, () => answer(c));
+  return runOnce(store, claim, { log, requestId: c.get('requestId') }, ({ first, isRepeated }) => {
+    c.set('ids', repeatableIds(first, claim.fingerprint));
+    c.set('isRepeated', isRepeated);
+    return answer(c);
+  });
+}
+
+// The same ids in the same order for every attempt: what an earlier one has created is found, and not created again.
+function repeatableIds({ name, atMs }: FirstAttempt, fingerprint: string): Ids {
+  let block = Buffer.alloc(0);
+  let used = 0;
+  let blocks = 0;
+  const random = () => {
+    if (used === block.length) {
+      block = createHash('sha512')
+        .update(hashParts(name, fingerprint, `${blocks++}`))
+        .digest();
+      used = 0;
+    }
+    used += 4;
+    return block.readUInt32BE(used - 4) / 2 ** 32;
+  };
+  return createIds({ clock: { now: () => atMs }, random });
 }
 
 // The key belongs to the caller and the route; the rest of the request must stay the same.

@@ -129,6 +129,7 @@ export function enter(c: ApiContext, serving: Serving): void {
   c.set('requestId', isRequestId(given) ? given : serving.ids.next('req'));
   c.set('address', clientAddress(socket, hops > 0 ? c.req.header('x-forwarded-for') : undefined, hops));
   c.set('server', serving.server);
+  c.set('ids', serving.ids);
 }
 
 export function leave(c: ApiContext, response: Response, startedMs: number, serving: Serving): Response {

@@ -52,6 +52,32 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       await (await begin(store, { fingerprint: 'other' })).finish(response('second'));
     });
 
+    it('tells an attempt that an earlier one may have made the change', async () => {
+      const clock = manualClock();
+      const store = await make(clock);
+      const start = async (change: Partial<Claim> = {}) => {
+        const begun = await store.begin(claim(change));
+        if (begun.kind !== 'started') throw new Error(`It was ${begun.kind}`);
+        return begun;
+      };
+      const { attempt, first, isRepeated } = await start();
+      expect([isRepeated, first.atMs]).toEqual([false, clock.now()]);
+      await clock.advance(5);
+      await attempt.abandon();
+      const second = await start();
+      expect(second).toMatchObject({ isRepeated: true, first });
+      await clock.advance(1001); // it has died
+      const third = await start();
+      expect(third).toMatchObject({ isRepeated: true, first });
+      await third.attempt.abandon();
+      const other = await start({ fingerprint: 'other' });
+      expect(other.isRepeated).toBe(false);
+      expect(other.first).not.toEqual(first);
+      await other.attempt.finish(response('done'));
+      await clock.advance(10_001); // the key is free again
+      expect((await start({ fingerprint: 'other' })).isRepeated).toBe(false);
+    });
+
     it('forgets a response when it expires', async () => {
       const clock = manualClock();
       const store = await make(clock);

@@ -98,6 +98,39 @@ describe('an Idempotency-Key', () => {
     expect(runs).toBe(1);
   });
 
+  it('gives its handler the same ids again after an answer that is not stored', async () => {
+    const seen: [ids: string[], isRepeated: boolean | undefined][] = [];
+    const report = route({
+      method: 'post',
+      path: '/v1/reports',
+      auth: 'account',
+      scope: 'write',
+      idempotent: true,
+      summary: 'Make a report',
+      responses: { 201: json(z.string()) },
+    });
+    const make = endpoint(report, c => {
+      const ids = c.get('ids');
+      seen.push([[ids.next('rep'), ids.next('rep')], c.get('isRepeated')]);
+      if (seen.length < 3) throw new Error('killed after the change');
+      return c.json('made', 201);
+    });
+    const shelf = openShelf({ more: [make] });
+    const call = (headers: Record<string, string> = { 'Idempotency-Key': 'k1' }) =>
+      shelf.call('/v1/reports', { method: 'POST', as: 'ann', headers });
+    for (let i = 0; i < 4; i++) {
+      await call();
+      await shelf.clock.advance(1000);
+    }
+    await call({ 'Idempotency-Key': 'k2' });
+    await call({});
+    const [first, , , other, without] = seen;
+    expect(seen.slice(0, 3)).toEqual([first, [first![0], true], [first![0], true]]);
+    expect([first, other, without].map(one => one![1])).toEqual([false, false, undefined]);
+    expect(new Set([first, other, without].flatMap(one => one![0])).size).toBe(6);
+    expect(first![0][0]! < first![0][1]!).toBe(true);
+  });
+
   it('makes the second request wait for the first', async () => {
     let release = () => {};
     const shelf = openShelf({ onAdd: () => new Promise<void>(resolve => (release = resolve)) });
@@ -123,7 +156,12 @@ describe('an Idempotency-Key', () => {
     };
     const shelf = openShelf({
       idempotency: {
-        begin: async () => ({ kind: 'started', attempt: { finish: failing, abandon: failing } }),
+        begin: async () => ({
+          kind: 'started',
+          attempt: { finish: failing, abandon: failing },
+          first: { name: 'a', atMs: 0 },
+          isRepeated: false,
+        }),
       },
     });
     expect((await add(shelf, 'A', 'k1')).status).toBe(201);

@@ -153,6 +153,29 @@ describe.each([
   });
 });
 
+it('releases its key as soon as the store is available again', async () => {
+  const { client, close } = await openEngine();
+  let isThrottled = false;
+  const throttled = createAdversary(client, { throttled: 1, random: () => (isThrottled ? 0 : 1) });
+  const clock = manualClock();
+  const patience = { now: clock.now, sleep: async () => {} };
+  const { idempotency } = createTableStores({
+    store: createStore({ client: throttled, clock: patience }),
+    clock,
+    sealer,
+  });
+  const claim = { key: 'released', fingerprint: 'same', ttlMs: 60_000, leaseMs: 60_000 };
+  const begun = await idempotency.begin(claim);
+  if (begun.kind !== 'started') throw new Error(begun.kind);
+  isThrottled = true;
+  await expect(begun.attempt.abandon()).rejects.toThrow('too busy');
+  isThrottled = false;
+  expect((await idempotency.begin(claim)).kind).toBe('in_flight');
+  await clock.advance(5000);
+  expect(await idempotency.begin(claim)).toMatchObject({ kind: 'started', isRepeated: true });
+  await close();
+});
+
 it('does not block itself when a response is lost', async () => {
   const { client, close } = await openEngine();
   const lossy = createAdversary(client, { lostAnswers: 0.4, lostRequests: 0.1, random: seededRandom(11) });

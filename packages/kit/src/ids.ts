@@ -25,7 +25,13 @@ const inBase36 = (value: number, width: number): string => value.toString(36).pa
  *     ids.next('evt'); // evt_0mjuxvy9s00…
  */
 // The time, then a count within the millisecond, then a random part that distinguishes processes.
-export function createIds({ clock, random = systemRandom }: { clock: Clock; random?: Random }): Ids {
+export function createIds({
+  clock,
+  random = systemRandom,
+}: {
+  clock: Pick<Clock, 'now'>;
+  random?: Random;
+}): Ids {
   let lastMs = -1;
   let count = 0;
   let time = '';

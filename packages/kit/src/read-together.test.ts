@@ -5,7 +5,7 @@ import { readTogether } from './read-together.ts';
 function open() {
   const begun: { key: string; end(answer: string): void; fail(error: Error): void }[] = [];
   const read = readTogether(
-    key =>
+    (key: string) =>
       new Promise<string>((end, fail) => {
         begun.push({ key, end, fail });
       }),

@@ -7,23 +7,27 @@ type Reading<T> = { answer: Promise<T>; next?: Promise<T> };
  *
  *     const readSettings = readTogether((tenantId: string) => store.get(settings, { tenantId }, { consistent: true }));
  */
-export function readTogether<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+export function readTogether<Key, T>(
+  read: (key: Key) => Promise<T>,
+  nameOf: (key: Key) => string = String,
+): (key: Key) => Promise<T> {
   const readings = new Map<string, Reading<T>>();
 
-  function begin(key: string): Promise<T> {
+  function begin(key: Key, name: string): Promise<T> {
     const reading: Reading<T> = { answer: read(key) };
-    readings.set(key, reading);
+    readings.set(name, reading);
     const end = () => {
-      if (readings.get(key) === reading) readings.delete(key);
+      if (readings.get(name) === reading) readings.delete(name);
     };
     reading.answer.then(end, end);
     return reading.answer;
   }
 
   return key => {
-    const reading = readings.get(key);
-    if (!reading) return begin(key);
-    const again = () => begin(key);
+    const name = nameOf(key);
+    const reading = readings.get(name);
+    if (!reading) return begin(key, name);
+    const again = () => begin(key, name);
     reading.next ??= reading.answer.then(again, again);
     return reading.next;
   };

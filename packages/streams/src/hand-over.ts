@@ -28,7 +28,7 @@ const handedOver = 0; // marks a letter that was handed over and never attempted
  * meanwhile. Changes that the consumer has not handled become dead letters in the new store and are redriven; in the
  * new streams it starts after the copy. Returns the number of those changes. It can be repeated.
  *
- *     await handOver({ from, to, shards, nameOf: shardId => shardId, clock }, 'inbox-realtime');
+ *     await handOver({ from, to, shards, nameOf: shardId => shardId, clock }, 'inbox-reads');
  */
 export async function handOver(options: HandOver, consumer: string): Promise<number> {
   const { from, to, shards, nameOf, withLetters = true, clock } = options;

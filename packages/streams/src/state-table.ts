@@ -27,7 +27,7 @@ export const beginning = entity(streamsKeys, {
   }),
   key: { partition: 'consumers', sort: '{consumer}' },
   examples: [
-    { consumer: 'inbox-realtime', table: 'stak-inbox', position: 'TRIM_HORIZON', started_at: 1767225600000 },
+    { consumer: 'inbox-reads', table: 'stak-inbox', position: 'TRIM_HORIZON', started_at: 1767225600000 },
   ],
 });
 
@@ -43,7 +43,7 @@ export const member = entity(streamsKeys, {
     expires_at: expiry,
   }),
   key: { partition: 'consumer#{consumer}', sort: 'member#{owner}' },
-  examples: [{ consumer: 'inbox-realtime', owner: 'own_1', node: 'node-1', alive_until: 1767225615000 }],
+  examples: [{ consumer: 'inbox-reads', owner: 'own_1', node: 'node-1', alive_until: 1767225615000 }],
 });
 
 export const work = entity(streamsKeys, {
@@ -65,9 +65,7 @@ export const work = entity(streamsKeys, {
     expires_at: expiry,
   }),
   key: { partition: 'consumer#{consumer}', sort: 'work#{work}' },
-  examples: [
-    { consumer: 'inbox-realtime', work: 'label/shard-1', fence: 1, owner: 'own_1', sequence: '100' },
-  ],
+  examples: [{ consumer: 'inbox-reads', work: 'label/shard-1', fence: 1, owner: 'own_1', sequence: '100' }],
 });
 
 export const letter = entity(streamsKeys, {
@@ -89,7 +87,7 @@ export const letter = entity(streamsKeys, {
   key: { partition: 'letters#{consumer}', sort: '{work}#{sequence}' },
   examples: [
     {
-      consumer: 'inbox-realtime',
+      consumer: 'inbox-reads',
       work: 'label/shard-1',
       sequence: '100',
       event_id: 'e1',
@@ -114,7 +112,7 @@ export const letterPart = entity(streamsKeys, {
     record: z.string(),
   }),
   key: { partition: 'parts#{consumer}', sort: '{work}#{sequence}#{part:3}' },
-  examples: [{ consumer: 'inbox-realtime', work: 'label/shard-1', sequence: '100', part: 1, record: '{}' }],
+  examples: [{ consumer: 'inbox-reads', work: 'label/shard-1', sequence: '100', part: 1, record: '{}' }],
 });
 
 export const marker = entity(streamsKeys, {
@@ -122,7 +120,7 @@ export const marker = entity(streamsKeys, {
   description: 'Written together with the effect of an event, so that there is only one.',
   schema: z.object({ consumer: z.string(), event_id: z.string(), done_at: time, expires_at: expiry }),
   key: { partition: 'once#{consumer}#{event_id}', sort: 'done' },
-  examples: [{ consumer: 'inbox-realtime', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
+  examples: [{ consumer: 'inbox-reads', event_id: 'e1', done_at: 1767225600000, expires_at: 1768435200 }],
 });
 
 /** The entities of consumers' progress. They belong to one store, unlike letters and markers. */

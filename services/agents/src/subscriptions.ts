@@ -7,7 +7,7 @@ import type { ApprovalRequest, Service } from './deps.ts';
 import { conversation, message } from './table.ts';
 import { conversations } from './tables.ts';
 
-// Runs in every process if the store can report changes: a message was answered, or given up.
+// Tells the listeners of this process that a message was answered, or given up.
 export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
   {
     subscription: subscribe({

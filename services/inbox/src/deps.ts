@@ -6,7 +6,7 @@ import { inboxErrors } from './errors.ts';
 import { type InboxId, isUid, type MailboxId } from './inbox-id.ts';
 import type { createPolicies } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
-import type { BroadcastList } from './mailbox/broadcast-list.ts';
+import type { BroadcastList, Head } from './mailbox/broadcast-list.ts';
 import type { MailboxCache } from './mailbox/mailbox-cache.ts';
 import type { Page } from './mailbox/messages.ts';
 import type { SharedBodies } from './mailbox/shared-bodies.ts';
@@ -40,6 +40,7 @@ export type Deps = {
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
   readonly policies: ReturnType<typeof createPolicies>; // by inbox
+  readonly headOf: (inbox: InboxId) => Promise<Head>; // of the broadcasts
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
   readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone

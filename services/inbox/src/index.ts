@@ -8,7 +8,7 @@ import { createEraser } from './inboxes/eraser.ts';
 import { createInboxRoutes } from './inboxes/routes.ts';
 import { createPolicies, listInboxes, writeInbox } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
-import { createBroadcastList } from './mailbox/broadcast-list.ts';
+import { createBroadcastList, createHeadRead } from './mailbox/broadcast-list.ts';
 import { join, readCounts } from './mailbox/mailbox.ts';
 import { createMailboxCache } from './mailbox/mailbox-cache.ts';
 import { type MarkAll, markAll } from './mailbox/mark-all.ts';
@@ -65,6 +65,7 @@ function completeDeps(given: InboxDeps): Deps {
     cursors,
     recipientsTogether: given.recipientsTogether ?? limits.recipientsTogether,
     policies: createPolicies(store),
+    headOf: createHeadRead(store),
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),
     lock: createKeyedLock(),

@@ -16,33 +16,27 @@ import { inboxTable, publicMessage, publicStats, send, userMessage, userStats } 
 const inboxOf = ({ tenant_key, inbox_key }: InboxId): InboxId => ({ tenant_key, inbox_key });
 const userOf = ({ tenant_key, inbox_key, uid }: MailboxId): MailboxId => ({ tenant_key, inbox_key, uid });
 
-export const createSubscriptions = (deps: Deps): Subscription[] =>
-  [realtime(deps), expiries(deps), reads(deps)] as unknown as Subscription[];
-
-// Runs in every process if the store can report changes, so that event streams are woken at once.
-export const createFollowers = (deps: Deps): FollowerOptions[] => [
+// Wakes the event streams of this process.
+export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   {
-    subscription: realtime(deps) as unknown as Subscription,
-    hasListeners: () => deps.hub.subscribers() > 0,
-    listenerAdded: deps.hub.subscribed,
-    onMissed: deps.hub.notifyAll,
+    subscription: subscribe({
+      name: 'inbox-live',
+      table: inboxTable,
+      entities: [userStats, publicStats],
+      handle(change) {
+        const item = change.new ?? change.old;
+        if (change.entity === 'user stats') hub.notify(mailboxText(item));
+        else hub.notify(inboxText(item));
+      },
+    }) as unknown as Subscription,
+    hasListeners: () => hub.subscribers() > 0,
+    listenerAdded: hub.subscribed,
+    onMissed: hub.notifyAll,
   },
 ];
 
-// Wakes event streams. Changes from before this process started do not matter to it.
-const realtime = ({ hub }: Deps) =>
-  subscribe({
-    name: 'inbox-realtime',
-    table: inboxTable,
-    entities: [userStats, publicStats],
-    startAt: 'LATEST',
-    needsConsumer: true, // event streams are open in this process
-    handle(change) {
-      const item = change.new ?? change.old;
-      if (change.entity === 'user stats') hub.notify(mailboxText(item));
-      else hub.notify(inboxText(item));
-    },
-  });
+export const createSubscriptions = (deps: Deps): Subscription[] =>
+  [expiries(deps), reads(deps)] as unknown as Subscription[];
 
 // DynamoDB has removed an expired message. Readers have not seen it since it expired; now the counts are corrected.
 // Doing this twice, or in another order, gives the same result.

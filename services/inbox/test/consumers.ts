@@ -1,28 +1,26 @@
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createConsumer, createFollower, engineSource } from '@stak/streams';
 import type { TestServer } from './test-server.ts';
 
 // Longer than any test: a consumer that gets a shard back finds its place by the time, which in the engine stands still.
 const leaseMs = 10 * 60_000;
 
-// Runs the subscriptions of an inbox, as a server does, until it is told to stop.
+// Runs the consumers and followers of an inbox, as a server does, until it is told to stop.
 export function startConsumers({ engine, inbox }: TestServer) {
   const log = createLogger({ level: 'silent' });
+  const clock = systemClock;
   const source = engineSource(engine);
-  const consumers = inbox.subscriptions.map(subscription =>
-    createConsumer({ subscription, source, client: engine.client, log, leaseMs }),
+  const supervisor = superviseWorkers(
+    [
+      ...inbox.subscriptions.map(subscription =>
+        createConsumer({ subscription, source, client: engine.client, log, leaseMs }),
+      ),
+      ...inbox.followers.map(follower => createFollower(follower, { source, clock, log })),
+    ],
+    { clock, log },
   );
-  const supervisor = superviseWorkers(consumers, { clock: systemClock, log });
-  const isListed = async ({ name }: { name: string }) => {
-    const Key = { pk: 'consumers', sk: name };
-    return (await engine.client.get({ TableName: streamsTable.name, Key })).Item !== undefined;
-  };
   return {
     stop: () => supervisor.stop(),
-    // Those that begin with the latest change know by now where that is.
-    async begun(): Promise<void> {
-      for (const one of inbox.subscriptions) await this.until(() => isListed(one));
-    },
     // Looks again after every change, until it is so.
     async until(isSo: () => Promise<boolean>): Promise<void> {
       while (!(await isSo())) await new Promise(resolve => setImmediate(resolve));

@@ -9,7 +9,6 @@ beforeEach(async () => {
   server = await createTestServer();
   await server.ask('PUT', 'main', { send: main });
   consumers = startConsumers(server);
-  await consumers.begun();
 });
 afterEach(async () => {
   server.api.stop();

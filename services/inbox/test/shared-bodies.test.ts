@@ -127,7 +127,6 @@ describe('a body that recipients share', () => {
 
   it('is included in events', async () => {
     const consumers = startConsumers(server);
-    await consumers.begun();
     const events = readEvents(await server.call('GET', 'main/users/u1/stream'));
     await events.next();
     const id = await publish(many(10));

@@ -3,7 +3,7 @@ import type { Deps } from './deps.ts';
 import { change, todoAppData, user } from './tables.ts';
 import { followSettings } from './users/settings.ts';
 
-// Runs in every process if the store can report changes, so that event streams are woken at once.
+// Wakes the event streams of this process.
 export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   {
     subscription: subscribe({
@@ -26,11 +26,9 @@ export const createSubscriptions = (deps: Deps): Subscription[] => [
     name: 'tasks-changes',
     table: todoAppData,
     entities: [change],
-    needsConsumer: true, // event streams are open and indexes kept in this process
+    needsConsumer: true, // the search index is kept in this process
     async handle({ kind, new: entry }) {
-      if (kind !== 'insert') return;
-      deps.hub.notify(entry.user_id);
-      await deps.search.refresh(entry.user_id);
+      if (kind === 'insert') await deps.search.refresh(entry.user_id);
     },
   }) as Subscription,
   subscribe({

@@ -3,6 +3,7 @@ import {
   createApi,
   createMemoryIdempotency,
   createMemoryRateLimits,
+  type IdempotencyStore,
   type Principal,
   withProblems,
 } from '@stak/http';
@@ -17,7 +18,7 @@ import {
   seededRandom,
   systemClock,
 } from '@stak/kit';
-import { createConsumer, engineSource, streamsTable } from '@stak/streams';
+import { createConsumer, createFollower, engineSource, streamsTable } from '@stak/streams';
 import {
   createCursors,
   createLedger,
@@ -74,6 +75,7 @@ export async function openTasks(
     remind?: Remind;
     wrap?: (client: DynamoClient) => DynamoClient;
     describeOwner?: DescribeOwner;
+    idempotency?: IdempotencyStore;
   } = {},
 ) {
   const backend = given.engine ? (given as Backend) : await embedded();
@@ -108,12 +110,12 @@ export async function openTasks(
   });
   const api = createApi({
     info: { title: 'Tasks', version: '1' },
-    endpoints: withProblems(tasks.api, ['test.closed', 'table.transaction_failed']),
+    endpoints: withProblems(tasks.api, ['test.closed', 'table.busy', 'table.transaction_failed']),
     errors: [tasks.errors, closed, tableErrors],
     authenticate: async ({ token }) => principals[token],
     clock,
     log: silent,
-    idempotency: createMemoryIdempotency({ clock }),
+    idempotency: given.idempotency ?? createMemoryIdempotency({ clock }),
     rateLimits: {
       store: createMemoryRateLimits(),
       perPrincipal: { name: 'principal', limit: 1e6, windowMs: 1000 },
@@ -144,13 +146,16 @@ export async function openTasks(
   return { ...backend, store, ledger, ids, tasks, api, call, ok, create, random, engine, writing };
 }
 
-// Runs the service's stream consumers until the signal says enough.
+// Runs the service's consumers and followers, as a server does, until the returned function is called.
 export function startConsumers({ engine, client, tasks }: Fixture) {
   const stopping = new AbortController();
   const source = engineSource(engine);
-  const running = tasks.subscriptions.map(subscription =>
-    createConsumer({ subscription, source, client, log: silent, clock: systemClock }).run(stopping.signal),
-  );
+  const deps = { source, log: silent, clock: systemClock };
+  const workers = [
+    ...tasks.subscriptions.map(subscription => createConsumer({ subscription, client, ...deps })),
+    ...tasks.followers.map(follower => createFollower(follower, deps)),
+  ];
+  const running = workers.map(worker => worker.run(stopping.signal));
   return async () => {
     stopping.abort();
     await Promise.allSettled(running);

@@ -51,7 +51,7 @@ export function alarms(designs: readonly AnyTable[], functions: readonly LambdaF
       Statistic: 'Average',
       Threshold: 85,
     }),
-    ...Object.fromEntries(designs.map(design => [`${tableId(design)}Alarm`, throttled(design)])),
+    ...Object.assign({}, ...designs.map(throttleAlarms)),
     ...Object.fromEntries(functions.map(one => [`${handlerId(one)}Alarm`, behind(one)])),
     Dashboard: {
       Type: 'AWS::CloudWatch::Dashboard',
@@ -84,31 +84,48 @@ const behind = (given: LambdaFunction): Resource =>
     Threshold: 5 * 60_000,
   });
 
-// One partition gets more requests than it can serve: docs/guides/run-several-servers.md
-function throttled(design: AnyTable): Resource {
-  const Dimensions = [{ Name: 'TableName', Value: ref(tableId(design)) }];
-  const metric = (Id: string, MetricName: string) => ({
-    Id,
+type Counted = { metric: 'ReadThrottleEvents' | 'WriteThrottleEvents'; index?: string };
+
+const reads = { metric: 'ReadThrottleEvents' } as const;
+const writes = { metric: 'WriteThrottleEvents' } as const;
+
+// One partition gets more requests than it can serve: docs/guides/run-several-servers.md. DynamoDB counts those of a
+// table without those of its indexes. A write that an index throttles is refused, so these have an alarm, too.
+function throttleAlarms(design: AnyTable): Resources {
+  const id = tableId(design);
+  const ofTable = throttled(design, `the table ${design.name}`, [reads, writes]);
+  const indexes = Object.keys(design.indexes).map(index => ({ ...writes, index }));
+  if (indexes.length === 0) return { [`${id}Alarm`]: ofTable };
+  const ofIndexes = throttled(design, `writes to an index of the table ${design.name}`, indexes);
+  return { [`${id}Alarm`]: ofTable, [`${id}IndexAlarm`]: ofIndexes };
+}
+
+function throttled(design: AnyTable, what: string, counted: readonly Counted[]): Resource {
+  const metrics = counted.map(({ metric, index }, position) => ({
+    Id: `m${position}`,
     ReturnData: false,
     MetricStat: {
-      Metric: { Namespace: 'AWS/DynamoDB', MetricName, Dimensions },
+      Metric: {
+        Namespace: 'AWS/DynamoDB',
+        MetricName: metric,
+        Dimensions: [
+          { Name: 'TableName', Value: ref(tableId(design)) },
+          ...(index === undefined ? [] : [{ Name: 'GlobalSecondaryIndexName', Value: index }]),
+        ],
+      },
       Period: 60,
       Stat: 'Sum',
     },
-  });
-  const { Period: _, ...properties } = alarm(`DynamoDB throttles the table ${design.name}`, {
+  }));
+  const Expression = metrics.map(({ Id }) => `FILL(${Id}, 0)`).join(' + ');
+  const { Period: _, ...properties } = alarm(`DynamoDB throttles ${what}`, {
     Threshold: 0,
-    Metrics: [
-      { Id: 'both', Expression: 'FILL(reads, 0) + FILL(writes, 0)', ReturnData: true },
-      metric('reads', 'ReadThrottleEvents'),
-      metric('writes', 'WriteThrottleEvents'),
-    ],
+    Metrics: [{ Id: 'sum', Expression, ReturnData: true }, ...metrics],
   }).Properties as { Period: number };
   return { Type: 'AWS::CloudWatch::Alarm', Properties: properties };
 }
 
 function dashboard(designs: readonly AnyTable[]) {
-  const tables = designs.map(tableId);
   const requests = (name: string, stat: string) => [
     'AWS/ApplicationELB',
     name,
@@ -117,7 +134,14 @@ function dashboard(designs: readonly AnyTable[]) {
     { stat },
   ];
   const perTable = (name: string) =>
-    tables.map(id => ['AWS/DynamoDB', name, 'TableName', `<${id}>`, { stat: 'Sum' }]);
+    designs.map(design => ['AWS/DynamoDB', name, 'TableName', `<${tableId(design)}>`, { stat: 'Sum' }]);
+  const perIndex = (name: string) =>
+    designs.flatMap(design =>
+      Object.keys(design.indexes).map(index => [
+        ...['AWS/DynamoDB', name, 'TableName', `<${tableId(design)}>`],
+        ...['GlobalSecondaryIndexName', index, { stat: 'Sum' }],
+      ]),
+    );
   const perServer = (name: string) => [
     ['AWS/ECS', name, 'ClusterName', '<Cluster>', 'ServiceName', '<Service.Name>'],
   ];
@@ -130,6 +154,7 @@ function dashboard(designs: readonly AnyTable[]) {
     ['Write units', perTable('ConsumedWriteCapacityUnits')],
     ['Throttled reads', perTable('ReadThrottleEvents')],
     ['Throttled writes', perTable('WriteThrottleEvents')],
+    ['Throttled writes to indexes', perIndex('WriteThrottleEvents')],
   ];
   return {
     widgets: charts.map(([title, metrics], index) => ({

@@ -108,20 +108,25 @@ export type Policies = {
 
 // The settings that decide about a message. Publishes to one inbox that come together read them together.
 export const createPolicies = (store: Store) =>
-  readTogether(async (text): Promise<Omit<Policies, 'config'> & { config: InboxConfig | undefined }> => {
-    const [tenant_key = '', inbox_key = ''] = text.split('#');
-    const inbox = { tenant_key, inbox_key };
-    const read = { consistent: true, pattern: 'policies of an inbox' };
-    const [config, tenant, known] = await Promise.all([
-      store.get(inboxConfig, inbox, read),
-      store.get(tenantSettings, { tenant_key }, read),
-      store.get(inboxCategories, inbox, read),
-    ]);
-    return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {}, deleting: known?.deleting ?? [] };
-  });
+  readTogether(
+    async ({
+      tenant_key,
+      inbox_key,
+    }: InboxId): Promise<Omit<Policies, 'config'> & { config: InboxConfig | undefined }> => {
+      const inbox = { tenant_key, inbox_key };
+      const read = { consistent: true, pattern: 'policies of an inbox' };
+      const [config, tenant, known] = await Promise.all([
+        store.get(inboxConfig, inbox, read),
+        store.get(tenantSettings, { tenant_key }, read),
+        store.get(inboxCategories, inbox, read),
+      ]);
+      return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {}, deleting: known?.deleting ?? [] };
+    },
+    inboxText,
+  );
 
 export async function readPolicies({ policies }: Deps, inbox: InboxId): Promise<Policies> {
-  const { config, ...others } = await policies(inboxText(inbox));
+  const { config, ...others } = await policies(inbox);
   if (!config || config.erasing) throw inboxNotFound();
   return { config, ...others };
 }

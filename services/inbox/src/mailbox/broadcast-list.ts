@@ -1,8 +1,8 @@
-import { createRecentMap } from '@stak/kit';
+import { createRecentMap, readTogether } from '@stak/kit';
 import { type ItemOf, ref, type Store } from '@stak/table';
 import { type InboxId, inboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { type broadcast, broadcastsOfInbox, publicMessage, type publicStats } from '../tables.ts';
+import { type broadcast, broadcastsOfInbox, publicMessage, publicStats } from '../tables.ts';
 
 export type Head = ItemOf<typeof publicStats> | undefined;
 export type Broadcast = { seq: number; id: string; category?: string; expiredat: number };
@@ -28,6 +28,14 @@ export type BroadcastList = {
 };
 
 const none: Broadcasts = listOf('', 0, []);
+
+// Every user's feed and counts begin with it, so concurrent requests for an inbox share one read.
+export const createHeadRead = (store: Store) =>
+  readTogether(
+    ({ tenant_key, inbox_key }: InboxId): Promise<Head> =>
+      store.get(publicStats, { tenant_key, inbox_key }, { consistent: true, pattern: 'open a mailbox' }),
+    inboxText,
+  );
 
 export function createBroadcastList({ store, now }: { store: Store; now(): number }): BroadcastList {
   const lists = createRecentMap<string, Broadcasts>(limits.cachedInboxes);

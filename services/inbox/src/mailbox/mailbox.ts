@@ -33,10 +33,7 @@ export async function openMailbox(deps: Deps, user: MailboxId): Promise<Mailbox>
   const { store, clock } = deps;
   const read = { consistent: true, pattern: 'open a mailbox' };
   return retry<Mailbox>(deps, async () => {
-    const [state, head] = await Promise.all([
-      store.get(userStats, user, read),
-      store.get(publicStats, user, read),
-    ]);
+    const [state, head] = await Promise.all([store.get(userStats, user, read), deps.headOf(user)]);
     if (head?.erasing) throw inboxNotFound();
     const broadcasts = await deps.broadcasts.upTo(user, head);
     const hidden = head?.deleting ?? [];
@@ -106,10 +103,7 @@ export const join = (deps: Deps, user: MailboxId): Promise<{ uid: string; joined
 async function joinOnce(deps: Deps, user: MailboxId): Promise<void> {
   const { store } = deps;
   const read = { consistent: true, pattern: 'join an inbox' };
-  const [state, head] = await Promise.all([
-    store.get(userStats, user, read),
-    store.get(publicStats, user, read),
-  ]);
+  const [state, head] = await Promise.all([store.get(userStats, user, read), deps.headOf(user)]);
   if (state) return;
   const broadcasts = await deps.broadcasts.upTo(user, head);
   const { tenant_key, inbox_key, uid } = user;

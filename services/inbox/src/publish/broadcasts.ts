@@ -67,7 +67,7 @@ export async function withdrawalSteps(
 export async function readHead(deps: Deps, inbox: InboxId): Promise<{ head: Head; broadcasts: Broadcasts }> {
   const { tenant_key, inbox_key } = inbox;
   const key = { tenant_key, inbox_key };
-  const head = await deps.store.get(publicStats, key, { consistent: true });
+  const head = await deps.headOf(key);
   const broadcasts = await deps.broadcasts.upTo(key, head);
   return { head: head && { ...head, counts: head.counts ?? (await storedCounts(deps, key)) }, broadcasts };
 }

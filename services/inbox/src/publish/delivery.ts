@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { InboxConfig } from '../inboxes/settings.ts';
 import { joinedAt, memberSteps, unchangedHeadSteps } from '../mailbox/mailbox.ts';
 import { countMessage, emptyState, stateSteps } from '../mailbox/state.ts';
-import { expiry, publicStats, userMessage, userStats } from '../tables.ts';
+import { expiry, userMessage, userStats } from '../tables.ts';
 import type { SendContent } from './send-records.ts';
 
 const arrived = { read: false, seen: false, archived: false, snoozed: false };
@@ -76,7 +76,7 @@ async function joinTogether(
 ): Promise<{ joined: number; steps: NamedStep[] }> {
   const members = memberSteps(deps, inbox, uids);
   if (uids.length === 0 || late_joiners === 'all') return { joined: 0, steps: members };
-  const head = await deps.store.get(publicStats, inbox, { consistent: true });
+  const head = await deps.headOf(inbox);
   const broadcasts = await deps.broadcasts.upTo(inbox, head);
   return {
     joined: joinedAt(late_joiners, broadcasts, deps.clock.now()),

@@ -32,7 +32,7 @@ export type EnterTenant = (
 
 // Concurrent requests for a tenant share one read.
 export const createTenantRead = (store: Store) =>
-  readTogether(tenant_id =>
+  readTogether((tenant_id: string) =>
     store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' }),
   );
 

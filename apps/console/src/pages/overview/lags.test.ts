@@ -7,7 +7,7 @@ const late = (lag_ms: number) => ({ lag_ms, caught_up: false });
 test('the lag of a table is that of its slowest follower; the lake reports its own', () => {
   const streams = [
     { consumer: 'inbox-reads', table: 'inbox', ...done },
-    { consumer: 'inbox-realtime', table: 'inbox', ...late(7_000) },
+    { consumer: 'inbox-reads', table: 'inbox', ...late(7_000) },
     { consumer: 'lake-inbox', table: 'inbox', ...late(90_000) },
     { consumer: 'lake-tenants', table: 'tenants', ...done },
   ];
