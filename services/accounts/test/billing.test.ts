@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Billing, openBilling } from './billing-stub.ts';
+import { loseAnswer, openEmbedded } from './open-accounts.ts';
 import { openService, problemOf } from './service-stub.ts';
 
 let billing: Billing;
@@ -78,6 +79,29 @@ describe('a checkout', () => {
   ])('refuses %j', async (body, status, code) => {
     const { userId } = await billing.addUser(`refused-${++refused}@example.com`);
     expect(await problemOf(await checkout(await billing.tokenOf(userId), body))).toEqual([status, code]);
+  });
+
+  it('is the same one for a repeated request whose first answer was lost', async () => {
+    const losing = await openBilling(async () => {
+      const engine = await openEmbedded();
+      return { ...engine, client: loseAnswer(engine.client, 'checkout.started') };
+    });
+    const { userId } = await losing.addUser('lost@example.com');
+    const as = await losing.tokenOf(userId);
+    const buy = () =>
+      losing.request('/v1/billing/checkout', {
+        method: 'POST',
+        body: '{"plan":"pro"}',
+        headers: {
+          Authorization: `Bearer ${as}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': 'k',
+        },
+      });
+    expect((await buy()).status).toBe(500);
+    const { url } = (await (await buy()).json()) as { url: string };
+    expect([...losing.stripe.checkouts.values()]).toEqual([expect.objectContaining({ url, status: 'open' })]);
+    await losing.close();
   });
 
   it('responds with a problem while Stripe is unavailable', async () => {

@@ -3,7 +3,7 @@ import { createAdversary } from '@stak/table/adversary';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { invitationsPending } from '../src/organisations/limits.ts';
 import { invitation, member, organisation } from '../src/organisations/table.ts';
-import { type Engine, type Serving, serve, tokenIn } from './open-accounts.ts';
+import { type Engine, loseAnswer, type Serving, serve, tokenIn } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -60,6 +60,24 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       const refreshed = (await (await fixture.refresh(there.refresh_token)).json()) as Person;
       expect(refreshed.account_id).toBe(ann.account_id);
       expect((await logIn('bob@example.com')).account_id).toBe(ann.account_id);
+    });
+
+    it('invites once for a repeated request whose first answer was lost', async () => {
+      const client = loseAnswer(engine.client, 'invitation.sent');
+      const losing = serve({ client, clock: engine.clock }, { defaultPlan: 'selfhosted' });
+      const ask = () =>
+        losing.call('POST', '/v1/invitations', {
+          as: ann.access_token,
+          send: { email: 'bob@example.com', role: 'member' },
+          headers: { 'Idempotency-Key': 'k' },
+        });
+      expect((await ask()).status).toBe(500);
+      expect((await ask()).status).toBe(201);
+      const mails = await losing.mailsTo('bob@example.com');
+      expect(mails).toHaveLength(1);
+      const bob = await signUp('bob@example.com');
+      expect((await accept(bob, tokenIn(mails[0]))).status).toBe(200);
+      await losing.settle();
     });
 
     it('accepts an invitation once, from its own address, until it expires or is withdrawn', async () => {

@@ -54,6 +54,20 @@ export function watchClient(client: DynamoClient): { client: DynamoClient; opera
   return { client: Object.fromEntries(entries) as DynamoClient, operations };
 }
 
+// Makes the first write whose input contains the text, and loses its answer.
+export function loseAnswer(client: DynamoClient, text: string): DynamoClient {
+  let isLost = false;
+  const losing =
+    <I, O>(write: (input: I) => Promise<O>) =>
+    async (input: I): Promise<O> => {
+      const output = await write(input);
+      if (isLost || !JSON.stringify(input).includes(text)) return output;
+      isLost = true;
+      throw new Error('the connection broke');
+    };
+  return { ...client, put: losing(client.put), transactWrite: losing(client.transactWrite) };
+}
+
 const describeAccounts = (client: DynamoClient, clock: ManualClock) => serve({ client, clock });
 
 // What a mailer was given, by whichever server.

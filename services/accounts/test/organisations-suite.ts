@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { member, organisation } from '../src/organisations/table.ts';
+import { member, organisation, organisationsOf } from '../src/organisations/table.ts';
 import { session as sessionItem } from '../src/table.ts';
-import { type Engine, password, type Serving, serve } from './open-accounts.ts';
+import { type Engine, loseAnswer, password, type Serving, serve } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -29,6 +29,27 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await fixture.store.get(organisation, { accountId: ann.account_id })).toBeUndefined();
       expect(await fixture.codeOf(await remove(ann, ann.account_id))).toBe('accounts.last_owner');
       expect(await fixture.codeOf(await change(ann, ann.account_id, 'viewer'))).toBe('accounts.last_owner');
+    });
+
+    it('creates one organisation for a repeated request whose first answer was lost', async () => {
+      await fixture.users.update(ann.account_id, { emailVerified: true });
+      const client = loseAnswer(engine.client, 'organisation.created');
+      const losing = serve({ client, clock: engine.clock });
+      const create = () =>
+        losing.call('POST', '/v1/organisations', {
+          as: ann.access_token,
+          send: { name: 'Acme' },
+          headers: { 'Idempotency-Key': 'k' },
+        });
+      expect((await create()).status).toBe(500);
+      const again = await create();
+      expect(again.status).toBe(201);
+      const { accountId } = (await again.json()) as { accountId: string };
+      const owned: string[] = [];
+      for await (const one of fixture.store.all(organisationsOf, { userId: ann.account_id }))
+        owned.push(one.accountId);
+      expect(owned).toEqual([accountId]);
+      await losing.settle();
     });
 
     it('keeps the age of a sign-in when switching organisations', async () => {

@@ -72,10 +72,10 @@ export function testSessions(name: string, open: () => Promise<Engine>): void {
       expect(trail).toContain('session.reused');
     });
 
-    it('repeats a lost response for ten seconds, and not longer', async () => {
+    it('repeats a lost response for a minute, and not longer', async () => {
       const first = await fixture.signUp('ann@example.com');
       const second = await tokensOf(await fixture.refresh(first.refresh_token));
-      await fixture.clock.advance(10_000);
+      await fixture.clock.advance(60_000);
       const again = await tokensOf(await fixture.refresh(first.refresh_token));
       expect(again.refresh_token).toBe(second.refresh_token);
       await fixture.clock.advance(1);

@@ -12,7 +12,14 @@ export type StubSubscription = {
 
 type Form = URLSearchParams;
 type Answer = { status: number; body: object };
-type Checkout = { id: string; customer: string; status: string; url: string; form: Record<string, string> };
+type Checkout = {
+  id: string;
+  customer: string;
+  status: string;
+  url: string;
+  metadata: Record<string, string | null>;
+  form: Record<string, string>;
+};
 
 const ok = (body: object): Answer => ({ status: 200, body });
 const list = (data: object[]): Answer => ok({ object: 'list', data, has_more: false });
@@ -39,7 +46,9 @@ export async function openStripeStub() {
     const customer = form.get('customer') ?? '';
     if (!customers.has(customer)) return missing('customer');
     const id = `cs_${++made}`;
-    const checkout = { id, customer, status: 'open', url: `https://checkout.stripe.example/${id}` };
+    const metadata = { checkoutId: form.get('metadata[checkoutId]') };
+    const url = `https://checkout.stripe.example/${id}`;
+    const checkout = { id, customer, status: 'open', url, metadata };
     checkouts.set(id, { ...checkout, form: Object.fromEntries(form) });
     return ok(checkout);
   };

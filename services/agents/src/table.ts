@@ -76,6 +76,10 @@ export const state = entity(conversationsKeys, {
     title: z.string().optional().describe('if it was chosen: another program writes the item without it'),
     channel: z.string().optional(),
     created_at: z.string().optional(),
+    creation_id: z
+      .string()
+      .optional()
+      .describe('of the request that created it: a repeated one finds what it created'),
     epoch: z.number().int().describe('increases when the conversation is cleared; never used twice'),
     last_seq: z.number().int(),
     fence: z.string().optional().describe('the lease: only its holder commits'),

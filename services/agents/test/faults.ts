@@ -31,3 +31,33 @@ export function createFaults(client: DynamoClient) {
     },
   };
 }
+
+// A client of a store that is too busy for some operations. It fails as a store does that has moved away, which is not
+// retried: no test has to advance the clock.
+export function busyWhen(
+  client: DynamoClient,
+  isBusy: (operation: string, input: unknown) => boolean,
+): DynamoClient {
+  const refuse = () => Object.assign(new Error('busy'), { name: 'StoreMovedException' });
+  const entries = Object.entries(client).map(([name, operation]) => [
+    name,
+    async (input: never) => {
+      if (isBusy(name, input)) throw refuse();
+      return (operation as (input: never) => Promise<unknown>)(input);
+    },
+  ]);
+  return Object.fromEntries(entries) as DynamoClient;
+}
+
+// A client that makes one of the next transactions, the first one or a later one, and loses its answer.
+export function loseAnswer(client: DynamoClient, after = 0): DynamoClient {
+  let left = after;
+  return {
+    ...client,
+    async transactWrite(input) {
+      const output = await client.transactWrite(input);
+      if (left-- === 0) throw new Error('the connection broke');
+      return output;
+    },
+  };
+}

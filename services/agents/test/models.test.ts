@@ -8,10 +8,12 @@ import {
   isKept,
   type Options,
   openFixture,
+  openProcess,
   say,
   settle,
   until,
 } from './agents-fixture.ts';
+import { busyWhen } from './faults.ts';
 import { type Behaviour, openStub, type Stream } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -289,6 +291,43 @@ describe('a model', () => {
     settings.ai_model = 'unpriced';
     expect((await say(fixture, 'c', 'And now?')).body.code).toBe('agents.price_unknown');
     expect((await say(fixture, 'c', 'hello')).status).toBe(200); // rules cost nothing
+  });
+
+  it('has a budget left if the store was too busy to say so', async () => {
+    const prices = { stub: { input: 2, output: 10 } };
+    const { stub, fixture, settings } = await open([
+      (_, stream) => {
+        stream.call('lookup', '{"word":"tea"}');
+        stream.finish('tool_calls');
+      },
+      answering('Tea it is.'),
+    ]);
+    const models = createModels({ openaiCompatible: { baseURL: stub.baseURL }, prices });
+    let busy = false;
+    const client = busyWhen(fixture.target.client, (_, input) => {
+      const isBusy = busy && JSON.stringify(input).includes('spend_micros');
+      if (isBusy) busy = false;
+      return isBusy;
+    });
+    const skill = defineSkill({
+      ...lookup,
+      run: async () => {
+        busy = true;
+        return { data: {}, text: '' };
+      },
+    });
+    const { clock } = fixture;
+    const process = openProcess(fixture.target, { clock, client, models, skills: [skill] });
+    process.tenants.get('acme')!.settings = settings;
+    const answer = say(process, 'c', 'What is tea?');
+    const isWaiting = async () =>
+      (await fixture.target.client.scan({ TableName: 'conversations' })).Items!.some(
+        ({ waiting_count, fence }) => waiting_count === 1 && fence === undefined,
+      );
+    await Promise.race([answer, until(isWaiting)]);
+    await clock.advance(15_000);
+    await settle(process);
+    expect((await answer).body).toMatchObject({ reply: { content: 'Tea it is.' } });
   });
 
   it('gets the user’s memories, as data', async () => {

@@ -10,6 +10,7 @@ import {
   say,
   settle,
 } from './agents-fixture.ts';
+import { busyWhen } from './faults.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -230,6 +231,23 @@ describe('an idle conversation', () => {
     await fallQuiet(poor.fixture);
     expect(poor.given).toHaveLength(0);
     expect(await poor.memories()).toMatchObject([{ summary: 'Said: Where is Oslo?' }]);
+  });
+
+  it('has not failed to be summarised if the store was too busy', async () => {
+    const { fixture, memories, models } = await open([{ summary: 'Oslo.' }]);
+    let busy = 1;
+    const client = busyWhen(
+      fixture.target.client,
+      (_, input) => JSON.stringify(input).includes('MEMORY#ann#c') && busy-- > 0,
+    );
+    const process = openProcess(fixture.target, { clock: fixture.clock, models, client });
+    Object.assign(process.tenants.get('acme')!, fixture.tenants.get('acme'));
+    await sayAs(process, 'I live in Oslo');
+    await fallQuiet(process);
+    const [job] = (await everyItem(fixture.target)).filter(({ sk }) => sk === 'MEMORYJOB');
+    expect(job).toMatchObject({ attempts: 0 });
+    await fallQuiet(process);
+    expect(await memories()).toMatchObject([{ summary: 'Oslo.' }]);
   });
 
   it('is remembered once if its process dies after the model has answered', async () => {

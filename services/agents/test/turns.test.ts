@@ -11,6 +11,7 @@ import {
   settle,
   until,
 } from './agents-fixture.ts';
+import { busyWhen, createFaults } from './faults.ts';
 
 // A skill that takes as long as a test wants.
 function createGate() {
@@ -57,10 +58,11 @@ describe('a turn', () => {
     return body.data as { seq: number; messages: { role: string; content: string }[] }[];
   };
 
-  const waiting = async () => {
+  const stateOf = async () => {
     const Key = { pk: 'CONV#acme#c', sk: 'STATE' };
-    return (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!.waiting_count;
+    return (await fixture.target.client.get({ TableName: 'conversations', Key })).Item!;
   };
+  const waiting = async () => (await stateOf()).waiting_count;
 
   it('is made once per Idempotency-Key', async () => {
     const first = await say(fixture, 'c', 'hello', { key: 'k1' });
@@ -187,6 +189,45 @@ describe('a turn', () => {
     gate.open();
     stopping.abort();
     await running;
+  });
+
+  it('is made by a worker if the store is too busy for the answer', async () => {
+    let busy = 0;
+    const client = busyWhen(fixture.target.client, name => name === 'transactWrite' && busy-- > 0);
+    const process = openProcess(fixture.target, { clock: fixture.clock, client, skills: [gate.skill] });
+    process.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    const first = say(process, 'c', 'slow', { key: 'k1' });
+    await gate.reached;
+    busy = 1;
+    gate.open();
+    await until(async () => (await stateOf()).fence === undefined);
+    expect((await stateOf()).attempts).toBeUndefined();
+    await fixture.clock.advance(15_000);
+    await settle(process);
+    const { status, body } = await first;
+    expect([status, body.reply?.content]).toEqual([200, 'Done slowly.']);
+    expect((await say(process, 'c', 'slow', { key: 'k1' })).body).toEqual(body);
+    expect(await turnsOf()).toHaveLength(1);
+  });
+
+  it('has not failed if its server was stopping', async () => {
+    say(fixture, 'c', 'slow').catch(() => {}); // its process is as good as dead
+    await gate.reached;
+    const other = createGate();
+    const faults = createFaults(fixture.target.client);
+    const { clock } = fixture;
+    const heir = openProcess(fixture.target, { clock, client: faults.client, skills: [other.skill] });
+    heir.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    clock.set(clock.now() + 31_000);
+    const stopping = new AbortController();
+    const running = heir.agents.workers[0]!.run(stopping.signal);
+    await other.reached;
+    stopping.abort();
+    faults.failNext(0, 'before');
+    other.open();
+    await running;
+    expect(await stateOf()).toMatchObject({ waiting_count: 1, attempts: 0 });
+    expect(await stateOf()).not.toHaveProperty('fence');
   });
 
   it('streams, and can be followed again after a disconnect', async () => {

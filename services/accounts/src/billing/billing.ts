@@ -67,7 +67,8 @@ export function createBilling(deps: BillingDeps) {
     endpoint(routes.checkout, async c => {
       const { plan, return_to: returnTo } = c.req.valid('json');
       const userId = c.get('principal').accountId;
-      const url = await startCheckout(deps, getClient(), { userId, plan, returnTo });
+      const checkoutId = c.get('ids').next();
+      const url = await startCheckout(deps, getClient(), { checkoutId, userId, plan, returnTo });
       await audit.record(userId, {
         action: 'checkout.started',
         detail: plan,

@@ -9,10 +9,14 @@ import type { StripeClient } from './stripe.ts';
 
 export type BillingPages = { users: Users; pages: ReturnSettings };
 
+type NewCheckout = { checkoutId: string; userId: string; plan: PaidPlan; returnTo?: string };
+
+// One for each id: if an earlier run of the request was not answered, the checkout that it has started is returned. Not
+// by Stripe's idempotency key, under which a failure would be repeated too.
 export async function startCheckout(
   { users, pages }: BillingPages,
   client: StripeClient,
-  { userId, plan, returnTo }: { userId: string; plan: PaidPlan; returnTo?: string },
+  { checkoutId, userId, plan, returnTo }: NewCheckout,
 ): Promise<string> {
   const price = client.settings.prices[plan]?.[0];
   if (price === undefined) throw refuse('accounts.plan_not_sold', `The plan "${plan}" is not for sale here.`);
@@ -22,18 +26,21 @@ export async function startCheckout(
   const { stripeSubId } = billedOf(await listSubscriptions(client, customer), client.settings.prices);
   if (stripeSubId !== undefined)
     throw refuse('accounts.already_subscribed', 'There is a subscription already: change it in the portal.');
-  await closeCheckouts(client, customer);
-  const { url } = await client.call(stripe =>
-    stripe.checkout.sessions.create({
-      mode: 'subscription',
-      customer,
-      client_reference_id: userId,
-      line_items: [{ price, quantity: 1 }],
-      subscription_data: { metadata: { userId } },
-      success_url: withResult(back, 'done'),
-      cancel_url: withResult(back, 'cancelled'),
-    }),
-  );
+  const started = await closeCheckouts(client, customer, checkoutId);
+  const create = () =>
+    client.call(stripe =>
+      stripe.checkout.sessions.create({
+        mode: 'subscription',
+        customer,
+        client_reference_id: userId,
+        line_items: [{ price, quantity: 1 }],
+        metadata: { checkoutId },
+        subscription_data: { metadata: { userId } },
+        success_url: withResult(back, 'done'),
+        cancel_url: withResult(back, 'cancelled'),
+      }),
+    );
+  const { url } = started ?? (await create());
   if (!url) throw refuse('accounts.billing_failed', 'Stripe made a checkout without an address.');
   return url;
 }

@@ -43,15 +43,23 @@ export async function listSubscriptions(
   return page?.data ?? [];
 }
 
-// A checkout left open could be completed later and be paid twice, or for a deleted account.
-export async function closeCheckouts(client: StripeClient, customer: string): Promise<void> {
-  await client.call(async stripe => {
+// A checkout left open could be completed later and be paid twice, or for a deleted account. The one with `keptId` stays
+// open and is returned.
+export const closeCheckouts = (
+  client: StripeClient,
+  customer: string,
+  keptId?: string,
+): Promise<Stripe.Checkout.Session | undefined> =>
+  client.call(async stripe => {
     const open = await stripe.checkout.sessions
       .list({ customer, status: 'open', limit: limits.checkoutsPerCustomer })
       .catch(unlessMissing);
-    for (const { id } of open?.data ?? []) await stripe.checkout.sessions.expire(id).catch(unlessMissing);
+    let kept: Stripe.Checkout.Session | undefined;
+    for (const one of open?.data ?? [])
+      if (!kept && keptId !== undefined && one.metadata?.checkoutId === keptId) kept = one;
+      else await stripe.checkout.sessions.expire(one.id).catch(unlessMissing);
+    return kept;
   });
-}
 
 // Stops all further charges. Safe to repeat.
 export async function endSubscriptions(client: StripeClient, customer: string): Promise<void> {

@@ -34,11 +34,25 @@ function parseToken(text: string): InvitationToken {
 // One for each address, even if several members invite it at once.
 const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
+type NewInvitation = { email: string; role: Role; creationId: string };
+
+// The invitation that an earlier run of the same request has created. Its mail was written with it.
+export async function findInvited(
+  { store }: OrganisationDeps,
+  { accountId }: Actor,
+  email: string,
+  creationId: string,
+): Promise<Invitation | undefined> {
+  const key = { accountId, invitationId: invitationIdOf(email) };
+  const found = await store.get(invitation, key, { consistent: true });
+  return found?.creationId === creationId ? found : undefined;
+}
+
 export async function invite(
   deps: OrganisationDeps,
   actor: Actor,
   signed: Signed,
-  { email, role }: { email: string; role: Role },
+  { email, role, creationId }: NewInvitation,
 ): Promise<Invitation> {
   const { store, users, memberships, throttle, clock } = deps;
   const { accountId } = actor;
@@ -64,7 +78,7 @@ export async function invite(
         expiresAt: inSeconds(clock.now()) + creationS,
       }),
       check: () => checkRoom(deps, accountId, invitationId),
-      create: step => writeInvitation(deps, actor, { email, role, invitationId }, step),
+      create: step => writeInvitation(deps, actor, { email, role, creationId, invitationId }, step),
     });
   const isOpened = (error: unknown) =>
     ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');
@@ -90,13 +104,14 @@ async function checkRoom(deps: OrganisationDeps, accountId: string, invitationId
 async function writeInvitation(
   deps: OrganisationDeps,
   actor: Actor,
-  { email, role, invitationId }: { email: string; role: Role; invitationId: string },
+  { invitationId, ...given }: NewInvitation & { invitationId: string },
   counted: Record<string, WriteStep>,
 ): Promise<Invitation> {
   const { accountId } = actor;
   const [account, open] = await Promise.all([readAccount(deps, accountId), deps.memberships.read(accountId)]);
   const { text, ...made } = newInvitation(deps, { accountId, invitationId });
-  const item = { ...made, email, role, invitedBy: actor.userId, createdAt: made.sentAt };
+  const { email, role } = given;
+  const item = { ...made, ...given, invitedBy: actor.userId, createdAt: made.sentAt };
   const steps = {
     'the account': accountIsOpen(accountId),
     ...(open ? {} : deps.memberships.stepsToOpen(account)),

@@ -12,6 +12,7 @@ import { member, membersOf, type Organisation, organisation, organisationsOf } f
 
 // An account, and a person's role in it.
 export type Standing = { accountId: string; role: Role };
+type NewOrganisation = { accountId: string; name: string };
 type Also = Readonly<Record<string, WriteStep>>;
 
 export type Memberships = {
@@ -21,8 +22,9 @@ export type Memberships = {
   // The account to sign in to: the last one used, their own, or any other. Creates an organisation if there is none.
   homeOf(userId: string): Promise<string>;
   read(accountId: string): Promise<Organisation | undefined>;
-  // Creates an organisation with the person as its owner, up to the limit of organisations per person.
-  createOwn(person: Profile, name: string, by: Omit<AuditRecord, 'action'>): Promise<string>;
+  // Creates an organisation with the person as its owner, up to the limit of organisations per person. Once for each id:
+  // a repeated call finds what the first one created.
+  createOwn(person: Profile, made: NewOrganisation, by: Omit<AuditRecord, 'action'>): Promise<void>;
   // Steps that turn a person's account into an organisation, before others can join.
   stepsToOpen(account: Profile): Also;
   // Whether an owner has verified their address.
@@ -71,11 +73,12 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
   // Creates an organisation unless `find` returns an existing one. Of concurrent calls for a person one creates, and the
   // others call `find` again. `find` gets the organisations of the last hour, which the index may not list yet.
   const createUnless = async (
-    { person, name, by }: { person: Profile; name: string; by: Omit<AuditRecord, 'action'> },
+    person: Profile,
+    { accountId, name }: NewOrganisation,
+    by: Omit<AuditRecord, 'action'>,
     find: (recent: readonly string[]) => Promise<string | undefined>,
   ): Promise<string> => {
     const { userId } = person;
-    const accountId = ids.next('org');
     const expiresAt = inSeconds(clock.now()) + creationS;
     let found: string | undefined;
     return createWithin(store, creation, {
@@ -97,11 +100,14 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
     });
   };
 
-  const createOwn: Memberships['createOwn'] = (person, name, by) =>
-    createUnless({ person, name, by }, async recent => {
-      if ((await countOwned(person.userId, recent)) >= limits.ownedPerPerson) throw tooManyOrganisations();
+  const createOwn: Memberships['createOwn'] = async (person, made, by) => {
+    const { userId } = person;
+    await createUnless(person, made, by, async recent => {
+      if (await readMember(made.accountId, userId)) return made.accountId;
+      if ((await countOwned(userId, recent)) >= limits.ownedPerPerson) throw tooManyOrganisations();
       return undefined;
     });
+  };
 
   const firstOf = async (userId: string, accountIds: readonly string[]): Promise<string | undefined> => {
     for (const accountId of accountIds) if (await roleIn(accountId, userId)) return accountId;
@@ -154,7 +160,9 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       const listed = (await list(userId)).map(one => one.accountId);
       return (
         (await firstOf(userId, listed)) ??
-        createUnless({ person, name, by: { via: 'system' } }, recent => firstOf(userId, recent))
+        createUnless(person, { accountId: ids.next('org'), name }, { via: 'system' }, recent =>
+          firstOf(userId, recent),
+        )
       );
     },
     async isVerified(accountId) {

@@ -7,6 +7,7 @@ import { planOf, shownLimit } from '../plans.ts';
 import { type Browser, originOf } from '../sign-in/browser.ts';
 import {
   acceptInvitation,
+  findInvited,
   invite,
   listInvitations,
   lookAtInvitation,
@@ -92,7 +93,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       await sessions.requireWhole(userId, credentialId, person.madeFor);
       if (deps.outbox.isOpen && !person.emailVerified)
         throw accountsErrors.create('accounts.email_unverified', 'Verify your e-mail address first.');
-      const accountId = await memberships.createOwn(person, name, doneBy(c.get('principal'), originOf(c)));
+      const accountId = c.get('ids').next('org');
+      await memberships.createOwn(person, { accountId, name }, doneBy(c.get('principal'), originOf(c)));
       return c.json({ accountId, name, role: 'owner' as const, isCurrent: false }, 201);
     }),
     endpoint(routes.leave, async c => {
@@ -142,7 +144,10 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
     }),
     endpoint(routes.invite, async c => {
       const actor = actorOf(c.get('principal'), originOf(c));
-      const made = await invite(deps, actor, signedOf(c), c.req.valid('json'));
+      const { email, role } = c.req.valid('json');
+      const creationId = c.get('ids').next();
+      const before = c.get('isRepeated') ? await findInvited(deps, actor, email, creationId) : undefined;
+      const made = before ?? (await invite(deps, actor, signedOf(c), { email, role, creationId }));
       return c.json(showInvitation(made), 201);
     }),
     endpoint(routes.resend, async c => {

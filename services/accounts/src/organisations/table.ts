@@ -51,6 +51,10 @@ export const invitation = entity(ferryhookKeys, {
     role: z.enum(roleNames),
     tokenHash: z.string(),
     invitedBy: z.string(),
+    creationId: z
+      .string()
+      .optional()
+      .describe('Of the request that created it: a repeated one finds what it created'),
     createdAt: time,
     sentAt: time,
     expiresAt: z.int().describe('The second at which it expires'),

@@ -1,5 +1,5 @@
 import { type PageRequest, versionMismatch } from '@stak/http';
-import { failedCondition, is, isRefused, write } from '@stak/table';
+import { failedCondition, is, isRefused, tableErrors, write } from '@stak/table';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -17,12 +17,21 @@ import {
   commitTurns,
   type Draft,
   type Head,
+  type NewTurn,
   newHead,
   nextEpoch,
   type TurnItem,
 } from '../turns/commit-turn.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
-import { type ConversationKey, dueAt, keyOfConversation, leaseOf, readState } from '../turns/lease.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  keyOfConversation,
+  leaseOf,
+  readState,
+  type StateItem,
+  withLease,
+} from '../turns/lease.ts';
 import { type Caller, findConversation } from './access.ts';
 import { deleteConversation } from './deletion.ts';
 import { turnsOfMessages } from './imported-turns.ts';
@@ -38,7 +47,7 @@ export async function createConversation(
   service: Service,
   key: ConversationKey,
   draft: Draft,
-  lease?: ReturnType<typeof leaseOf>,
+  also: Partial<StateItem> = {},
 ): Promise<Head> {
   return retryOnConflict<Head>(service, async () => {
     const before = await readState(service, key);
@@ -64,7 +73,7 @@ export async function createConversation(
         {
           'the state': write.put(
             state,
-            { ...keyOfConversation(key), ...fresh, ...dueAt(service, key, nowMs), ...lease },
+            { ...keyOfConversation(key), ...fresh, ...dueAt(service, key, nowMs), ...also },
             before ? { if: { epoch, is_deleted: true } } : { ifAbsent: true },
           ),
           'the head': write.put(conversation, head, { ifAbsent: true }),
@@ -77,6 +86,30 @@ export async function createConversation(
     }
     return head;
   });
+}
+
+// Once for each request: if an earlier run of it was not answered, the conversation that it has created is returned.
+export const createConversationOnce = (
+  service: Service,
+  key: ConversationKey,
+  draft: Draft,
+  creation_id: string,
+): Promise<Head> =>
+  createConversation(service, key, draft, { creation_id }).catch(
+    async error => (await findCreated(service, key, creation_id, error)).head,
+  );
+
+// Throws the error of the creation if another request has created the conversation.
+async function findCreated(
+  service: Service,
+  key: ConversationKey,
+  creation_id: string,
+  error: unknown,
+): Promise<{ head: Head; known: StateItem }> {
+  if (!agentErrors.includes(error) || error.code !== 'agents.conversation_exists') throw error;
+  const [head, known] = await Promise.all([readHead(service, key), readState(service, key)]);
+  if (!head || !known || known.is_deleted || known.creation_id !== creation_id) throw error;
+  return { head, known };
 }
 
 export const listConversations = (
@@ -199,21 +232,53 @@ export function linesOf(items: AsyncGenerator<Line>): ReadableStream<Uint8Array>
   });
 }
 
-// Imports a conversation as a new one, which is invisible before it is complete.
+type Import = { messages: readonly Message[]; mostMessages: number; creation_id: string };
+
+// Imports a conversation as a new one, whose turns are invisible before all are written. A repeated request continues
+// what an earlier run of it has begun.
 export async function importConversation(
   service: Service,
   key: ConversationKey,
   draft: Draft,
-  messages: readonly Message[],
-  mostMessages: number,
-): Promise<Head> {
+  { messages, mostMessages, creation_id }: Import,
+): Promise<void> {
   const turns = turnsOfMessages(messages);
   if (turns.some(one => Buffer.byteLength(one.messages) > limits.turnBytes))
     throw agentErrors.create('agents.import_refused', `A message has more than ${limits.turnBytes} bytes.`);
   const lease = leaseOf(service, key);
-  const head = await createConversation(service, key, draft, lease);
+  let head: Head;
+  try {
+    head = await createConversation(service, key, draft, { creation_id, ...lease });
+  } catch (error) {
+    const created = await findCreated(service, key, creation_id, error);
+    return continueImport(service, created, turns, mostMessages);
+  }
   const known = { ...keyOfConversation(key), epoch: head.epoch!, last_seq: 0, waiting_count: 0 };
   const held = { key: keyOfConversation(key), fence: lease.fence, state: known };
   await commitTurns(service, held, { head, tail: [], turns, mostMessages });
-  return { ...head, last_seq: turns.length, version: head.version + 1 };
+}
+
+async function continueImport(
+  service: Service,
+  { head, known }: { head: Head; known: StateItem },
+  turns: readonly NewTurn[],
+  mostMessages: number,
+): Promise<void> {
+  const { epoch, last_seq, leased_until = 0 } = known;
+  const key = keyOfConversation(known);
+  if (last_seq > 0) {
+    const last = { ...key, epoch, seq: turns.length };
+    const found = last_seq < last.seq ? undefined : await service.store.get(turn, last, { consistent: true });
+    if (found?.routing === 'import') return;
+    throw exists(); // a message was first
+  }
+  let isWritten = false;
+  await withLease(service, key, async held => {
+    if (held.state.last_seq > 0) return;
+    await commitTurns(service, held, { head, tail: [], turns, mostMessages });
+    isWritten = true;
+  });
+  if (isWritten) return;
+  const retryAfterS = Math.max(1, Math.ceil((leased_until - service.clock.now()) / 1000));
+  throw tableErrors.create('table.busy', 'The conversation is still being imported.', { retryAfterS });
 }

@@ -6,7 +6,7 @@ import { followAnswer } from '../streaming/event-stream.ts';
 import { awaitAnswer, sendMessage } from '../turns/send-message.ts';
 import { findConversation, resolveUser } from './access.ts';
 import {
-  createConversation,
+  createConversationOnce,
   exportConversation,
   importConversation,
   linesOf,
@@ -31,8 +31,10 @@ export const createConversationRoutes = (service: Service) =>
       const { conversation_id, title, user_id } = c.req.valid('json');
       // An end user could otherwise find out which ids exist.
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
-      const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
-      const head = await createConversation(service, key, { title, user_id: resolveUser(caller, user_id) });
+      const ids = c.get('ids');
+      const key = { tenant_id, conversation_id: chosen ?? ids.next('conv') };
+      const draft = { title, user_id: resolveUser(caller, user_id) };
+      const head = await createConversationOnce(service, key, draft, ids.next());
       c.header('Location', `/v1/tenants/${tenant_id}/conversations/${key.conversation_id}`);
       c.header('ETag', etagOf(head.version));
       return c.json(showConversation(head), 201);
@@ -159,10 +161,14 @@ export const createConversationRoutes = (service: Service) =>
       if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))
         throw agentErrors.create('agents.import_refused', 'Only the host can import system messages.');
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
-      const key = { tenant_id, conversation_id: chosen ?? service.ids.next('conv') };
+      const ids = c.get('ids');
+      const key = { tenant_id, conversation_id: chosen ?? ids.next('conv') };
       const draft = { title, user_id: resolveUser(caller, user_id) };
-      const most = settings.max_conversation_history;
-      await importConversation(service, key, draft, messages as Message[], most);
+      await importConversation(service, key, draft, {
+        messages: messages as Message[],
+        mostMessages: settings.max_conversation_history,
+        creation_id: ids.next(),
+      });
       const head = await readHead(service, key);
       if (!head) throw noConversation();
       c.header('Location', `/v1/tenants/${tenant_id}/conversations/${key.conversation_id}`);

@@ -118,7 +118,11 @@ export async function releaseGoneJobs(service: Service): Promise<void> {
 
 // Exactly once: the job is deleted, or continued with the next turns, in the transaction that stores its results. If a
 // process dies, another one runs the job.
-export async function runMemoryJob(service: Service, key: ConversationKey): Promise<void> {
+export async function runMemoryJob(
+  service: Service,
+  key: ConversationKey,
+  stopping: AbortSignal,
+): Promise<void> {
   const job = await claim(service, key);
   if (!job) return;
   const over = new AbortController();
@@ -133,7 +137,11 @@ export async function runMemoryJob(service: Service, key: ConversationKey): Prom
   } catch (error) {
     service.log.warn({ err: error, ...key }, 'a conversation was not summarised');
     const retryMs = service.clock.now() + limits.memoryRetryMs * job.attempts;
-    const change = { set: dueAt(service, key, retryMs), remove: ['fence', 'leased_until'] as const };
+    // A throttled or unavailable store does not count as a failed attempt, nor does a server that stops.
+    const isCounted = !isUnavailable(error) && !stopping.aborted;
+    const attempts = job.attempts - (isCounted ? 0 : 1);
+    const set = { attempts, ...dueAt(service, key, retryMs) };
+    const change = { set, remove: ['fence', 'leased_until'] as const };
     await service.store
       .update(memoryJob, key, change, { if: { fence: job.fence }, pattern: 'put off a summary' })
       .catch(ifLost);

@@ -1,4 +1,5 @@
 import type { Clock } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
@@ -68,6 +69,7 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   try {
     const result = await startStream(attempt, watch.signal, spending);
     const said = await readStream(result.fullStream, attempt, watch, spending);
+    spending.throwIfUnavailable();
     if (watch.signal.aborted) throw watch.reason();
     if (said.isCut) {
       watch.abort();
@@ -89,6 +91,7 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
   let writtenBytes = 0;
   let stepBytes = inputBytes;
   let hasRunOut = false;
+  let unavailable: unknown;
   return {
     // Records output: an answer, reasoning, or arguments of a call. Any output means that the provider has read the
     // input.
@@ -101,10 +104,15 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
       stepBytes = inputBytes + jsonBytes(messages);
       try {
         await budget.reserve(name, stepBytes, prompt.maxOutputTokens);
-      } catch {
+      } catch (error) {
         hasRunOut = true;
+        if (isUnavailable(error)) unavailable = error;
       }
       return hasRunOut;
+    },
+    // A store that could not be asked does not mean that the budget is used up: the turn is tried again.
+    throwIfUnavailable(): void {
+      if (unavailable !== undefined) throw unavailable;
     },
     finishStep(inputTokens: number | undefined, outputTokens: number | undefined): void {
       budget.spend(

@@ -1,4 +1,5 @@
 import { endpoint, json, route } from '@stak/http';
+import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
@@ -169,7 +170,7 @@ async function testModel(
       duration_ms: Math.round(clock.now() - startMs),
     };
   } catch (error) {
-    if (agentErrors.includes(error)) throw error;
+    if (agentErrors.includes(error) || tableErrors.includes(error)) throw error;
     log.warn({ err: withoutPrompt(error), ...name }, 'a model did not answer');
     const hint = hints.get(Object(error).statusCode) ?? '';
     const detail = `${modelText(name)} did not answer: ${describeFailure(error)}${hint}`;

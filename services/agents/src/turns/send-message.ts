@@ -1,5 +1,5 @@
 import { hashParts, httpErrors } from '@stak/http';
-import { ref } from '@stak/table';
+import { isUnavailable, ref } from '@stak/table';
 import { replyAddress } from '../channels/send-reply.ts';
 import type { Caller } from '../conversations/access.ts';
 import { createConversation } from '../conversations/conversations.ts';
@@ -140,16 +140,17 @@ async function answerNow(
     const turn = await runTurn(service, { held, waiting, tenant });
     if (isAnswered) return turn;
   } catch (error) {
-    // Only the sender gets the error. A worker retries messages that waited before, and a turn that may already have
-    // acted.
+    // A worker retries messages that waited before, a turn that may already have acted, and an answer that the store
+    // could not take: that is no failed attempt, and the sender waits for the answer. Any other error is the sender's.
+    const isBusy = isUnavailable(error);
     const retryMs = service.clock.now() + limits.turnRetryMs;
-    if (held.state.paused !== undefined || !isAnswered)
-      await release(service, held, () => retryMs, { attempts: 1 });
+    if (isBusy || held.state.paused !== undefined || !isAnswered)
+      await release(service, held, () => retryMs, { attempts: isBusy ? held.state.attempts : 1 });
     else
       await dropMessages(service, held, own, reasonOf(error), {
         ...(waiting.length > own.length && { retryMs }),
       });
-    if (isAnswered) throw error;
+    if (isAnswered && !isBusy) throw error;
   }
   return awaitAnswer(service, address);
 }

@@ -48,8 +48,8 @@ export const createMemoryWorker = (service: Service): Worker =>
     pollMs: limits.memoryPollMs,
     releaseGone: releaseGoneJobs,
     find: async () => ({ due: await findDueJobs(service) }),
-    work: (_, key) =>
-      runMemoryJob(service, key).catch(error =>
+    work: (_, key, stopping) =>
+      runMemoryJob(service, key, stopping).catch(error =>
         service.log.error({ err: error, ...key }, 'a summary was not made'),
       ),
   });
@@ -61,7 +61,7 @@ type DueWork = {
   pollMs: number;
   releaseGone(service: Service): Promise<void>;
   find(service: Service): Promise<Due>;
-  work(service: Service, key: ConversationKey): Promise<void>;
+  work(service: Service, key: ConversationKey, stopping: AbortSignal): Promise<void>;
 };
 type Due = { due: ConversationKey[]; nextMs?: number };
 
@@ -83,7 +83,7 @@ const createDueWorker = (
         for (const key of due) {
           const id = `${key.tenant_id}#${key.conversation_id}`;
           if (running.has(id) || running.size >= concurrency) continue;
-          const working = work(service, key).finally(() => {
+          const working = work(service, key, signal).finally(() => {
             running.delete(id);
             notifier.notify();
           });
@@ -108,11 +108,13 @@ async function takeOver(service: Service, releaseAll: (service: Service) => Prom
 export async function runDue(service: Service): Promise<{ worked: number }> {
   await service.dueShards.refresh();
   const { due } = await findDue(service);
-  await Promise.all(due.map(key => processSafely(service, key)));
+  await Promise.all(due.map(key => processSafely(service, key, never)));
   const jobs = await findDueJobs(service);
-  for (const key of jobs) await runMemoryJob(service, key);
+  for (const key of jobs) await runMemoryJob(service, key, never);
   return { worked: due.length + jobs.length };
 }
+
+const never = new AbortController().signal;
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
 async function findDue(service: Service): Promise<Due> {
@@ -127,19 +129,24 @@ async function findDue(service: Service): Promise<Due> {
   return { due, ...(later.length > 0 && { nextMs: Math.min(...later) }) };
 }
 
-const processSafely = (service: Service, key: ConversationKey): Promise<void> =>
-  processConversation(service, key).catch(error =>
+const processSafely = (service: Service, key: ConversationKey, stopping: AbortSignal): Promise<void> =>
+  processConversation(service, key, stopping).catch(error =>
     service.log.error({ err: error, ...keyOfConversation(key) }, 'could not process a conversation'),
   );
 
 // Handles one conversation under one lease. The index may be out of date; the leased state is not.
-async function processConversation(service: Service, key: ConversationKey): Promise<void> {
+async function processConversation(
+  service: Service,
+  key: ConversationKey,
+  stopping: AbortSignal,
+): Promise<void> {
   await withLease(service, key, async held => {
     markWork('agent turn');
     const { reply, waiting_count, paused, quiet_at = Infinity } = held.state;
     if (reply !== undefined) return deliver(service, held, reply);
-    if (paused !== undefined && !isPaused(held.state, service.clock.now())) return resume(service, held);
-    if (paused === undefined && waiting_count > 0) return answer(service, held);
+    if (paused !== undefined && !isPaused(held.state, service.clock.now()))
+      return resume(service, held, stopping);
+    if (paused === undefined && waiting_count > 0) return answer(service, held, stopping);
     if (quiet_at <= service.clock.now()) return noteTurns(service, held);
     return tidy(service, held);
   });
@@ -157,7 +164,7 @@ const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
   });
 
 // Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.
-async function resume(service: Service, held: Held): Promise<void> {
+async function resume(service: Service, held: Held, stopping: AbortSignal): Promise<void> {
   const progress = await readPaused(service, held.key);
   const waiting = progress ? await readMessages(service, held.key, progress.message_ids) : [];
   if (!progress || waiting.length === 0)
@@ -170,11 +177,11 @@ async function resume(service: Service, held: Held): Promise<void> {
     const paused_until = ready.untilMs;
     return release(service, held, current => dueWhenFree(current, nowMs), { paused_until });
   }
-  await attempt(service, held, waiting, { progress, approvals: ready.approvals });
+  await attempt(service, held, waiting, stopping, { progress, approvals: ready.approvals });
   await showing;
 }
 
-async function answer(service: Service, held: Held): Promise<void> {
+async function answer(service: Service, held: Held, stopping: AbortSignal): Promise<void> {
   const waiting = await readWaiting(service, held.state);
   if (waiting.length === 0) {
     const known = held.state.waiting_count; // of deleted messages
@@ -183,13 +190,14 @@ async function answer(service: Service, held: Held): Promise<void> {
       waiting_count > known ? nowMs : nowMs + limits.expiryGraceMs,
     );
   }
-  return attempt(service, held, waiting);
+  return attempt(service, held, waiting, stopping);
 }
 
 async function attempt(
   service: Service,
   held: Held,
   waiting: readonly MessageItem[],
+  stopping: AbortSignal,
   paused?: TurnRun['paused'],
 ): Promise<void> {
   let tenant: Entered;
@@ -207,8 +215,9 @@ async function attempt(
     await runTurn(service, { held, waiting, tenant, paused, isLast });
   } catch (error) {
     service.log.warn({ err: error, ...held.key }, 'a turn failed');
-    // A throttled or unavailable store does not count as a failed attempt of the turn.
-    const attempts = (held.state.attempts ?? 0) + (isUnavailable(error) ? 0 : 1);
+    // A throttled or unavailable store does not count as a failed attempt of the turn, nor does a server that stops.
+    const isCounted = !isUnavailable(error) && !stopping.aborted;
+    const attempts = (held.state.attempts ?? 0) + (isCounted ? 1 : 0);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, replyTo(waiting, sayUnavailable));
     const retryMs = service.clock.now() + limits.turnRetryMs * Math.max(1, attempts);
