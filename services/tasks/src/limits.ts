@@ -28,6 +28,7 @@ export const retentionDays = 3650; // of completed tasks; ten years are as good 
 export const trashS = 30 * 24 * 60 * 60; // how long a deleted task can be restored
 export const changeS = 30 * 24 * 60 * 60; // how long a client may be away before it has to read all tasks again
 export const idempotencyS = 24 * 60 * 60; // the design's value; a client that retries after a day has to look first
+export const bulkProgressS = 2 * idempotencyS; // longer than the HTTP layer remembers an unfinished request
 
 export const transactionSteps = 96; // DynamoDB's 100, minus the tally, the change and what an operation adds
 export const commitAttempts = 20; // each conflict means that another write of the user succeeded

@@ -183,6 +183,29 @@ export const idempotency = entity(todoKeys, {
   key: { partition: 'IDEMPOTENCY#{request_id}', sort: 'METADATA' },
 });
 
+export const bulkProgress = entity(todoKeys, {
+  name: 'bulk progress',
+  description:
+    'How far a bulk request with an Idempotency-Key is. Written with its changes, so that a repeated request goes on after them.',
+  schema: z.object({
+    user_id: z.string(),
+    bulk_id: z.string().describe('the same each time the request is repeated'),
+    done: count.describe('how many items are done, from the first one on'),
+    refused: z.array(z.object({ index: count, code: z.string(), detail: z.string() })),
+    ttl: seconds,
+  }),
+  key: { partition: 'BULK#{user_id}', sort: 'BULK#{bulk_id}' },
+  examples: [
+    {
+      ...ann,
+      bulk_id: '0mjuxvy9s00b8f0k3x1q2w4g',
+      done: 40,
+      refused: [{ index: 7, code: 'tasks.task_not_found', detail: 'Task not found.' }],
+      ttl: 1767398400,
+    },
+  ],
+});
+
 export const emailLock = entity(todoKeys, {
   name: 'e-mail lock',
   description: 'Reserves an e-mail address among accounts, or among the users of one tenant.',
@@ -211,6 +234,7 @@ export type Tally = ItemOf<typeof tally>;
 export type Expiry = ItemOf<typeof expiry>;
 export type TrashedTask = ItemOf<typeof trashed>;
 export type Reminder = ItemOf<typeof reminder>;
+export type BulkProgress = ItemOf<typeof bulkProgress>;
 
 export const allTasks = defineQuery('all tasks of a user', { of: task });
 export const tasksByStatus = defineQuery('tasks by status', { of: task, index: 'GSI1' });
@@ -223,10 +247,24 @@ export const trashOfUser = defineQuery('trash of a user', { of: trashed });
 export const expiriesOfUser = defineQuery('expiries of a user', { of: expiry, consistent: true });
 export const remindersDue = defineQuery('reminders due', { of: reminder, index: 'GSI6' });
 export const remindersOfUser = defineQuery('reminders of a user', { of: reminder });
+export const bulksOfUser = defineQuery('bulk requests of a user', { of: bulkProgress, consistent: true });
 export const membersOfTenant = defineQuery('members of a tenant', { of: member, consistent: true });
 
 export const todoAppData = defineTable(todoKeys, {
-  entities: [user, task, tally, expiry, change, trashed, reminder, idempotency, emailLock, feed, member],
+  entities: [
+    user,
+    task,
+    tally,
+    expiry,
+    change,
+    trashed,
+    reminder,
+    idempotency,
+    bulkProgress,
+    emailLock,
+    feed,
+    member,
+  ],
   queries: [
     allTasks,
     tasksByStatus,
@@ -239,6 +277,7 @@ export const todoAppData = defineTable(todoKeys, {
     expiriesOfUser,
     remindersDue,
     remindersOfUser,
+    bulksOfUser,
     membersOfTenant,
   ],
 });
@@ -265,6 +304,7 @@ export const taskOwners = [
   ownedByKey(trashed, byUser),
   ownedByKey(reminder, byUser),
   ownedByItem(idempotency, byTask),
+  ownedByKey(bulkProgress, byUser),
   ownedByItem(emailLock, byUser),
   ownedByItem(feed, byUser),
   ownedByKey(member, byUser),

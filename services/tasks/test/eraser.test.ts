@@ -17,6 +17,8 @@ async function live(as: string) {
   const { data } = await f.ok<{ data: { task_id: string }[] }>('GET', '/v1/tasks', { as });
   await f.ok('DELETE', `/v1/tasks/${data[0]!.task_id}`, { as });
   await f.ok('PATCH', `/v1/tasks/${data[1]!.task_id}`, { as, send: { status: 'completed' } });
+  const items = [{ op: 'update', task_id: data[2]!.task_id, set: { title: 'One of many' } }];
+  await f.ok('POST', '/v1/tasks/bulk', { as, send: { items }, key: 'bulk' });
 }
 
 describe('the eraser', () => {

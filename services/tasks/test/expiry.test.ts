@@ -184,6 +184,45 @@ describe('completed tasks of a user with a retention', () => {
   });
 });
 
+describe('a task that has expired by a clock a second ahead', () => {
+  let expired: WireTask;
+  let token: string;
+  beforeEach(async () => {
+    await keep(1);
+    expired = await f.create({ title: 'Done', priority: 'low' });
+    await f.create({ title: 'Open' });
+    await complete(expired);
+    token = (await f.ok<{ token: string }>('GET', '/v1/tasks/changes')).token;
+    await f.clock.advance(day - 1000);
+    const ahead = await openTasks({ ...f, clock: { ...f.clock, now: () => f.clock.now() + 1000 } });
+    expect(await ahead.ok('GET', '/v1/tasks/counts')).toMatchObject({ total: 1 });
+  });
+
+  it.each([
+    ['reopened', 'PATCH', { status: 'pending' }],
+    ['changed', 'PATCH', { priority: 'high' }],
+    ['deleted', 'DELETE', undefined],
+  ])('is subtracted once, and not %s by a process whose clock is behind', async (_, method, send) => {
+    expect((await f.call(method, `/v1/tasks/${expired.task_id}`, { send })).status).toBe(404);
+    for (const ms of [0, 2000]) {
+      await f.clock.advance(ms);
+      expect(await counts()).toMatchObject({ total: 1, by_priority: { low: 0, high: 0, none: 1 } });
+    }
+  });
+
+  it('gets no new subtasks', async () => {
+    const send = { title: 'Too late', parent_id: expired.task_id };
+    expect((await f.call('POST', '/v1/tasks', { send })).status).toBe(409);
+  });
+
+  it('is reported as deleted by all processes', async () => {
+    const gone = [{ task_id: expired.task_id }];
+    const since = await f.ok('GET', `/v1/tasks/changes?since=${token}`);
+    expect(since).toMatchObject({ changed: [], deleted: gone });
+    expect(await f.ok('GET', '/v1/tasks/changes')).toMatchObject({ changed: [{ title: 'Open' }] });
+  });
+});
+
 it('the trash is kept for 30 days', async () => {
   const { task_id } = await f.create({ title: 'x' });
   await f.ok('DELETE', `/v1/tasks/${task_id}`);

@@ -1,10 +1,11 @@
-import { isConflict, type NamedStep, write } from '@stak/table';
+import { failedCondition, isConflict, type NamedStep, write } from '@stak/table';
 import type { Deps } from '../deps.ts';
 import type { MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { idBoundary } from '../publish/message-rules.ts';
 import { expiry, messagesOfUser, userMessage } from '../tables.ts';
 import { changeMailbox, type Decision, isHidden, type Mailbox, openMailbox } from './mailbox.ts';
+import { countedOf } from './refresh.ts';
 import {
   addRange,
   broadcastFlags,
@@ -102,21 +103,29 @@ async function countLeft(deps: Deps, mailbox: Mailbox, extent: Extent): Promise<
   );
 }
 
+// Messages that are read and seen, or archived, may be many, and make no difference.
 async function countBetween(
   { store }: Deps,
   { user, state }: Mailbox,
   { from, before }: Pick<Extent, 'from' | 'before'>,
 ): Promise<Counts> {
-  let counts: Counts = {};
+  const found: { id: string; expiredat: number; category?: string; flags: Flags }[] = [];
   const bounds = {
     ...(from !== undefined && { from: { id: from } }),
     ...(before !== undefined && { before: { id: before } }),
   };
   for await (const { entity, item } of store.all(messagesOfUser, user, bounds)) {
     if (entity !== 'user message') continue;
+    const { id, expiredat } = item;
     const mark = markOf(item);
-    counts = countMessage(counts, mark.category, flagsOf(state, mark), 1);
+    const flags = flagsOf(state, mark);
+    if (flags.archived || flags.snoozed || (flags.read && flags.seen)) continue;
+    found.push({ id, expiredat, category: mark.category, flags });
   }
+  const counted = await countedOf({ store }, user, found);
+  let counts: Counts = {};
+  for (const { id, category, flags } of found)
+    if (counted.has(id)) counts = countMessage(counts, category, flags, 1);
   return counts;
 }
 
@@ -190,6 +199,8 @@ async function writeMarks(
       return await store.transact(markSteps(user, message, marks), { pattern: 'write a range' });
     } catch (error) {
       if (!isConflict(error)) throw error;
+      // Without its expiry it is no longer counted: it has expired by another clock, or was redacted.
+      if (failedCondition(error, 'expiry')) return;
       message = await store.get(userMessage, { ...user, id: message.id }, { consistent: true });
     }
   }

@@ -87,22 +87,41 @@ export async function removeRedacted(
   const found = await store.batchGet(refs, { consistent: true, pattern: 'look for redacted messages' });
   const copies = found.filter(one => one !== undefined);
   if (copies.length === 0) return false;
-  const { state: without, steps } = withoutMessages(user, state, copies);
+  const counted = await countedOf({ store }, user, copies);
+  const { state: without, steps } = withoutMessages(user, state, copies, counted);
   await store.transact([...stateSteps(state, without), ...steps], { pattern: 'remove a redacted message' });
   return true;
 }
 
-export function withoutMessages(user: MailboxId, state: UserState, copies: readonly UserMessage[]) {
+// The ids of those messages that are in the counts. The others were taken out of them, with their expiries, by a process
+// whose clock is ahead. Read after the state, so if this has changed by the time of a write, so has the state.
+export async function countedOf(
+  { store }: Pick<Deps, 'store'>,
+  user: MailboxId,
+  messages: readonly Pick<UserMessage, 'id' | 'expiredat'>[],
+): Promise<ReadonlySet<string>> {
+  const refs = messages.map(({ id, expiredat }) => ref(expiry, { ...user, id, expires: expiredat }));
+  const found = await store.batchGet(refs, { consistent: true, pattern: 'expiries of messages' });
+  return new Set(found.flatMap(one => one?.id ?? []));
+}
+
+export function withoutMessages(
+  user: MailboxId,
+  state: UserState,
+  copies: readonly UserMessage[],
+  counted: ReadonlySet<string>,
+) {
   const gone = new Set(copies.map(one => one.id));
   const steps: NamedStep[] = [];
   let { counts } = state;
   for (const copy of copies) {
-    counts = countMessage(counts, copy.taxonomy?.category, flagsOf(state, markOf(copy)), -1);
     const { id, touched, expiredat } = copy;
-    steps.push(
-      [`message ${id}`, write.delete(userMessage, { ...user, id }, { ifPresent: true, if: { touched } })],
-      [`expiry of ${id}`, write.delete(expiry, { ...user, id, expires: expiredat })],
-    );
+    const removed = write.delete(userMessage, { ...user, id }, { ifPresent: true, if: { touched } });
+    steps.push([`message ${id}`, removed]);
+    if (!counted.has(id)) continue;
+    counts = countMessage(counts, copy.taxonomy?.category, flagsOf(state, markOf(copy)), -1);
+    const subtracted = write.delete(expiry, { ...user, id, expires: expiredat }, { ifPresent: true });
+    steps.push([`expiry of ${id}`, subtracted]);
   }
   const snoozed = state.snoozed.filter(one => !gone.has(one.id));
   const withdrawn = state.withdrawn + copies.length;

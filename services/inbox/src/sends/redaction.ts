@@ -3,7 +3,7 @@ import { type Deps, retry, secondsNow } from '../deps.ts';
 import { inboxErrors, sendNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { removeRedacted, withoutMessages } from '../mailbox/refresh.ts';
+import { countedOf, removeRedacted, withoutMessages } from '../mailbox/refresh.ts';
 import { deleteBodySteps } from '../mailbox/shared-bodies.ts';
 import { stateSteps } from '../mailbox/state.ts';
 import { headSteps, liveOf, readHead, withdrawalSteps } from '../publish/broadcasts.ts';
@@ -85,7 +85,8 @@ async function copySteps({ store }: Deps, inbox: InboxId, { id }: Send, uid: str
     copy: ref(userMessage, { ...user, id }),
   });
   if (!state || !copy) return [];
-  const { state: without, steps } = withoutMessages(user, state, [copy]);
+  const counted = await countedOf({ store }, user, [copy]);
+  const { state: without, steps } = withoutMessages(user, state, [copy], counted);
   return [...stateSteps(state, without), ...steps];
 }
 

@@ -1,7 +1,9 @@
 import { AppError } from '@stak/kit';
+import { isUnavailable, type NamedStep, write } from '@stak/table';
 import * as limits from '../limits.ts';
+import { readTasks } from '../lists/access-patterns.ts';
 import { type Status, showTask, type TaskPatch, type WireTask } from '../schema.ts';
-import { tasksByStatus } from '../tables.ts';
+import { type BulkProgress, bulkProgress, tasksByStatus } from '../tables.ts';
 import { type CommitDeps, commit, type Decision, type View } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { idOf } from './task-change.ts';
@@ -19,18 +21,71 @@ export type BulkResult = { task_id: string } & (
 );
 
 // Puts as many items into each transaction as fit. Each succeeds or fails on its own; one that is refused changes
-// nothing for the others.
+// nothing for the others. With an id, a repeated request goes on where the first one stopped, so a busy store fails the
+// whole request. Without one, a repetition would report the items that are done as not found: the results say which
+// items are left.
 export async function runBulk(
   deps: CommitDeps,
   user_id: string,
   items: readonly BulkItem[],
+  bulkId?: string,
 ): Promise<BulkResult[]> {
   const results: BulkResult[] = [];
-  while (results.length < items.length) {
-    const left = items.slice(results.length);
-    results.push(...(await commit(deps, user_id, 'bulk', view => decideSome(deps, view, left))));
-  }
+  while (results.length < items.length)
+    try {
+      const decide = (view: View) => decideNext(deps, view, items, results, bulkId);
+      results.push(...(await commit(deps, user_id, 'bulk', decide)));
+    } catch (error) {
+      const isAnyDone = results.some(one => one.ok);
+      if (bulkId !== undefined || !isAnyDone || !isUnavailable(error)) throw error;
+      const refusal = refusalOf(error);
+      return [...results, ...items.slice(results.length).map(({ task_id }) => ({ task_id, ...refusal }))];
+    }
   return results;
+}
+
+// The progress is read after the tally and written with it, so of two runs of a request only one does an item.
+async function decideNext(
+  deps: CommitDeps,
+  view: View,
+  items: readonly BulkItem[],
+  before: readonly BulkResult[],
+  bulkId: string | undefined,
+): Promise<Decision<BulkResult[]>> {
+  const left = items.slice(before.length);
+  if (bulkId === undefined) return decideSome(deps, view, left);
+  const key = { user_id: view.tally.user_id, bulk_id: bulkId };
+  const known = await deps.store.get(bulkProgress, key, { consistent: true, pattern: 'bulk progress' });
+  if (known && known.done > before.length) return { answer: await resultsOf(deps, items, known, before) };
+  const decision = await decideSome(deps, view, left);
+  if (decision.taskChanges?.length === 0) return decision;
+  const progress = { ...key, ...progressOf([...before, ...decision.answer]) };
+  const step = write.put(bulkProgress, { ...progress, ttl: view.nowS + limits.bulkProgressS });
+  return { ...decision, steps: [['bulk progress', step]] satisfies NamedStep[] };
+}
+
+const progressOf = (results: readonly BulkResult[]) => ({
+  done: results.length,
+  refused: results.flatMap((one, index) => (one.ok ? [] : [{ index, code: one.code, detail: one.detail }])),
+});
+
+// What an earlier run of the request did after `before`, with the tasks as they are now.
+async function resultsOf(
+  { store }: CommitDeps,
+  items: readonly BulkItem[],
+  { user_id, done, refused }: BulkProgress,
+  before: readonly BulkResult[],
+): Promise<BulkResult[]> {
+  const refusals = new Map(refused.map(({ index, ...refusal }) => [index, refusal]));
+  const ids = items.slice(before.length, done).map(({ task_id }) => task_id);
+  const tasks = await readTasks(store, user_id, [...new Set(ids)], true);
+  const shown = new Map(tasks.map(task => [task.task_id, showTask(task)]));
+  return ids.map((task_id, i) => {
+    const refusal = refusals.get(before.length + i);
+    if (refusal) return { task_id, ok: false, ...refusal };
+    const task = shown.get(task_id);
+    return { task_id, ok: true, ...(task && { task }) };
+  });
 }
 
 async function decideSome(
@@ -48,7 +103,7 @@ async function decideSome(
     if (isLater) break;
     touched.add(item.task_id);
     const rollBack = draft.mark();
-    const result = await applyItem(deps, draft, item).catch(refusalOf);
+    const result = await applyItem(deps, draft, item).catch(unlessUnavailable);
     if (result) rollBack();
     else if (draft.countSteps() > limits.transactionSteps) {
       rollBack();
@@ -69,6 +124,12 @@ async function applyItem(deps: CommitDeps, draft: Draft, item: BulkItem): Promis
   else if (item.op === 'restore') await takeFromTrash(deps, draft, item.task_id, expected);
   else await editTask(draft, deps.ids, item.task_id, item.set, expected);
   draft.checkLimits();
+}
+
+// Whether the store is busy says nothing about the item.
+function unlessUnavailable(error: unknown) {
+  if (isUnavailable(error)) throw error;
+  return refusalOf(error);
 }
 
 function refusalOf(error: unknown) {

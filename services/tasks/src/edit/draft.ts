@@ -7,6 +7,7 @@ import { checkRule } from '../schedule/recurrence.ts';
 import type { Task } from '../schema.ts';
 import { type Tally, type TrashedTask, task } from '../tables.ts';
 import type { View } from './commit.ts';
+import { countedTasks } from './counted.ts';
 import { firstPosition } from './position.ts';
 import { recount } from './tally.ts';
 import { countedIn, stepsOf, type TaskChange } from './task-change.ts';
@@ -48,7 +49,9 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
     const refs = unread.map(task_id => ref(task, { user_id, task_id }));
     const found =
       refs.length === 0 ? [] : await store.batchGet(refs, { consistent: true, pattern: 'tasks to write' });
-    for (const [i, id] of unread.entries()) entries.set(id, { before: found[i], after: found[i] });
+    const present = found.filter(one => one !== undefined);
+    const counted = new Map((await countedTasks(store, present)).map(one => [one.task_id, one]));
+    for (const id of unread) entries.set(id, { before: counted.get(id), after: counted.get(id) });
     return taskIds.flatMap(id => entries.get(id)?.after ?? []);
   }
 

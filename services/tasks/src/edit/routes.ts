@@ -241,9 +241,10 @@ function createTaskEndpoints(deps: Deps) {
 function createManyEndpoints(deps: Deps) {
   const inTenant = createInTenant(deps);
   return [
-    inTenant(bulk, async (c, user_id) =>
-      c.json({ results: await runBulk(deps, user_id, c.req.valid('json').items) }, 200),
-    ),
+    inTenant(bulk, async (c, user_id) => {
+      const bulkId = c.get('idempotencyKey') === undefined ? undefined : c.get('ids').next();
+      return c.json({ results: await runBulk(deps, user_id, c.req.valid('json').items, bulkId) }, 200);
+    }),
     inTenant(clear, async (c, user_id) => c.json(await deleteCompleted(deps, user_id), 200)),
     inTenant(trash, async (c, user_id) => {
       const page = await listTrash(deps, user_id, c.req.valid('query')).catch(refuseCursor);

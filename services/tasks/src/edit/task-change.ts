@@ -102,7 +102,7 @@ function expirySteps(before: Task | undefined, after: Task | undefined): NamedSt
   if (isDeepStrictEqual(was, becomes)) return [];
   const steps: NamedStep[] = [];
   if (was && was.expires_at !== becomes?.expires_at)
-    steps.push([`no expiry ${was.task_id}`, write.delete(expiry, was)]);
+    steps.push([`no expiry ${was.task_id}`, write.delete(expiry, was, { ifPresent: true })]);
   if (becomes) steps.push([`expiry ${becomes.task_id}`, write.put(expiry, becomes)]);
   return steps;
 }

@@ -1,6 +1,7 @@
 import { httpErrors } from '@stak/http';
 import type { Store } from '@stak/table';
 import { type CommitDeps, commit, isExpiryDue, readTally, secondsOf } from '../edit/commit.ts';
+import { countedTasks } from '../edit/counted.ts';
 import { emptyTally } from '../edit/tally.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -93,9 +94,10 @@ export async function readEntries(store: Store, user_id: string, after: number, 
   return items;
 }
 
-// The tasks as they are now. They may be newer than the change; then another change follows.
+// The tasks as they are now. They may be newer than the change; then another change follows. An expired task has only
+// one, which may be there before it has expired by the clock of this process.
 export async function describeTasks(store: Store, user_id: string, ids: readonly string[]) {
-  const found = await readTasks(store, user_id, ids, true);
+  const found = await countedTasks(store, await readTasks(store, user_id, ids, true));
   const alive = new Set(found.map(one => one.task_id));
   return {
     changed: found.map(showTask),
@@ -116,7 +118,7 @@ async function readEverything(
     throw error.code === 'table.cursor_refused' ? invalidToken(error) : error;
   });
   return {
-    changed: (items as Task[]).map(showTask),
+    changed: (await countedTasks(store, items as Task[])).map(showTask),
     deleted: [],
     token: tokenText({ epoch: token.epoch, seq: token.seq, cursor }),
     has_more: cursor !== undefined,

@@ -3,6 +3,8 @@ import * as limits from '../limits.ts';
 import type { Search } from '../lists/search.ts';
 import {
   allTasks,
+  bulkProgress,
+  bulksOfUser,
   change,
   changesOfUser,
   emailLock,
@@ -80,6 +82,7 @@ const sources: readonly Source[] = [
   async (store, key, page) => remove(reminder, (await store.query(remindersOfUser, key, page)).items),
   async (store, key, page) => remove(expiry, (await store.query(expiriesOfUser, key, page)).items),
   async (store, key, page) => remove(change, (await store.query(changesOfUser, key, page)).items),
+  async (store, key, page) => remove(bulkProgress, (await store.query(bulksOfUser, key, page)).items),
 ];
 
 async function eraseSome(store: Store, user_id: string): Promise<Progress> {
