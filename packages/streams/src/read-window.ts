@@ -6,7 +6,7 @@ import { createShardReader, type Page, type Start } from './shard-reader.ts';
 import type { Shard } from './shards.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 
-// Records were removed, or the iterator has expired: the window cannot continue without a gap.
+// Records were removed, or a position at the newest record was lost: the window cannot continue without a gap.
 export class WindowLostError extends Error {}
 
 export type Window = ReturnType<typeof createWindow>;
@@ -24,9 +24,8 @@ export function createWindow(
   origin: { after: string | undefined } | undefined,
   clock: Clock,
 ) {
-  const reader = createShardReader(source, shard, start, (mishap, after) => {
-    const canContinue = mishap === 'expired' && (after !== undefined || origin !== undefined);
-    if (!canContinue) throw new WindowLostError(`the window of ${shard.shardId} has a gap`);
+  const reader = createShardReader(source, shard, start, mishap => {
+    if (mishap !== 'expired') throw new WindowLostError(`the window of ${shard.shardId} has a gap`);
   });
   const waiting = new Set<{ abort(): void }>();
   let before = origin; // the first record in the window

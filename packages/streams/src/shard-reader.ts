@@ -1,3 +1,4 @@
+import { isUnavailable } from '@stak/table';
 import { secondsOf } from './change.ts';
 import { clockSkewMs, iteratorAttempts } from './limits.ts';
 import type { Shard } from './shards.ts';
@@ -6,11 +7,14 @@ import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSou
 export type Start = {
   // The last record that was handled. Without it, reading starts at the oldest record.
   after?: string;
-  // An iterator that exists already. It can be used once.
+  // An iterator at the newest record. Until a record was read, nothing else leads back to that position.
   iterator?: string;
   // Without the two above, records older than this are skipped: a consumer that started at the newest record resumes
   // this way.
   notBeforeMs?: number;
+  // For live views, which may miss records but must know it: if the position is lost, reading continues at the newest
+  // record, not at the oldest.
+  newest?: true;
 };
 
 export type Page = {
@@ -22,7 +26,9 @@ export type Page = {
   ended: boolean;
 };
 
-export type Mishap = 'expired' | 'trimmed' | 'gone';
+// 'lost': of a position at the newest record, whose iterator has expired. Reading continues by time, or, if `newest` is
+// set, with records that are written from now on.
+export type Mishap = 'expired' | 'trimmed' | 'gone' | 'lost';
 
 // Skips records older than the start, in a shard that is read from its beginning.
 export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
@@ -47,19 +53,28 @@ export function createShardReader(
   start: Start,
   onMishap: (mishap: Mishap, after: string | undefined) => void,
 ) {
+  const { newest = false } = start;
   let { after, iterator } = start;
+  let isAtNewest = newest || iterator !== undefined; // as long as `after` is not known
   const isWanted = createTimeFilter(start);
+  const isLost = (): boolean => isAtNewest && after === undefined && iterator === undefined;
 
   async function openIterator(): Promise<string> {
+    const wasLost = isLost();
+    if (wasLost && !newest) {
+      isAtNewest = false;
+      onMishap('lost', undefined);
+    }
     if (after === undefined) isWanted.restart();
     const { ShardIterator } = await source.getShardIterator({
       StreamArn: streamArn,
       ShardId: shardId,
       ...(after === undefined
-        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        ? { ShardIteratorType: isAtNewest ? 'LATEST' : 'TRIM_HORIZON' }
         : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after }),
     });
     if (!ShardIterator) throw new Error(`no iterator for ${shardId}`);
+    if (wasLost && newest) onMishap('lost', undefined); // not earlier: every later record is read
     return ShardIterator;
   }
 
@@ -81,15 +96,19 @@ export function createShardReader(
       try {
         return await readOnce(limit);
       } catch (error) {
+        if (isUnavailable(error)) throw error; // the iterator is still valid
         iterator = undefined;
         if (isGone(error)) {
           onMishap('gone', after);
           return { records: [], last: undefined, isFull: false, ended: true };
         }
-        const isKnown = isExpiredIterator(error) || isTrimmed(error);
+        const reached = after;
+        // The remaining records start at the trim horizon.
+        if (isTrimmed(error)) [after, isAtNewest] = [undefined, newest];
+        // An iterator at the newest record that fails for any reason is of no more use than one that has expired.
+        const isKnown = isExpiredIterator(error) || isTrimmed(error) || isLost();
         if (!isKnown || attempt === iteratorAttempts) throw error;
-        onMishap(isTrimmed(error) ? 'trimmed' : 'expired', after);
-        if (isTrimmed(error)) after = undefined; // the remaining records start at the trim horizon
+        if (!isLost()) onMishap(isTrimmed(error) ? 'trimmed' : 'expired', reached);
       }
     }
   }

@@ -216,7 +216,8 @@ function noteMishap(
   after: string | undefined,
 ): void {
   const { subscription, counters, log, onAlarm } = deps;
-  if (mishap === 'expired') {
+  // A lost position at the newest record is found again by time.
+  if (mishap === 'expired' || mishap === 'lost') {
     counters.expiredIterators += 1;
     return;
   }

@@ -82,18 +82,19 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
   const { shard, start, onMishap, clock, pollMostMs = limits.pollMostMs } = settings;
   const pauseAlone = createPause(source, shard.streamArn, clock, pollMostMs);
   const isWanted = createTimeFilter(start);
+  const { newest } = start;
   let { after, iterator } = start;
   let isPositionKnown = iterator === undefined; // false: at the newest record, wherever that is
   let joined: { window: Window; position: number } | undefined;
   let alone: ReturnType<typeof createShardReader> | undefined;
-  let isTrimmed = false; // records before the last page of its own read are gone
+  let hasGap = false; // the next record of its own read does not follow the last one
 
   const beginWindow = (from: Start, origin: { after: string | undefined } | undefined): Window => {
     entry.window = createWindow(source, shard, from, origin, clock);
     return entry.window;
   };
 
-  // An iterator can be used once.
+  // An iterator has one reader at a time: this one, or the window.
   function takeStart(): Start {
     if (after !== undefined) return { after };
     const from = iterator === undefined ? {} : { iterator };
@@ -101,9 +102,10 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     return from;
   }
 
-  // A position at the newest record is lost with its iterator: older records are read again, and skipped.
+  // A position at the newest record is lost with its iterator: older records are read again, and skipped. Live views
+  // continue at the newest record instead.
   function settlePosition(): void {
-    if (isPositionKnown || iterator !== undefined) return;
+    if (isPositionKnown || iterator !== undefined || newest) return;
     isPositionKnown = true;
     isWanted.restart();
   }
@@ -113,14 +115,16 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     if (joined && joined.window === window && joined.position >= window.first()) return joined;
     joined = undefined;
     settlePosition();
+    if (!isPositionKnown && iterator === undefined) return undefined;
     if (!window || (after !== undefined && window.isBehind(after))) {
       const begun = beginWindow(takeStart(), isPositionKnown ? { after } : undefined);
       joined = { window: begun, position: begun.first() };
     } else if (isPositionKnown) {
       const position = window.find(after);
       if (position !== undefined) joined = { window, position };
-    } else if (window.isFresh()) {
-      // Some records older than the newest may be included; none is missed.
+    } else if (newest && window.isFresh()) {
+      // Some records older than the newest may be included. The window may also have read newer ones, written before
+      // the view was ready; a consumer needs those as well.
       joined = { window, position: window.end() };
       after = window.lastSequence();
       isPositionKnown = after !== undefined;
@@ -141,20 +145,24 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
 
   async function readAlone(limit: number): Promise<Page> {
     if (!alone) settlePosition(); // a reader that started at the newest record keeps its position
-    const before = isPositionKnown ? { after } : undefined;
-    isTrimmed = false;
-    alone ??= createShardReader(source, shard, takeStart(), (mishap, reached) => {
-      if (mishap === 'trimmed' || reached === undefined) isWanted.restart();
-      isTrimmed ||= mishap === 'trimmed';
-      onMishap(mishap, reached);
-    });
+    alone ??= createShardReader(
+      source,
+      shard,
+      { ...takeStart(), ...(newest && { newest }) },
+      (mishap, reached) => {
+        if (mishap === 'trimmed' || reached === undefined) isWanted.restart();
+        hasGap ||= mishap !== 'expired';
+        onMishap(mishap, reached);
+      },
+    );
     const page = await alone.read(limit);
     if (page.last === undefined) return page;
-    [after, isPositionKnown] = [page.last, true];
+    const before = isPositionKnown && !hasGap ? { after } : undefined;
+    [after, isPositionKnown, hasGap] = [page.last, true, false];
     const { window } = entry;
     // Recorded with the page, so that a reader that has read a part of it can continue there.
     if (!page.ended && (!window || window.isBehind(page.last)))
-      beginWindow({ after: page.last }, isTrimmed ? undefined : before).add(page);
+      beginWindow({ after: page.last }, before).add(page);
     if (!page.ended && join()) alone = undefined;
     return { ...page, records: page.records.filter(isWanted) };
   }

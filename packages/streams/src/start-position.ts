@@ -33,10 +33,9 @@ export async function beginConsumer(settings: Settings): Promise<{ startOf(lease
   function startOf({ key, sequence }: Lease): Start {
     if (sequence !== undefined) return { after: sequence };
     if (position === 'TRIM_HORIZON') return {};
-    // The iterator can be used once, and is lost with the process. Without it the shard is read from its beginning and
-    // records older than the consumer are skipped: slow, but complete.
+    // The iterator is lost with the process, and expires. Without it the shard is read from its beginning and records
+    // older than the consumer are skipped: slow, but complete.
     const iterator = iterators.get(key);
-    iterators.delete(key);
     return { notBeforeMs: started_at, ...(iterator !== undefined && { iterator }) };
   }
   return { startOf };

@@ -18,7 +18,7 @@ export type TailOptions = {
   // The change with its stored images, or the record as it came.
   onChange?(change: UnknownChange): void;
   onRecord?(record: StreamRecord): void;
-  // Changes were removed before they were read.
+  // Changes may have been missed: they were removed before they were read, or the position was lost.
   onMissed(): void;
 };
 
@@ -57,11 +57,10 @@ export async function tailTable(options: TailOptions, signal: AbortSignal): Prom
   }
 
   async function beginAtEnd(): Promise<void> {
-    const startedAt = clock.now();
     for (const shard of await whenAvailable(() => listShards(source, table))) {
       seen.add(shard.key);
       const iterator = shard.isOpen ? await whenAvailable(() => newestIterator(source, shard)) : undefined;
-      if (iterator !== undefined) begin(shard, { iterator, notBeforeMs: startedAt });
+      if (iterator !== undefined) begin(shard, { iterator, newest: true });
     }
     options.onReady();
   }

@@ -1,7 +1,8 @@
 import { seededRandom, superviseWorkers } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createConsumer } from '../src/index.ts';
+import { createConsumer, type StreamSource, shareReads } from '../src/index.ts';
 import {
+  everyone,
   expectMirrored,
   type Fixture,
   isMirrored,
@@ -10,6 +11,7 @@ import {
   note,
   notesTable,
   openFixture,
+  pollable,
   silent,
   startConsumer,
   until,
@@ -94,6 +96,44 @@ describe('records removed before they were read', () => {
     expect(seen).toEqual([1, 4]);
     expect(after.alarms).toMatchObject([{ kind: 'trimmed', consumer: 'collect' }]);
     expect(after.counters().alarms).toBe(1);
+  });
+
+  test('raise an alarm in every consumer that shares the reads', async () => {
+    const names = ['first', 'second'];
+    const { seen, subscription } = collect();
+    const { polled } = pollable(fixture);
+    let isLate = false;
+    const late = { ...polled };
+    late.getRecords = async input => {
+      if (!isLate) return polled.getRecords(input);
+      isLate = false;
+      return { Records: [], NextShardIterator: input.ShardIterator };
+    };
+    const start = (name: string, source: StreamSource) =>
+      startConsumer(fixture, { subscription: { ...subscription, name }, source });
+    await writeNote(fixture, 'a');
+    for (const name of names) {
+      const before = start(name, polled);
+      await until(fixture.clock, () => before.counters().records === 1);
+      await before.stop();
+    }
+    await writeNotes(fixture, ['a'], 2);
+    await fixture.clock.advance(25 * hour);
+    await writeNote(fixture, 'a');
+    await fixture.engine.sweep();
+
+    isLate = true; // DynamoDB may return an empty page before the first record
+    const source = shareReads(late);
+    const first = start('first', source);
+    await until(fixture.clock, () => first.counters().records === 1);
+    const second = start('second', source);
+    await until(fixture.clock, () => second.counters().records === 1);
+    await everyone([first, second]);
+    expect(seen).toEqual([1, 1, 4, 4]);
+    expect([first, second].map(({ alarms }) => alarms.map(({ kind }) => kind))).toEqual([
+      ['trimmed'],
+      ['trimmed'],
+    ]);
   });
 
   test('with their whole shard do not stop its children', async () => {

@@ -83,6 +83,10 @@ export const conflicts = 20; // of one put in a bucket; each means that another 
 
 // For Iceberg tables beside the lake's own manifest.
 export const partBytes = 16 * 1024 * 1024; // of an upload: one is in memory at a time, and S3 takes 10,000 of them
+export const s3ConnectMs = 5_000; // milliseconds in the same region; the handshake is repeated after one and three seconds
+export const s3SilenceMs = 60_000; // without a byte in either direction: S3 responds within seconds, and Amazon's CLI waits as long
+export const s3Connections = 50; // more make nothing faster; it is also the SDK's own limit
+export const s3WriteBytes = 64 * 1024; // of an upload: what has to be sent within `s3SilenceMs`
 export const icebergMs = 5_000; // between two snapshots of a table: each is four objects, however much has changed
 export const icebergSnapshots = 100; // of a table that only grows; if files are replaced, snapshots end with them
 export const icebergManifests = 50; // of a snapshot, before its files are listed in one

@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+// Takes a request away from the bucket if it returns true, to answer it otherwise, or never.
+export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 // As much of S3 as the lake uses, in memory.
-export async function startBucket(): Promise<{
+export async function startBucket(intercept: Intercept = () => false): Promise<{
   endpoint: string;
   keys(): string[];
   uploads(): number; // that were neither completed nor aborted
@@ -12,6 +15,7 @@ export async function startBucket(): Promise<{
   const uploads = new Map<string, Buffer[]>();
   let lastUpload = 0;
   const server = createServer(async (request, response) => {
+    if (intercept(request, response)) return;
     const url = new URL(request.url ?? '/', 'http://stub');
     const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
     const answer = (status: number, body: Buffer | string = '') => {

@@ -22,7 +22,7 @@ import { createEraser } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
 import { createAttempts, createEvents } from './events/events.ts';
 import { createJobs } from './events/jobs.ts';
-import { replayEvent } from './events/replay.ts';
+import { replayOnce } from './events/replay.ts';
 import { createEventRoutes } from './events/routes.ts';
 import { createTail } from './events/tail.ts';
 import { createEmit } from './ingest/emit.ts';
@@ -148,8 +148,8 @@ export function createWebhooks(deps: WebhookDeps) {
       // To every connection of the source, once for each key.
       async replay(userId: string, eventId: string, key: string) {
         const found = await events.owned(eventId, userId);
-        const { connections: chosen = [] } = (await sourceCache.getFresh(found.sourceId)) ?? {};
-        return replayEvent(replay, found, chosen, key);
+        const choose = async () => (await sourceCache.getFresh(found.sourceId))?.connections ?? [];
+        return replayOnce(replay, found, choose, { replayId: key, isRepeated: true });
       },
     },
     eraser: createEraser({ ...base, sourceCache }),

@@ -26,8 +26,17 @@ export const countPartitions = 8; // of an account: 200 sources counted each sec
 export const counterShards = 4; // so that processes rarely write to the same item in the same second
 
 export const sourceCacheMs = 1 * second; // how long another process may use an old source or connection
-export const catchUpMs = [3 * second, 15 * second]; // after a change of a connection; the second one for slow writes
 export const clockSkewMs = 1 * second; // how far clocks of processes may differ
+export const storeMs = 15 * second; // one call of the store at most: it gives up after about ten seconds
+// An event is stored on a view of its source and connections that is no older than this; an older one is read again.
+export const viewMs = 15 * second;
+export const viewReads = 3; // before the sender is told to try again: the store is too slow
+export const unwrittenMostMs = 5 * minute; // after this an event is not written any more: a virtual machine that is moved is suspended for less
+// Until everything is written that was begun on a view from before a change, also by a slow process on a slow store. The
+// time in which the change itself is written is added, and that in which a backlog is scheduled before a delivery is put
+// into it; the rest of it is for indexes that lag and for clocks that differ.
+export const settledMs = viewMs + unwrittenMostMs + 3 * storeMs;
+export const catchUpMs = [3 * second, 15 * second]; // after a change of a connection, and once more when it has settled
 export const sourceCacheEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan takes effect within seconds; usage is added up in memory meanwhile
 export const noticePercents = [80, 100] as const; // percent of a plan's events at which the account gets a notice
@@ -53,7 +62,6 @@ export const timeoutMs = 10 * second; // of one request to a destination
 export const leaseMs = 45 * second; // for the transform, the request and the write of its result, with time to spare
 export const leaseSpareMs = 20 * second; // what must be left of a lease before a request starts
 export const unwrittenMs = 1 * second; // until a delivery whose event is still being written is looked at again, at first
-export const unwrittenMostMs = 5 * minute; // after this it will not be written: a virtual machine that is moved is suspended for less
 export const busyMs = 2 * second; // until a connection whose scripts were too many is tried again
 export const attemptSpareS = 12 * 60 * 60; // a delivery is kept this long after its next attempt is due: workers may be down for a night
 export const heldS = 7 * 24 * 60 * 60; // for deliveries held for their connection: time to notice and repair it
@@ -95,7 +103,7 @@ export const orderWaitMs = 15 * minute; // until a delivery checks by itself whe
 export const breakerFailures = 10; // in a row, in one process
 export const breakerFirstMs = 1 * minute; // until the first probe
 export const breakerMostMs = 15 * minute; // a destination that recovers is noticed within this time
-export const backlogIdleMs = 15 * second; // an empty backlog is read once more: its index may lag
+export const backlogIdleMs = 15 * second; // an empty backlog is read again and again until it has settled
 export const backlogScheduledMs = 5 * second; // how long a process assumes that a backlog is scheduled
 export const backlogBatch = 100; // released at a time
 export const backlogPauseMs = 1 * second; // between batches for a slow connection
@@ -131,6 +139,7 @@ export const jobsPerUser = 10; // running at a time
 export const creationS = 60 * 60; // longer than any creation takes
 export const jobSliceMs = 5 * second; // then a job leaves its slot to the next one and is due again
 export const jobAttempts = 20; // a job that cannot continue fails instead of being retried forever
+export const jobPauseMs = 10 * second; // until a job is continued that found the store unavailable
 
 export const tailItems = 200; // of one shard at a time; a live view that is further behind catches up in pages
 export const tailPollMs = 2 * second; // how late an event of another process may appear in a live view

@@ -34,6 +34,7 @@ export const source = entity(ferryhookKeys, {
       .string()
       .optional()
       .describe('Sealed JSON: the secret that signs alerts, and the one it replaced'),
+    alertRotationId: z.string().optional().describe('The request that last rotated the secret of alerts'),
     status: z.enum(sourceStatuses),
     createdAt: time,
     updatedAt: time,
@@ -55,6 +56,7 @@ export const connection = entity(ferryhookKeys, {
     name: z.string(),
     destinationUrl: z.string(),
     signingSecret: z.string().describe('Sealed JSON: the secret, the one it replaced, and until when'),
+    rotationId: z.string().optional().describe('The request that last rotated the secret'),
     filters: z.string().describe('JSON'),
     transform: z.string().describe('JSON'),
     retryConfig: z.string().describe('JSON'),

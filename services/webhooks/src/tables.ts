@@ -113,6 +113,7 @@ export const delivery = entity(eventsKeys, {
     state: z.enum(deliveryStates),
     attempts: z.int(),
     queueId: z.string().optional().describe('Its position in the order of an ordered connection'),
+    jobId: z.string().optional().describe('The replay that started the run, or last made it due'),
     eventVersion: z.int().optional().describe('Version of the event, if this is its only delivery'),
     statusCode: z.int().optional(),
     error: z.string().optional(),

@@ -23,7 +23,7 @@ describe('an idle queue', () => {
     const destination = await openDestination(answer(500));
     const sourceId = await hooks.source();
     await hooks.connect(sourceId, destination.url, { retryConfig: { delaysS: [3600] } });
-    await leap(hooks.clock, limits.catchUpMs.at(-1)!);
+    await leap(hooks.clock, limits.settledMs);
     const eventId = await hooks.send(sourceId);
     const status = async () => (await hooks.read(`/v1/events/${eventId}`)).status;
     await untilLater(hooks.clock, async () => (await status()) === 'retrying');

@@ -1,10 +1,10 @@
-import { manualClock } from '@stak/kit';
+import { manualClock, manualOwners } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { job, jobsOfUser } from '../src/tables.ts';
 import { openDestination } from './destination.ts';
-import { type Fixture, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
+import { type Fixture, leap, openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
 // Reads of the events of one source wait until they are let through.
 async function openHeld() {
@@ -30,6 +30,10 @@ const putJob = ({ store, clock }: Fixture, userId: string, sourceId: string) => 
   const due = { dueIn: 's0', dueAt: clock.now(), createdAt: clock.now() };
   const none = { matched: 0, deliveries: 0, failures: 0 };
   return store.put(job, { ...of, ...due, ...none, state: 'running', expiresAt: 2_000_000_000 });
+};
+const putOwned = async (hooks: Fixture, owner: string, failures: number) => {
+  const made = await putJob(hooks, `usr_${owner.slice(-4)}`, 'src_0');
+  return hooks.store.put(job, { ...made, owner, failures, dueAt: hooks.clock.now() + limits.leaseMs });
 };
 const jobsOf = async ({ store }: Fixture, userId: string) =>
   (await store.query(jobsOfUser, { userId })).items;
@@ -101,6 +105,60 @@ describe('a job that reads bodies', () => {
     await untilLater(clock, () => isDone(hooks, 'usr_ann'));
     expect(await jobsOf(hooks, 'usr_ann')).toMatchObject([{ matched: events / 20 }]);
     expect(mostReads * readMs).toBeLessThanOrEqual(limits.jobSliceMs);
+  });
+});
+
+describe('a job that cannot continue', () => {
+  it('waits for an unavailable store, however long, and continues', async () => {
+    let isAway = false;
+    const away = () => Object.assign(new Error('the store is away'), { name: 'StoreMovedException' });
+    const wrap = (client: DynamoClient): DynamoClient => ({
+      ...client,
+      get: input =>
+        isAway && input.TableName === 'ferryhook-main' ? Promise.reject(away()) : client.get(input),
+    });
+    const hooks = await openWebhooks({ wrap });
+    const destination = await openDestination();
+    const sourceId = await hooks.source();
+    const eventId = await hooks.send(sourceId); // just before the connection: so its jobs look at it
+    await hooks.connect(sourceId, destination.url);
+    isAway = true;
+    for (let n = 0; n < 2 * limits.jobAttempts; n++) await leap(hooks.clock, limits.leaseMs);
+    expect((await jobsOf(hooks, 'usr_ann')).map(({ state, failures }) => [state, failures])).toEqual(
+      Array(3).fill(['running', 0]),
+    );
+    isAway = false;
+    await untilLater(hooks.clock, () => isDone(hooks, 'usr_ann'));
+    await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'delivered');
+  });
+
+  it('fails when its processes have died too often, but not because one of them is slow', async () => {
+    const owners = manualOwners();
+    const hooks = await openWebhooks({ owners: owners.as('this') });
+    await putOwned(hooks, '1@dead', limits.jobAttempts - 1);
+    await putOwned(hooks, '1@slow', limits.jobAttempts - 1);
+    owners.end('dead');
+    await until(async () => (await jobsOf(hooks, 'usr_dead'))[0]!.state === 'failed');
+    await untilLater(hooks.clock, () => isDone(hooks, 'usr_slow'));
+  });
+
+  it('fails when it has met the same error too often', async () => {
+    const broken = (client: DynamoClient): DynamoClient => ({
+      ...client,
+      query: input =>
+        JSON.stringify(input).includes('SRC#src_0#')
+          ? Promise.reject(new Error('broken'))
+          : client.query(input),
+    });
+    const hooks = await openWebhooks({ wrap: broken });
+    await putJob(hooks, 'usr_bob', 'src_0');
+    const failures = async () => (await jobsOf(hooks, 'usr_bob'))[0]!.failures;
+    for (let n = 1; n <= limits.jobAttempts; n++) {
+      await leap(hooks.clock, limits.leaseMs);
+      await until(async () => (await failures()) === n);
+    }
+    await leap(hooks.clock, limits.leaseMs);
+    await until(async () => (await jobsOf(hooks, 'usr_bob'))[0]!.state === 'failed');
   });
 });
 

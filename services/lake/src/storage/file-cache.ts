@@ -26,8 +26,13 @@ export function createFileCache(folder: string) {
       const path = pathOf(key);
       await mkdir(folder, { recursive: true, mode: folderMode });
       const unfinished = `${path}.${randomUUID()}`;
-      await pipeline(body, createWriteStream(unfinished, { mode: fileMode }));
-      await rename(unfinished, path);
+      try {
+        await pipeline(body, createWriteStream(unfinished, { mode: fileMode }));
+        await rename(unfinished, path);
+      } catch (error) {
+        await rm(unfinished, { force: true }); // every failed attempt would take more of the disk
+        throw error;
+      }
       await trim(folder);
       return path;
     },

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
-type Destination = { client: S3Client; sdk: Sdk; object: { Bucket: string; Key: string } };
+export type Destination = { client: S3Client; sdk: Sdk; object: { Bucket: string; Key: string } };
 type Content = { bytes: number; partBytes: number; readPart(from: number): Promise<Uint8Array> };
 type Upload = { Bucket: string; Key: string; UploadId: string | undefined };
 type Part = { PartNumber: number; ETag: string | undefined };

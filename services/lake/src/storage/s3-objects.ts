@@ -1,9 +1,10 @@
 import { readFile, rm, stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { createSemaphore } from '@stak/kit';
 import * as limits from '../limits.ts';
 import { createFileCache } from './file-cache.ts';
-import { uploadFile, uploadParts } from './multipart-upload.ts';
+import { type Destination, uploadFile, uploadParts } from './multipart-upload.ts';
 import { checkKey, type ObjectStore } from './objects.ts';
 
 export type S3Options = {
@@ -18,6 +19,8 @@ export type S3Options = {
   // A folder for copies of objects that were read.
   cache: string;
   partBytes?: number; // size of a part in a multipart upload; Amazon's S3 requires at least 5 MB
+  connectMs?: number;
+  silenceMs?: number; // how long a request may go without progress
 };
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -31,10 +34,14 @@ export function s3Objects({
   credentials,
   cache,
   partBytes = limits.partBytes,
+  connectMs = limits.s3ConnectMs,
+  silenceMs = limits.s3SilenceMs,
 }: S3Options): ObjectStore & {
   close(): void;
 } {
   const copies = createFileCache(cache);
+  // The SDK counts the wait for a free connection as time to connect, so requests wait here.
+  const slots = createSemaphore(limits.s3Connections);
   let opened: Promise<{ client: S3Client; sdk: Sdk; folder: string }> | undefined;
   const open = () => {
     opened ??= connect().catch(error => {
@@ -47,7 +54,22 @@ export function s3Objects({
   async function connect() {
     const sdk = await import('@aws-sdk/client-s3');
     const address = endpoint === undefined ? {} : { endpoint, forcePathStyle: true };
-    const client = new sdk.S3Client({ region, ...address, ...(credentials && { credentials }) });
+    const agent = { maxSockets: limits.s3Connections };
+    // `socketTimeout` ends requests without progress, up to the last byte of a response. A `requestTimeout` would
+    // include the upload, and end slow ones.
+    const requestHandler = {
+      connectionTimeout: connectMs,
+      socketTimeout: silenceMs,
+      httpAgent: agent,
+      httpsAgent: agent,
+    };
+    const client = new sdk.S3Client({
+      region,
+      ...address,
+      ...(credentials && { credentials }),
+      requestHandler,
+    });
+    sendInChunks(client);
     return { sdk, client, folder: await findFolder(sdk, client) };
   }
 
@@ -61,88 +83,115 @@ export function s3Objects({
     return Contents.length > 0 ? prefix : `${prefix}/`;
   }
 
-  async function at(key: string) {
+  async function at(key: string): Promise<Destination> {
     const { client, sdk, folder } = await open();
     return { client, sdk, object: { Bucket: bucket, Key: folder + checkKey(key) } };
   }
 
-  async function read(key: string, Range?: string): Promise<Readable | undefined> {
-    const { client, sdk, object } = await at(key);
-    try {
-      const { Body } = await client.send(new sdk.GetObjectCommand({ ...object, ...(Range && { Range }) }));
-      return Body as Readable | undefined;
-    } catch (error) {
-      if (nameOf(error) === 'NoSuchKey' || statusOf(error) === 404) return undefined;
-      throw error;
-    }
-  }
+  // The work includes reading the body of a response, which takes up the connection.
+  const using = <T>(key: string, work: (to: Destination) => Promise<T>): Promise<T> =>
+    slots.run(async () => work(await at(key)));
 
-  async function put(key: string, Body: Uint8Array): Promise<void> {
-    const { client, sdk, object } = await at(key);
-    await client.send(new sdk.PutObjectCommand({ ...object, Body }));
-  }
+  const uploadBody = (key: string, body: Uint8Array): Promise<void> =>
+    using(key, async to => {
+      if (body.length <= partBytes) return put(to, body);
+      const readPart = async (from: number) => body.subarray(from, from + partBytes);
+      await uploadParts(to, { bytes: body.length, partBytes, readPart });
+    });
 
   return {
-    get: async key => collect(await read(key)),
-    getRange: async (key, start, end) => collect(await read(key, `bytes=${start}-${end - 1}`)),
+    get: key => using(key, async to => collect(await read(to))),
+    getRange: (key, start, end) =>
+      using(key, async to => collect(await read(to, `bytes=${start}-${end - 1}`))),
     locationOf: async key => {
       const { object } = await at(key);
       return `s3://${object.Bucket}/${object.Key}`;
     },
-    async put(key, body) {
-      if (body.length <= partBytes) return put(key, body);
-      const readPart = async (from: number) => body.subarray(from, from + partBytes);
-      await uploadParts(await at(key), { bytes: body.length, partBytes, readPart });
-    },
-    async putIfAbsent(key, Body) {
-      const { client, sdk, object } = await at(key);
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await client.send(new sdk.PutObjectCommand({ ...object, Body, IfNoneMatch: '*' }));
-          return true;
-        } catch (error) {
-          if (statusOf(error) === 412) return false;
-          // Another put of the same key is in progress, and its result is not known yet.
-          if (statusOf(error) !== 409 || attempt === limits.conflicts) throw error;
-        }
-      }
-    },
+    put: uploadBody,
+    putIfAbsent: (key, body) => using(key, to => putIfAbsent(to, body)),
     async *list(start) {
       const { client, sdk, folder } = await open();
       let ContinuationToken: string | undefined;
       do {
-        const page = await client.send(
-          new sdk.ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: folder + start,
-            ...(ContinuationToken && { ContinuationToken }),
-          }),
-        );
+        const input = {
+          Bucket: bucket,
+          Prefix: folder + start,
+          ...(ContinuationToken && { ContinuationToken }),
+        };
+        const page = await slots.run(() => client.send(new sdk.ListObjectsV2Command(input)));
         for (const { Key = '', Size = 0, LastModified } of page.Contents ?? [])
           yield { key: Key.slice(folder.length), bytes: Size, changedAt: LastModified?.getTime() ?? 0 };
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (ContinuationToken);
     },
-    async delete(key) {
-      const { client, sdk, object } = await at(key);
-      await client.send(new sdk.DeleteObjectCommand(object));
-      await copies.delete(object.Key);
-    },
+    delete: key =>
+      using(key, async ({ client, sdk, object }) => {
+        await client.send(new sdk.DeleteObjectCommand(object));
+        await copies.delete(object.Key);
+      }),
     async locate(key) {
       const { object } = await at(key);
       const found = await copies.find(object.Key);
       if (found !== undefined) return found;
-      const body = await read(key);
-      return body && copies.add(object.Key, body);
+      return using(key, async to => {
+        const body = await read(to);
+        return body && copies.add(object.Key, body);
+      });
     },
     async putFile(key, path) {
       const { size: bytes } = await stat(path);
-      if (bytes <= partBytes) await put(key, await readFile(path));
-      else await uploadFile(await at(key), path, { bytes, partBytes });
+      if (bytes <= partBytes) await uploadBody(key, await readFile(path));
+      else await using(key, to => uploadFile(to, path, { bytes, partBytes }));
       await rm(path, { force: true });
     },
     close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
   };
+}
+
+// Over TLS, Node sees no progress before the end of a write, so that a large one would count as silence. This comes after
+// everything that needs the body as a whole: checksum, signature and retries.
+function sendInChunks(client: S3Client): void {
+  client.middlewareStack.add(
+    next => args => {
+      const request = args.request as { body?: unknown };
+      const { body } = request;
+      if (!(body instanceof Uint8Array) || body.length <= limits.s3WriteBytes) return next(args);
+      return next({ ...args, request: { ...request, body: Readable.from(chunksOf(body)) } });
+    },
+    { step: 'deserialize', priority: 'low', name: 'sendInChunks' },
+  );
+}
+
+function* chunksOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < body.length; from += limits.s3WriteBytes)
+    yield body.subarray(from, from + limits.s3WriteBytes);
+}
+
+async function read({ client, sdk, object }: Destination, Range?: string): Promise<Readable | undefined> {
+  try {
+    const { Body } = await client.send(new sdk.GetObjectCommand({ ...object, ...(Range && { Range }) }));
+    return Body as Readable | undefined;
+  } catch (error) {
+    if (nameOf(error) === 'NoSuchKey' || statusOf(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+async function put({ client, sdk, object }: Destination, Body: Uint8Array): Promise<void> {
+  await client.send(new sdk.PutObjectCommand({ ...object, Body }));
+}
+
+async function putIfAbsent({ client, sdk, object }: Destination, Body: Uint8Array): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.send(new sdk.PutObjectCommand({ ...object, Body, IfNoneMatch: '*' }));
+      return true;
+    } catch (error) {
+      if (statusOf(error) === 412) return false;
+      // Another put of the same key is in progress, and its result is not known yet.
+      if (statusOf(error) !== 409 || attempt === limits.conflicts) throw error;
+    }
+  }
 }
 
 async function collect(body: Readable | undefined): Promise<Buffer | undefined> {

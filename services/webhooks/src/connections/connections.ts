@@ -8,6 +8,7 @@ import { notFound, webhookErrors } from '../errors.ts';
 import { catchUpSteps } from '../events/jobs.ts';
 import * as limits from '../limits.ts';
 import { type Connection, connection, connectionPointer, source } from '../main-table.ts';
+import { makeOnce, type Once } from '../once.ts';
 import { type ConnectionChange, type NewConnection, newConnectionSchema } from '../schema.ts';
 import { connectionSecretContext, type Secrets } from '../signatures/secrets.ts';
 import { createSigningSecret } from '../signatures/signing.ts';
@@ -15,16 +16,15 @@ import type { SourceCache } from '../sources/source-cache.ts';
 import { inSeconds, isoTime } from '../tables.ts';
 
 type Guarded = { ifVersion?: number };
+type WithSecret = { connection: Connection; signingSecret: string };
 
 export type Connections = {
   // The secret is returned once, and never shown again.
-  create(
-    input: NewConnection & { sourceId: string; userId: string },
-  ): Promise<{ connection: Connection; signingSecret: string }>;
+  create(input: NewConnection & { sourceId: string; userId: string }, once?: Once): Promise<WithSecret>;
   getById(connectionId: string): Promise<Connection | null>;
   listBySource(sourceId: string): Promise<Connection[]>;
   update(connectionId: string, updates: ConnectionChange, options?: Guarded): Promise<Connection>;
-  rotateSecret(connectionId: string): Promise<{ connection: Connection; signingSecret: string }>;
+  rotateSecret(connectionId: string, once?: Once): Promise<WithSecret>;
   delete(connectionId: string, options?: Guarded): Promise<void>;
   owned(connectionId: string, userId: string): Promise<Connection>;
 };
@@ -38,7 +38,8 @@ export function createConnections(
     refuseUrl(url: string): void; // throws if requests to this URL are not allowed
   },
 ): Connections {
-  const { store, clock, ids, secrets, sourceCache } = deps;
+  const { store, clock, secrets, sourceCache } = deps;
+  const ordinary: Once = { ids: deps.ids, isRepeated: false };
 
   const find = async (connectionId: string): Promise<Connection> => {
     const found = await findConnection(store, connectionId);
@@ -64,6 +65,11 @@ export function createConnections(
     }
   };
 
+  const withSecret = (found: Connection): WithSecret => {
+    const [signingSecret] = secrets.open(found.signingSecret, connectionSecretContext(found.connectionId));
+    return { connection: found, signingSecret: signingSecret! };
+  };
+
   return {
     async owned(connectionId, userId) {
       const found = await find(connectionId);
@@ -71,7 +77,7 @@ export function createConnections(
       return found;
     },
 
-    async create({ sourceId, userId, ...input }) {
+    async create({ sourceId, userId, ...input }, { ids, isRepeated } = ordinary) {
       const given = newConnectionSchema.parse(input);
       deps.refuseUrl(given.destinationUrl);
       const checkCount = async () => {
@@ -82,25 +88,32 @@ export function createConnections(
         });
       };
       const connectionId = ids.next('conn');
-      const signingSecret = createSigningSecret();
-      const sealed = secrets.seal(signingSecret, connectionSecretContext(connectionId));
-      const made = newConnectionItem(given, { userId, sourceId, connectionId }, sealed, clock.now());
+      const find = async () => {
+        const found = await store.get(connection, { sourceId, connectionId }, { consistent: true });
+        return found && withSecret(found);
+      };
       const isThere = { present: true, if: { status: is.not('deleted' as const) } } as const;
-      try {
-        const steps = {
+      const make = async (): Promise<WithSecret> => {
+        const signingSecret = createSigningSecret();
+        const sealed = secrets.seal(signingSecret, connectionSecretContext(connectionId));
+        const made = newConnectionItem(given, { userId, sourceId, connectionId }, sealed, clock.now());
+        const steps = () => ({
           source: write.check(source, { userId, sourceId }, isThere),
           connection: write.put(connection, made, { ifAbsent: true }),
           pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
           ...catchUpSteps(deps, made),
-        };
+        });
         const options = { pattern: 'create connection' };
         await createWithin(deps, `connections of ${sourceId}`, checkCount, steps, options);
+        return { connection: made, signingSecret };
+      };
+      try {
+        return await makeOnce({ isRepeated }, find, make);
       } catch (error) {
         throw failedStep(error)?.step === 'source' ? notFound('source') : error;
       } finally {
         sourceCache.invalidate(sourceId);
       }
-      return { connection: made, signingSecret };
     },
 
     getById: async connectionId => (await findConnection(store, connectionId)) ?? null,
@@ -123,17 +136,21 @@ export function createConnections(
       return find(connectionId);
     },
 
-    async rotateSecret(connectionId) {
-      const found = await find(connectionId);
-      const signingSecret = createSigningSecret();
-      const sealed = secrets.rotate(
-        found.signingSecret,
-        signingSecret,
-        connectionSecretContext(connectionId),
-      );
-      const set = { signingSecret: sealed, updatedAt: isoTime(clock.now()) };
-      await edit(found, { set }, { ifVersion: found.version });
-      return { connection: await find(connectionId), signingSecret };
+    async rotateSecret(connectionId, { ids, isRepeated } = ordinary) {
+      const rotationId = ids.next('rot');
+      const findRotated = async () => {
+        const found = await find(connectionId);
+        return found.rotationId === rotationId ? withSecret(found) : undefined;
+      };
+      return makeOnce({ isRepeated }, findRotated, async () => {
+        const found = await find(connectionId);
+        const signingSecret = createSigningSecret();
+        const context = connectionSecretContext(connectionId);
+        const sealed = secrets.rotate(found.signingSecret, signingSecret, context);
+        const set = { signingSecret: sealed, rotationId, updatedAt: isoTime(clock.now()) };
+        await edit(found, { set }, { ifVersion: found.version });
+        return { connection: { ...found, ...set, version: found.version + 1 }, signingSecret };
+      });
     },
 
     async delete(connectionId, { ifVersion } = {}) {

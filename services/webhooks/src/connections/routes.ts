@@ -196,7 +196,8 @@ export function createConnectionRoutes(deps: {
     accountEndpoint(routes.create, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const made = await connections.create({ ...c.req.valid('json'), sourceId, userId });
+      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
+      const made = await connections.create({ ...c.req.valid('json'), sourceId, userId }, once);
       c.header('Location', `/v1/connections/${made.connection.connectionId}`);
       c.header('ETag', etagOf(made.connection.version));
       return c.json({ ...showConnection(made.connection), signingSecret: made.signingSecret }, 201);
@@ -220,15 +221,17 @@ export function createConnectionRoutes(deps: {
       const { connectionId } = c.req.valid('param');
       await connections.owned(connectionId, userId);
       const guard = ifVersionOf(expectedVersion(c));
+      const totals = await totalOf(userId, connectionId);
       const edited = await connections.update(connectionId, c.req.valid('json'), guard);
       c.header('ETag', etagOf(edited.version));
-      return c.json(showConnection(edited, await totalOf(userId, connectionId)), 200);
+      return c.json(showConnection(edited, totals), 200);
     }),
     accountEndpoint(routes.rotate, async (c, userId) => {
       const { connectionId } = c.req.valid('param');
       await connections.owned(connectionId, userId);
-      const { connection, signingSecret } = await connections.rotateSecret(connectionId);
-      const totals = await totalOf(userId, connectionId);
+      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
+      const totals = await totalOf(userId, connectionId); // before the change, which a failed read would hide
+      const { connection, signingSecret } = await connections.rotateSecret(connectionId, once);
       c.header('ETag', etagOf(connection.version));
       return c.json({ ...showConnection(connection, totals), signingSecret }, 200);
     }),

@@ -109,12 +109,14 @@ export async function runBacklog(
     await rescheduleBacklog(deps, claimed, clock.now() + limits.breakerFirstMs);
   } else {
     // Also for a deleted connection: a released delivery without a connection is cancelled.
+    const lookedMs = clock.now();
     const { isEmpty, released } = await releaseAll(deps, connectionId, signal);
     const nowMs = clock.now();
     const { emptyAt = nowMs } = released > 0 ? {} : claimed;
     if (!isEmpty) await rescheduleBacklog(deps, claimed, nowMs + limits.backlogPauseMs);
-    else if (emptyAt + limits.backlogIdleMs <= nowMs) await endBacklog(deps, claimed);
-    else await rescheduleBacklog(deps, claimed, emptyAt + limits.backlogIdleMs, emptyAt);
+    // A process that still takes the connection for paused may be about to put a delivery into it.
+    else if (emptyAt + limits.settledMs <= lookedMs) await endBacklog(deps, claimed);
+    else await lookAgain(deps, claimed, emptyAt);
   }
 }
 
@@ -126,24 +128,30 @@ function claimBacklog({ store, clock, dueShards }: BaseDeps, connectionId: strin
 }
 
 // On the condition of its owner, not of its version: others may have marked it as not empty meanwhile.
-function rescheduleBacklog(
-  { store, dueShards }: BaseDeps,
-  { connectionId, owner }: Backlog,
-  dueAt: number,
-  emptyAt?: number,
-) {
-  const set = { dueIn: dueShards.of(connectionId), dueAt, ...(emptyAt !== undefined && { emptyAt }) };
-  const remove = emptyAt === undefined ? (['owner', 'emptyAt'] as const) : (['owner'] as const);
+function rescheduleBacklog({ store, dueShards }: BaseDeps, { connectionId, owner }: Backlog, dueAt: number) {
+  const change = { set: { dueIn: dueShards.of(connectionId), dueAt }, remove: ['owner', 'emptyAt'] as const };
   const options = { if: { owner: owner! }, pattern: 'postpone backlog' };
-  return unlessLost(store.update(backlog, { connectionId }, { set, remove }, options));
+  return unlessLost(store.update(backlog, { connectionId }, change, options));
 }
 
-// Unless a delivery was put into the backlog since it was claimed.
-async function endBacklog(deps: BaseDeps, claimed: Backlog): Promise<void> {
-  const { store, clock } = deps;
+async function lookAgain(deps: BaseDeps, claimed: Backlog, emptyAt: number): Promise<void> {
+  const { store, clock, dueShards } = deps;
   const { connectionId, version } = claimed;
-  const ended = await unlessLost(store.delete(backlog, { connectionId }, { ifVersion: version }));
-  if (!ended) await rescheduleBacklog(deps, claimed, clock.now() + limits.backlogPauseMs);
+  const dueAt = Math.min(emptyAt + limits.settledMs, clock.now() + limits.backlogIdleMs);
+  const change = { set: { dueIn: dueShards.of(connectionId), dueAt, emptyAt }, remove: ['owner'] as const };
+  const options = { ifVersion: version, pattern: 'postpone backlog' };
+  await unlessMarked(deps, claimed, store.update(backlog, { connectionId }, change, options));
+}
+
+const endBacklog = (deps: BaseDeps, claimed: Backlog): Promise<void> => {
+  const { connectionId, version } = claimed;
+  return unlessMarked(deps, claimed, deps.store.delete(backlog, { connectionId }, { ifVersion: version }));
+};
+
+// A backlog that was marked as not empty since it was claimed is not given up: it is looked at again soon.
+async function unlessMarked(deps: BaseDeps, claimed: Backlog, writing: Promise<unknown>): Promise<void> {
+  if (!(await unlessLost(writing)))
+    await rescheduleBacklog(deps, claimed, deps.clock.now() + limits.backlogPauseMs);
 }
 
 // Releases one delivery to test the destination. Its result closes or opens the circuit breaker.

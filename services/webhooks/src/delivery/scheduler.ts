@@ -263,8 +263,10 @@ async function takeOver(
       store.update(backlog, { connectionId }, change(connectionId), { if: { owner }, pattern }),
     );
   }
+  // It keeps its owner: whoever claims it counts the death.
   const { userId, jobId } = found.item;
+  const { set } = change(jobId);
   return release(await store.get(job, { userId, jobId }, read), owner =>
-    store.update(job, { userId, jobId }, change(jobId), { if: { owner }, pattern }),
+    store.update(job, { userId, jobId }, { set }, { if: { owner }, pattern }),
   );
 }

@@ -68,7 +68,8 @@ export function createEvents(deps: WriteDeps & { sourceCache: SourceCache }): Ev
   return {
     getById,
     async create({ sourceId, retentionSeconds, sourceIp, ...given }) {
-      const known = await sourceCache.get(sourceId);
+      const found = await sourceCache.get(sourceId);
+      const known = found && (await sourceCache.renew(found));
       if (!known) throw notFound('source');
       const request = { method: 'POST', headers: [], query: '', sourceIp, ...given };
       return writeEvent(deps, { request, source: known.source, retentionSeconds }, known.connections);

@@ -1,10 +1,12 @@
-import { is, type WriteStep, write } from '@stak/table';
+import type { Owners } from '@stak/kit';
+import { isUnavailable, retryWhileLeased, type WriteStep, write } from '@stak/table';
 import { createWithin } from '../create-within.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { Connection } from '../main-table.ts';
+import { makeOnce, type Once } from '../once.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
 import { type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
 import { type EventCursor, type EventFilter, passes, readsBodies, walkEvents } from './list.ts';
@@ -26,14 +28,14 @@ type NewJob = Pick<
 >;
 
 export type Jobs = {
-  create(input: NewJob): Promise<Job>;
+  create(input: NewJob, once: Once): Promise<Job>;
   get(jobId: string, userId: string): Promise<Job>;
   list(userId: string): Promise<Job[]>;
   cancel(jobId: string, userId: string): Promise<Job>;
 };
 
 export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): void }): Jobs {
-  const { store, clock, ids, sourceCache, dueShards } = deps;
+  const { store, clock, sourceCache, dueShards } = deps;
 
   const get = async (jobId: string, userId: string): Promise<Job> => {
     const found = await store.get(job, { userId, jobId }, { consistent: true });
@@ -57,10 +59,11 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
   return {
     get,
     list,
-    async create(input) {
-      if (input.action === 'replay') await checkConnections(input);
+    async create(input, { ids, isRepeated }) {
+      const { userId } = input;
       const checkCount = async () => {
-        const running = (await list(input.userId)).filter(one => one.state === 'running');
+        if (input.action === 'replay') await checkConnections(input);
+        const running = (await list(userId)).filter(one => one.state === 'running');
         if (running.length >= limits.jobsPerUser)
           throw webhookErrors.create('webhooks.too_many_jobs', 'Too many jobs are running.');
       };
@@ -81,10 +84,15 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
         expiresAt: inSeconds(nowMs) + limits.jobS,
         version: 1,
       };
-      const steps = { job: write.put(job, item, { ifNew: true }) };
-      await createWithin(deps, `jobs of ${input.userId}`, checkCount, steps, { pattern: 'create job' });
+      const steps = () => ({ job: write.put(job, item, { ifNew: true }) });
+      const find = () => store.get(job, { userId, jobId }, { consistent: true });
+      const make = async (): Promise<Job> => {
+        await createWithin(deps, `jobs of ${userId}`, checkCount, steps, { pattern: 'create job' });
+        return item;
+      };
+      const made = await makeOnce({ isRepeated }, find, make);
       deps.wake();
-      return item;
+      return made;
     },
     async cancel(jobId, userId) {
       const found = await get(jobId, userId);
@@ -94,21 +102,36 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
   };
 }
 
-export type JobDeps = ReplayDeps & { getEvent(eventId: string): Promise<Event | null> };
+type JobRef = { userId: string; jobId: string };
+export type JobDeps = ReplayDeps & { owners: Owners; getEvent(eventId: string): Promise<Event | null> };
 
 // Processes the events of a job in batches, with a checkpoint after each: when its worker dies, another one resumes after
 // the last checkpoint. Processing a batch twice has no further effect. After a few seconds the job makes way for others
-// that are due.
-export async function runJob(
-  deps: JobDeps,
-  ref: { userId: string; jobId: string },
-  owner: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const claimed = await claimJob(deps, ref, owner);
-  if (!claimed) return;
-  if (claimed.failures > limits.jobAttempts) await finishJob(deps, claimed, 'failed', claimed.version);
-  else await runBatches(deps, claimed, signal);
+// that are due. A job that fails again and again ends; but it waits, however long, for a store that is unavailable.
+export async function runJob(deps: JobDeps, ref: JobRef, owner: string, signal: AbortSignal): Promise<void> {
+  const { clock, log } = deps;
+  try {
+    const claimed = await claimJob(deps, ref, owner);
+    if (!claimed) return;
+    if (claimed.failures < limits.jobAttempts) return await runBatches(deps, claimed, signal);
+    const { jobId: job_id, sourceId: source_id, action } = claimed;
+    log.error({ job_id, source_id, action }, 'a job failed too often, and is not continued');
+    await finishJob(deps, claimed, 'failed', claimed.version);
+  } catch (error) {
+    if (!isUnavailable(error)) {
+      await giveBackJob(deps, ref, owner, { add: { failures: 1 } });
+      throw error;
+    }
+    log.warn({ err: error, job_id: ref.jobId }, 'a job waits for the store');
+    const untilMs = clock.now() + limits.leaseMs;
+    await retryWhileLeased(
+      () => {
+        const due = { dueIn: deps.dueShards.of(ref.jobId), dueAt: clock.now() + limits.jobPauseMs };
+        return giveBackJob(deps, ref, owner, { set: due });
+      },
+      { clock, untilMs: () => untilMs, signal },
+    );
+  }
 }
 
 async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Promise<void> {
@@ -179,17 +202,38 @@ async function* eventsOf(deps: JobDeps, current: Job): AsyncGenerator<Event> {
   }
 }
 
-function claimJob(
-  { store, clock, dueShards }: BaseDeps,
-  key: { userId: string; jobId: string },
+async function claimJob(
+  { store, clock, dueShards, owners }: JobDeps,
+  { userId, jobId }: JobRef,
   owner: string,
-) {
-  const { userId, jobId } = key;
+): Promise<Job | undefined> {
+  const found = await store.get(job, { userId, jobId }, { consistent: true });
   const nowMs = clock.now();
-  const set = { owner, dueIn: dueShards.of(jobId), dueAt: nowMs + limits.leaseMs };
-  const options = { if: { state: 'running' as const, dueAt: is.atMost(nowMs) }, pattern: 'claim job' };
-  return unlessLost(store.update(job, { userId, jobId }, { set, add: { failures: 1 } }, options));
+  if (found?.state !== 'running' || found.dueAt === undefined || found.dueAt > nowMs) return undefined;
+  // A process that cannot continue a job gives it back. One that lives and did not was too slow, or could not write.
+  const isLeft = found.owner !== undefined && found.owner !== owner;
+  const hasDied = isLeft && (!owners.canDetect || (await owners.isGone(found.owner!)));
+  const failures = found.failures + (hasDied ? 1 : 0);
+  const set = { owner, failures, dueIn: dueShards.of(jobId), dueAt: nowMs + limits.leaseMs };
+  const options = { ifVersion: found.version, pattern: 'claim job' };
+  return unlessLost(store.update(job, { userId, jobId }, { set }, options));
 }
+
+// Ends the lease. Without another time, the job is due when the lease would have ended.
+const giveBackJob = (
+  { store }: BaseDeps,
+  { userId, jobId }: JobRef,
+  owner: string,
+  change: { set: { dueIn: string; dueAt: number } } | { add: { failures: number } },
+) =>
+  unlessLost(
+    store.update(
+      job,
+      { userId, jobId },
+      { ...change, remove: ['owner'] },
+      { if: { owner }, pattern: 'give back job' },
+    ),
+  );
 
 function writeCheckpoint(
   { store, clock, dueShards }: BaseDeps,
@@ -227,15 +271,17 @@ function finishJob(
 const catchUpPrefix = 'catchup';
 export const isCatchUp = ({ jobId }: { jobId: string }): boolean => jobId.startsWith(`${catchUpPrefix}_`);
 
-// For a second, the caches of other processes do not have a new connection, or new rules of an existing one: events that
-// they store meanwhile have no delivery for it, or were filtered by the old rules. So the write that changes a connection
-// also writes jobs that look at those events a little later. A cache may delay a delivery, but never lose one.
+// For a while, other processes do not have a new connection, or new rules of an existing one: events that they store
+// meanwhile have no delivery for it, or were filtered by the old rules. So the write that changes a connection also writes
+// jobs that look at those events a little later, and once more when all of them are written. An old view may delay a
+// delivery, but never lose one.
 export function catchUpSteps(
   { ids, clock, dueShards }: Pick<BaseDeps, 'ids' | 'clock' | 'dueShards'>,
   { userId, sourceId, connectionId }: Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>,
 ): Record<string, WriteStep> {
   const nowMs = clock.now();
-  const steps = limits.catchUpMs.map((delayMs, i) => {
+  const lastMs = nowMs + limits.viewMs + limits.storeMs; // no event that is received later is stored on an older view
+  const steps = [...limits.catchUpMs, limits.settledMs].map((delayMs, i) => {
     const jobId = ids.next(catchUpPrefix);
     const made = {
       userId,
@@ -244,7 +290,7 @@ export function catchUpSteps(
       action: 'catch_up' as const,
       connectionIds: [connectionId],
       from: nowMs - limits.clockSkewMs,
-      to: nowMs + delayMs,
+      to: Math.min(nowMs + delayMs, lastMs + limits.clockSkewMs),
       state: 'running' as const,
       matched: 0,
       deliveries: 0,

@@ -6,6 +6,7 @@ import { extendEventItems, extendForAttempt } from '../delivery/retention.ts';
 import type { BaseDeps } from '../deps.ts';
 import { deliverySteps } from '../ingest/write-event.ts';
 import type { Connection } from '../main-table.ts';
+import { makeOnce } from '../once.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
 import {
   type Delivery,
@@ -22,6 +23,25 @@ import {
 export type ReplayDeps = BaseDeps & { sourceCache: SourceCache; dispatcher: Pick<Dispatcher, 'offer'> };
 
 const tries = 10;
+
+// A replay that is made once for each id, if it has one. Its deliveries are written together: if there is one, it was made.
+export const replayOnce = (
+  deps: ReplayDeps,
+  found: Event,
+  choose: () => Promise<readonly Connection[]>,
+  { replayId, isRepeated }: { replayId: string | undefined; isRepeated: boolean | undefined },
+): Promise<number> =>
+  makeOnce(
+    { isRepeated },
+    () => countReplayed(deps, found, replayId),
+    async () => replayEvent(deps, found, await choose(), replayId),
+  );
+
+async function countReplayed({ store }: ReplayDeps, { eventId }: Event, replayId: string | undefined) {
+  let count = 0;
+  for await (const one of store.all(deliveriesOfEvent, { eventId })) if (one.jobId === replayId) count += 1;
+  return count === 0 ? undefined : count;
+}
 
 // Starts a new run for each connection; the history of earlier runs stays. A run that is not finished is attempted at
 // once instead, so that a replay never turns one delivery into two. Returns the number of deliveries that it made due; a
@@ -72,7 +92,7 @@ async function planReplay(
       continue;
     }
     if (latest && !isFinished(latest.state)) {
-      const sooner = await makeDueStep(deps, found, connectionId, latest.run, nowMs);
+      const sooner = await makeDueStep(deps, found, { connectionId, run: latest.run, jobId }, nowMs);
       if (sooner) {
         steps.push([`delivery to ${connectionId}`, sooner.step]);
         refs.push(sooner.delivery);
@@ -94,6 +114,7 @@ async function planReplay(
       version: 1,
       expiresAt,
       ...(ordered && { queueId: ids.next() }),
+      ...(jobId !== undefined && { jobId }),
     };
     changed[connectionId] = { state: 'pending', run: made.run, ...(jobId !== undefined && { jobId }) };
     steps.push(...deliverySteps(made, { ifAbsent: true }));
@@ -115,15 +136,14 @@ async function planReplay(
 async function makeDueStep(
   { store, dueShards }: BaseDeps,
   { eventId }: Event,
-  connectionId: string,
-  run: number,
+  { connectionId, run, jobId }: { connectionId: string; run: number; jobId: string | undefined },
   nowMs: number,
 ): Promise<{ step: WriteStep; delivery: Delivery } | undefined> {
   const key = { eventId, connectionId, run };
   const waiting = await store.get(delivery, key, { consistent: true });
   if (!waiting || waiting.owner || waiting.dueIn === connectionId || waiting.dueAt! <= nowMs)
     return undefined;
-  const change = { set: { dueIn: dueShards.of(eventId), dueAt: nowMs } };
+  const change = { set: { dueIn: dueShards.of(eventId), dueAt: nowMs, jobId } };
   return { step: write.update(delivery, key, change, { ifVersion: waiting.version }), delivery: waiting };
 }
 

@@ -23,7 +23,7 @@ import type { Attempt, Delivery, Event, Job } from '../tables.ts';
 import type { EventDetail, Events } from './events.ts';
 import type { Jobs } from './jobs.ts';
 import type { EventCursor, EventFilter } from './list.ts';
-import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
+import { cancelEvent, type ReplayDeps, replayOnce } from './replay.ts';
 import type { Tail } from './tail.ts';
 import { readWhere } from './where.ts';
 
@@ -313,11 +313,18 @@ export function createEventRoutes(deps: {
     accountEndpoint(routes.replay, async (c, userId) => {
       const found = await events.owned(c.req.valid('param').eventId, userId);
       const { connectionIds } = c.req.valid('json');
-      const known = (await sourceCache.getFresh(found.sourceId))?.connections ?? [];
-      if (connectionIds?.some(id => !known.some(one => one.connectionId === id)))
-        throw notFound('connection');
-      const chosen = known.filter(one => !connectionIds || connectionIds.includes(one.connectionId));
-      return c.json({ deliveries: await replayEvent(deps.replay, found, chosen) }, 202);
+      const choose = async () => {
+        const known = (await sourceCache.getFresh(found.sourceId))?.connections ?? [];
+        if (connectionIds?.some(id => !known.some(one => one.connectionId === id)))
+          throw notFound('connection');
+        return known.filter(one => !connectionIds || connectionIds.includes(one.connectionId));
+      };
+      const isKeyed = c.get('idempotencyKey') !== undefined;
+      const once = {
+        replayId: isKeyed ? c.get('ids').next('replay') : undefined,
+        isRepeated: c.get('isRepeated'),
+      };
+      return c.json({ deliveries: await replayOnce(deps.replay, found, choose, once) }, 202);
     }),
     accountEndpoint(routes.cancel, async (c, userId) => {
       const found = await events.owned(c.req.valid('param').eventId, userId);
@@ -328,12 +335,13 @@ export function createEventRoutes(deps: {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
       const { action, connectionIds, eventIds, from, to, status, expected, ...filter } = c.req.valid('json');
-      const made = await jobs.create({
+      const wanted = {
         ...{ userId, sourceId, action, connectionIds, eventIds, status, filter },
         from: msOf(from),
         to: msOf(to),
         expected: eventIds?.length ?? expected,
-      });
+      };
+      const made = await jobs.create(wanted, { ids: c.get('ids'), isRepeated: c.get('isRepeated') });
       c.header('Location', `/v1/webhook-jobs/${made.jobId}`);
       return c.json(showJob(made), 202);
     }),

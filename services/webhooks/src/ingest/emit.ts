@@ -1,6 +1,5 @@
 import { webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
-import type { SourceCache } from '../sources/source-cache.ts';
 import { isoTime } from '../tables.ts';
 import { type AcceptDeps, acceptEvent } from './ingest.ts';
 
@@ -18,6 +17,7 @@ export type Emit = (accountId: string, event: StakEvent) => Promise<void>;
 
 // Errors that a retry would not change: the account has chosen so, or has reached a limit.
 const permanent = new Set<string>([
+  'webhooks.source_not_found',
   'webhooks.source_paused',
   'webhooks.quota_exceeded',
   'webhooks.storage_limit_reached',
@@ -25,15 +25,15 @@ const permanent = new Set<string>([
 ]);
 
 export const createEmit =
-  (deps: AcceptDeps & { sourceCache: SourceCache }): Emit =>
+  (deps: AcceptDeps): Emit =>
   async (accountId, event) => {
     const refusals = new Set<string>();
     const received = { request: requestOf(event), dedupeId: `${event.type}:${event.id}` };
-    for (const { source, connections } of await deps.sourceCache.listStakSources(accountId)) {
+    for (const view of await deps.sourceCache.listStakSources(accountId)) {
       // Every change counts as an event of the plan, so a source must opt in.
-      if (event.type.startsWith('audit.') && !source.auditTrail) continue;
+      if (event.type.startsWith('audit.') && !view.source.auditTrail) continue;
       try {
-        await acceptEvent(deps, { ...received, source }, connections);
+        await acceptEvent(deps, received, view);
       } catch (error) {
         if (!webhookErrors.includes(error) || !permanent.has(error.code)) throw error;
         refusals.add(error.code);

@@ -5,25 +5,31 @@ import type { AccountPlan, WebhookDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
-import type { Connection } from '../main-table.ts';
+import type { Source } from '../main-table.ts';
 import { readHmacConfig } from '../signatures/custom.ts';
 import { answerHandshake, type Handshake } from '../signatures/handshake.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import type { HmacConfig, Provider, RefusalReason } from '../signatures/signing.ts';
 import { verify } from '../signatures/verify.ts';
-import { isFromOutside, type OutsideSource, type SourceCache } from '../sources/source-cache.ts';
+import {
+  isFromOutside,
+  type OutsideSource,
+  type SourceCache,
+  type SourceView,
+} from '../sources/source-cache.ts';
 import { type NewEvent, type Receipt, type WriteDeps, writeEvent } from './write-event.ts';
 
 export type IngestRequest = HookRequest & { sourceId: string; sourceIp?: string; url: string };
 export type IngestResponse = { handshake: Handshake } | { receipt: Receipt };
 
 export type AcceptDeps = WriteDeps & {
+  sourceCache: SourceCache;
   planLimiter: PlanLimiter;
   hasRoom?: WebhookDeps['hasRoom'];
   onReceived(sourceId: string): void; // for live views
 };
 
-export type IngestDeps = AcceptDeps & { sourceCache: SourceCache; secrets: Secrets };
+export type IngestDeps = AcceptDeps & { secrets: Secrets };
 
 // Takes a provider's request. A receipt means that the event and its deliveries are on disk.
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestResponse> {
@@ -42,7 +48,7 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
     throw webhookErrors.create('webhooks.signature_refused', 'The signature is missing or not valid.', {
       reason: rejection,
     });
-  return { receipt: await acceptEvent(deps, { request, source, dedupeId, rejection }, found.connections) };
+  return { receipt: await acceptEvent(deps, { request, dedupeId, rejection }, found) };
 }
 
 function checkHeaders({ headers, query }: IngestRequest): void {
@@ -120,28 +126,38 @@ const headerOf = ({ headers }: IngestRequest, name: string | undefined): string 
 // Checks an event against the source and the account's plan, then stores it. Requests and emitted events both end here.
 export async function acceptEvent(
   deps: AcceptDeps,
-  { source, request, dedupeId, rejection }: Omit<NewEvent, 'retentionSeconds'>,
-  connections: readonly Connection[],
+  { request, dedupeId, rejection }: Omit<NewEvent, 'source' | 'retentionSeconds'>,
+  view: SourceView,
 ): Promise<Receipt> {
-  if (source.status === 'paused' && source.whilePaused === 'refuse')
-    throw webhookErrors.create('webhooks.source_paused', 'This source is paused and refuses events.');
-
-  const plan = await deps.planLimiter.takeEvent(source.userId);
+  refuseWhilePaused(view.source);
+  const { userId } = view.source;
+  const plan = await deps.planLimiter.takeEvent(userId);
   if (request.body.length > Math.min(plan.bodyBytes ?? limits.bodyBytes, limits.bodyBytes))
     throw webhookErrors.create('webhooks.body_too_large', 'The body is larger than the plan allows.');
 
-  const bytes = request.body.length + limits.eventBytes + connections.length * limits.deliveryBytes;
-  if (deps.hasRoom && !(await deps.hasRoom(source.userId, bytes)))
+  const bytes = request.body.length + limits.eventBytes + view.connections.length * limits.deliveryBytes;
+  if (deps.hasRoom && !(await deps.hasRoom(userId, bytes)))
     throw webhookErrors.create(
       'webhooks.storage_limit_reached',
       'The account that owns this source has no storage left.',
     );
 
+  // All of this may have taken long. A delivery that is written on an old view could wait in a backlog that was released
+  // long ago, and one to a new connection would be missing.
+  const current = await deps.sourceCache.renew(view);
+  if (!current) throw notFound('source');
+  const { source, connections } = current;
+  refuseWhilePaused(source);
   const { retentionSeconds } = plan;
   const received = { source, request, rejection, dedupeId: keyableId(dedupeId), retentionSeconds };
   const receipt = await writeEvent(deps, received, connections);
   if (!receipt.isDuplicate) deps.onReceived(source.sourceId);
   return receipt;
+}
+
+function refuseWhilePaused({ status, whilePaused }: Source): void {
+  if (status === 'paused' && whilePaused === 'refuse')
+    throw webhookErrors.create('webhooks.source_paused', 'This source is paused and refuses events.');
 }
 
 // The id becomes part of a key, so a long one is hashed.

@@ -47,7 +47,8 @@ type Planned = { connection: Connection; delivery: Delivery; assignment: Assignm
 type Stamp = { eventId: string; receivedAt: number; expiresAt: number };
 
 // The payload, then the event with its provider's id and a delivery for every connection. Nothing is enqueued afterwards:
-// a delivery is in the queue the moment it exists. See `inOrder` for what a crash may leave behind.
+// a delivery is in the queue the moment it exists. See `inOrder` for what a crash may leave behind. The source and its
+// connections are as old as `renew` of the source cache allows: see `settledMs`.
 export async function writeEvent(
   deps: WriteDeps,
   received: NewEvent,
@@ -150,9 +151,13 @@ async function scheduleBacklogs(
   isHeld: boolean,
 ): Promise<void> {
   if (isHeld) return;
-  for (const { assignment, connection } of planned)
-    if (assignment.how === 'backlog' && connection.status === 'active')
-      await backlogs.ensureScheduled(connection);
+  // At the same time: deliveries have to be in their backlogs before those are given up as empty.
+  await Promise.all(
+    planned.map(async ({ assignment, connection }) => {
+      if (assignment.how === 'backlog' && connection.status === 'active')
+        await backlogs.ensureScheduled(connection);
+    }),
+  );
 }
 
 // The event that has this provider id already.

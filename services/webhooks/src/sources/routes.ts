@@ -149,7 +149,8 @@ export function createSourceRoutes({
   return [
     accountEndpoint(routes.create, async (c, userId) => {
       checkTrail(c.req.valid('json'), c.get('principal'));
-      const made = await sources.create({ ...c.req.valid('json'), userId });
+      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
+      const made = await sources.create({ ...c.req.valid('json'), userId }, once);
       c.header('Location', `/v1/sources/${made.sourceId}`);
       c.header('ETag', etagOf(made.version));
       return c.json({ ...showSource(made, publicUrl), alertSecret: made.newAlertSecret }, 201);
@@ -170,16 +171,17 @@ export function createSourceRoutes({
       const { sourceId } = c.req.valid('param');
       checkTrail(c.req.valid('json'), c.get('principal'));
       const guard = ifVersionOf(expectedVersion(c));
-      const edited = await sources.update(sourceId, userId, c.req.valid('json'), guard);
       const totals = await totalsOf(store, userId, sourceId);
+      const edited = await sources.update(sourceId, userId, c.req.valid('json'), guard);
       c.header('ETag', etagOf(edited.version));
       const shown = showSource(edited, publicUrl, totals.get(sourceId));
       return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
     }),
     accountEndpoint(routes.rotateAlertSecret, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
-      const edited = await sources.rotateAlertSecret(sourceId, userId);
-      const totals = await totalsOf(store, userId, sourceId);
+      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
+      const totals = await totalsOf(store, userId, sourceId); // before the change, which a failed read would hide
+      const edited = await sources.rotateAlertSecret(sourceId, userId, once);
       c.header('ETag', etagOf(edited.version));
       const shown = showSource(edited, publicUrl, totals.get(sourceId));
       return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);

@@ -1,6 +1,6 @@
 import { type Clock, createNotifier, createRecentMap, createTimedCache } from '@stak/kit';
 import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
-import type { Store } from '@stak/table';
+import { type Store, tableErrors } from '@stak/table';
 import * as limits from '../limits.ts';
 import {
   type Connection,
@@ -14,7 +14,8 @@ import {
 } from '../main-table.ts';
 import type { Provider } from '../signatures/signing.ts';
 
-type SourceWithConnections = { source: Source; connections: readonly Connection[] };
+// `readMs`: when the read began. Changes made since may be missing.
+export type SourceView = { source: Source; connections: readonly Connection[]; readMs: number };
 
 // A source whose sender is not Stak itself.
 export type OutsideSource = Source & { provider: Provider };
@@ -23,11 +24,15 @@ export const isFromOutside = (one: Source): one is OutsideSource => one.provider
 export type SourceCache = {
   // A source and its connections, without deleted ones, at most a second old. With the owner's id the lookup needs no
   // index, which may be late.
-  get(sourceId: string, userId?: string): Promise<SourceWithConnections | undefined>;
+  get(sourceId: string, userId?: string): Promise<SourceView | undefined>;
   // Reads the table.
-  getFresh(sourceId: string, userId?: string): Promise<SourceWithConnections | undefined>;
+  getFresh(sourceId: string, userId?: string): Promise<SourceView | undefined>;
+  // The same view, or a new one if too much time has passed to store an event on it. Undefined if the source is deleted.
+  renew(view: SourceView): Promise<SourceView | undefined>;
   // The user's sources with the provider `stak`, at most a second old.
-  listStakSources(userId: string): Promise<readonly SourceWithConnections[]>;
+  listStakSources(userId: string): Promise<readonly SourceView[]>;
+  // For a new source, so that this process need not wait for the index.
+  setOwner(sourceId: string, userId: string): void;
   // Called after a write to a source or its connections, so that this process sees the change at once.
   invalidate(sourceId: string): void;
   invalidateList(userId: string): void;
@@ -35,11 +40,12 @@ export type SourceCache = {
 
 export function createSourceCache({ store, clock }: { store: Store; clock: Clock }): SourceCache {
   const settings = { clock, most: limits.sourceCacheEntries, forMs: limits.sourceCacheMs };
-  const sources = createTimedCache<SourceWithConnections | undefined>(settings);
+  const sources = createTimedCache<SourceView | undefined>(settings);
   const lists = createTimedCache<readonly string[]>(settings);
   const owners = createRecentMap<string, string>(limits.sourceCacheEntries); // a source never changes its owner
 
-  const load = async (sourceId: string, owner?: string): Promise<SourceWithConnections | undefined> => {
+  const load = async (sourceId: string, owner?: string): Promise<SourceView | undefined> => {
+    const readMs = clock.now();
     const userId = owner ?? owners.get(sourceId) ?? (await findOwner(store, sourceId));
     if (userId === undefined) return undefined;
     owners.set(sourceId, userId);
@@ -48,7 +54,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
     const connections: Connection[] = [];
     for await (const one of store.all(connectionsOfSource, { sourceId }))
       if (one.status !== 'deleted') connections.push(one);
-    return { source: found, connections };
+    return { source: found, connections, readMs };
   };
 
   const getFresh = (sourceId: string, userId?: string) => sources.set(sourceId, load(sourceId, userId));
@@ -60,7 +66,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
   };
 
   // Requests that arrive before a read has started share it: it is recent enough for all of them.
-  const reads = new Map<string, Promise<SourceWithConnections | undefined>>();
+  const reads = new Map<string, Promise<SourceView | undefined>>();
   const getTogether = (sourceId: string, userId?: string) => {
     const known = reads.get(sourceId);
     if (known) return known;
@@ -70,6 +76,18 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
     });
     reads.set(sourceId, read);
     return read;
+  };
+
+  // A clock may step back.
+  const isOld = ({ readMs }: SourceView): boolean => Math.abs(clock.now() - readMs) > limits.viewMs;
+  const renew = async (view: SourceView): Promise<SourceView | undefined> => {
+    const { sourceId, userId } = view.source;
+    let current: SourceView | undefined = view;
+    for (let left = limits.viewReads; current && isOld(current); left--) {
+      if (left === 0) throw tableErrors.create('table.busy', 'The store is too slow.', { retryAfterS: 1 });
+      current = await getFresh(sourceId, userId);
+    }
+    return current;
   };
 
   const loadStakSources = async (userId: string): Promise<readonly string[]> => {
@@ -82,6 +100,8 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
   return {
     get,
     getFresh,
+    renew,
+    setOwner: owners.set,
     async listStakSources(userId) {
       const listed = await lists.load(userId, () => loadStakSources(userId));
       const found = await Promise.all(listed.map(sourceId => get(sourceId, userId)));

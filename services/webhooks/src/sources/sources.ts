@@ -8,6 +8,7 @@ import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { connection, type Source, source, sourceById, sourcesOfUser } from '../main-table.ts';
+import { makeOnce, type Once } from '../once.ts';
 import { type NewSource, newSourceSchema, type SourceChange } from '../schema.ts';
 import { writeSigningAlgorithm } from '../signatures/custom.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
@@ -19,7 +20,7 @@ import type { SourceCache } from './source-cache.ts';
 type WithSecret = Source & { newAlertSecret?: string };
 
 export type Sources = {
-  create(input: NewSource & { userId: string }): Promise<WithSecret>;
+  create(input: NewSource & { userId: string }, once?: Once): Promise<WithSecret>;
   getById(sourceId: string): Promise<Source | null>;
   listByUser(userId: string): Promise<Source[]>;
   // Ids of those that received an event last, or were made last.
@@ -30,7 +31,7 @@ export type Sources = {
     updates: SourceChange,
     options?: { ifVersion?: number },
   ): Promise<WithSecret>;
-  rotateAlertSecret(sourceId: string, userId: string): Promise<WithSecret>;
+  rotateAlertSecret(sourceId: string, userId: string, once?: Once): Promise<WithSecret>;
   delete(sourceId: string, userId: string, options?: { ifVersion?: number }): Promise<void>;
   // The user's own source. Another user's source gives the same error as a missing one.
   owned(sourceId: string, userId: string): Promise<Source>;
@@ -40,7 +41,8 @@ type SourcesDeps = BaseDeps & { secrets: Secrets; sourceCache: SourceCache; refu
 type SourceEdit = Change<Source, { userId: string; sourceId: string }>;
 
 export function createSources(deps: SourcesDeps): Sources {
-  const { store, clock, ids, secrets, sourceCache } = deps;
+  const { store, clock, secrets, sourceCache } = deps;
+  const ordinary: Once = { ids: deps.ids, isRepeated: false };
 
   const owned = async (sourceId: string, userId: string): Promise<Source> => {
     const found = await store.get(source, { userId, sourceId }, { consistent: true });
@@ -71,6 +73,14 @@ export function createSources(deps: SourcesDeps): Sources {
     }
   };
 
+  const withAlertSecret = (found: Source): WithSecret => {
+    const [newAlertSecret] = secrets.open(
+      found.alertSecret,
+      sourceSecretContext(found.sourceId, 'alertSecret'),
+    );
+    return { ...found, newAlertSecret };
+  };
+
   // Releases what waits for the source's connections.
   const scheduleBacklogs = async (sourceId: string) => {
     const known = await sourceCache.getFresh(sourceId);
@@ -81,7 +91,7 @@ export function createSources(deps: SourcesDeps): Sources {
 
   return {
     owned,
-    async create({ userId, ...input }) {
+    async create({ userId, ...input }, { ids, isRepeated } = ordinary) {
       const given = newSourceSchema.parse(input);
       refuseSenderFields(given.provider, input);
       if (given.alertUrl !== undefined) deps.refuseUrl(given.alertUrl);
@@ -92,13 +102,21 @@ export function createSources(deps: SourcesDeps): Sources {
         });
       };
       const sourceId = ids.next('src');
-      const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
-      const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
-      const steps = { source: write.put(source, item, { ifNew: true }) };
-      await createWithin(deps, `sources of ${userId}`, checkCount, steps, { pattern: 'create source' });
+      const find = async (): Promise<WithSecret | undefined> => {
+        const found = await store.get(source, { userId, sourceId }, { consistent: true });
+        return found && (given.alertUrl === undefined ? found : withAlertSecret(found));
+      };
+      const make = async (): Promise<WithSecret> => {
+        const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
+        const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
+        const steps = () => ({ source: write.put(source, item, { ifNew: true }) });
+        await createWithin(deps, `sources of ${userId}`, checkCount, steps, { pattern: 'create source' });
+        return { ...item, version: 1, newAlertSecret };
+      };
+      const made = await makeOnce({ isRepeated }, find, make);
       sourceCache.invalidateList(userId);
-      await sourceCache.getFresh(sourceId, userId); // so that this process need not wait for the index
-      return { ...item, version: 1, newAlertSecret };
+      sourceCache.setOwner(sourceId, userId);
+      return made;
     },
 
     async getById(sourceId) {
@@ -139,14 +157,21 @@ export function createSources(deps: SourcesDeps): Sources {
       return { ...(await owned(sourceId, userId)), newAlertSecret };
     },
 
-    async rotateAlertSecret(sourceId, userId) {
-      const found = await owned(sourceId, userId);
-      const newAlertSecret = createSigningSecret();
-      const context = sourceSecretContext(sourceId, 'alertSecret');
-      const alertSecret = secrets.rotate(found.alertSecret, newAlertSecret, context);
-      const set = { alertSecret, updatedAt: isoTime(clock.now()) };
-      await edit(found, { set }, [], found.version);
-      return { ...(await owned(sourceId, userId)), newAlertSecret };
+    async rotateAlertSecret(sourceId, userId, { ids, isRepeated } = ordinary) {
+      const alertRotationId = ids.next('rot');
+      const find = async () => {
+        const found = await owned(sourceId, userId);
+        return found.alertRotationId === alertRotationId ? withAlertSecret(found) : undefined;
+      };
+      return makeOnce({ isRepeated }, find, async () => {
+        const found = await owned(sourceId, userId);
+        const newAlertSecret = createSigningSecret();
+        const context = sourceSecretContext(sourceId, 'alertSecret');
+        const alertSecret = secrets.rotate(found.alertSecret, newAlertSecret, context);
+        const set = { alertSecret, alertRotationId, updatedAt: isoTime(clock.now()) };
+        await edit(found, { set }, [], found.version);
+        return { ...found, ...set, version: found.version + 1, newAlertSecret };
+      });
     },
 
     async delete(sourceId, userId, { ifVersion } = {}) {
