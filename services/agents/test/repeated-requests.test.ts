@@ -40,9 +40,9 @@ describe('a repeated request whose first answer was lost', () => {
     const process = losing(after);
     const upload = () => process.call('POST', imports, { send: { messages }, key: 'k' });
     expect((await upload()).status).toBe(500);
-    const soon = await upload();
+    const early = await upload();
     // The lease of the first run must end before its import is continued.
-    expect([soon.status, soon.headers.get('retry-after')]).toEqual(after === 0 ? [503, '30'] : [201, null]);
+    expect([early.status, early.headers.get('retry-after')]).toEqual(after === 0 ? [503, '30'] : [201, null]);
     await fixture.clock.advance(31_000);
     expect((await upload()).body).toMatchObject({ turns: 1 });
     expect(await listed()).toMatchObject([{ turns: 1 }]);

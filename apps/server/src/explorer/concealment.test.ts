@@ -67,6 +67,8 @@ const harmless = new Set([
   'ferryhook-main: via',
   'ferryhook-main: whom',
   'ferryhook-main: place',
+  'ferryhook-main: rotationId',
+  'ferryhook-main: alertRotationId',
   'conversations: granted',
   'conversations: headers',
   'tenants: generation',
