@@ -32,7 +32,7 @@ function startingSentence({ readyMs, one, two }: NonNullable<Results['starting']
   const ready = `In an empty folder \`stak start\` is ready after ${(readyMs / 1000).toFixed(1)} s`;
   const idle = ({ memory, corePercent }: Idle, workers: string) =>
     memory &&
-    `with ${workers} it holds ${memory.residentMb.toFixed(0)} MB, ${memory.privateMb.toFixed(0)} MB of them not of files, and takes ${corePercent!.toFixed(2)} % of a core`;
+    `with ${workers} it holds ${memory.residentMb.toFixed(0)} MB, of which ${memory.privateMb.toFixed(0)} MB are not mapped files, and takes ${corePercent!.toFixed(2)} % of a core`;
   const idles = [idle(one, 'one worker'), idle(two, 'two (files that processes share are counted once)')];
   return idles.every(text => text !== undefined)
     ? `${ready}. Idle, a minute later, ${idles.join('; ')}.`

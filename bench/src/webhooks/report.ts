@@ -66,7 +66,7 @@ function machineCells({ settings, rows }: NonNullable<Results['machine']>): Cell
       `until the destination has it, ${often.perSecond} a second: p50, p95, p99`,
       ({ often: { p50Ms, p95Ms, p99Ms } }) => [p50Ms, p95Ms, p99Ms].map(ms).join(', '),
     ),
-    row('memory that is not of files, busy', one => known(one.privateMb, 'MB')),
+    row('memory without mapped files, busy', one => known(one.privateMb, 'MB')),
     row('last acknowledged event after kill -9 and a start', one => `${count(one.afterKillMs / 1000)} s`),
   ];
 }

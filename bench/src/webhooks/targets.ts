@@ -133,7 +133,7 @@ function machineTargets({ requests, machine }: Results, required: boolean): Targ
     most('processor time of an event with its delivery, 50 a second', two?.seldomCpuUs, 3000, 'µs'),
     most('until the destination has it, 200 a second, p95', two?.often.p95Ms, 6, 'ms'),
     most('until the destination has it, 200 a second, p99', two?.often.p99Ms, 20, 'ms'),
-    most('memory that is not of files while busy', two?.privateMb, 300, 'MB'),
+    most('memory without mapped files while busy', two?.privateMb, 300, 'MB'),
     most('from the start after kill -9 until the last acknowledged event', two?.afterKillMs, 5000, 'ms'),
   ];
 }

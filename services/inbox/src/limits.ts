@@ -75,7 +75,7 @@ export const erasureKeptS = 7 * dayS; // how long the progress of a deletion can
 export const sendsTogether = 100; // read between two progress records of a category's deletion
 export const sendsLookedAt = 20_000; // read to find the categories in use; more would take too long
 
-export const sendBuckets = 16; // partitions of what an inbox sent: two write units a message, so 8,000 a second
+export const sendBuckets = 16; // partitions of what an inbox sent: three write units a message, so 5,333 a second
 export const sendsListed = 2000; // read for one page before it is returned short: a filter may match none
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
 export const leaseMs = 30_000; // how long a send waits after its worker was killed, where that cannot be noticed

@@ -21,7 +21,7 @@ export const connectionsPerSource = 40; // an event with all its deliveries must
 export const retiredS = 100 * 24 * 60 * 60; // a deleted source stays as long as its events: 90 days, and some more
 
 export const eventShards = 4; // the largest plan's 167 events a second are 700 write units, so a quarter is well within one partition
-export const dueShards = 8; // 8,000 deliveries a second can become due before a partition is hot; a setting adds more
+export const dueShards = 8; // 2,000 to 4,000 events a second before a partition is hot: each takes two to four write units; a setting adds more
 export const countPartitions = 8; // of an account: 200 sources counted each second take 1,200 write units
 export const counterShards = 4; // so that processes rarely write to the same item in the same second
 
