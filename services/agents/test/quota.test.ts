@@ -60,28 +60,33 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
   });
 });
 
+// Sends twenty messages where twelve are allowed. Returns how many answers of the store were lost.
+async function sendTooMany(seed: number): Promise<number> {
+  const target = await targets.embedded();
+  const client = createAdversary(target.client, {
+    ...passingFaults,
+    lostAnswers: 0.3,
+    random: seededRandom(seed),
+  });
+  const clock = manualClock();
+  const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const store = createStore({ client, clock: waiting, random: seededRandom(10) });
+  const fixture = await openFixture(async () => target, { client, clock, store });
+  fixture.tenants.get('acme')!.settings = { messages_per_day: 12 };
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(fixture, `c${i}`, 'hello')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(12).fill(200), ...Array(8).fill(429)]);
+  const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
+  expect(usage.body).toMatchObject({ total: { messages: 12 } });
+  await target.close();
+  return client.counts.lostAnswers;
+}
+
 describe('when responses are lost', () => {
   it('the quota counts each message once, and no conversation is blocked', async () => {
-    const target = await targets.embedded();
-    const client = createAdversary(target.client, {
-      ...passingFaults,
-      lostAnswers: 0.3,
-      random: seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 9),
-    });
-    const clock = manualClock();
-    const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
-    const store = createStore({ client, clock: waiting, random: seededRandom(10) });
-    const fixture = await openFixture(async () => target, { client, clock, store });
-    fixture.tenants.get('acme')!.settings = { messages_per_day: 12 };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => say(fixture, `c${i}`, 'hello')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([
-      ...Array(12).fill(200),
-      ...Array(8).fill(429),
-    ]);
-    const usage = await fixture.call('GET', '/v1/tenants/acme/agent-usage');
-    expect(usage.body).toMatchObject({ total: { messages: 12 } });
-    expect(client.counts.lostAnswers).toBeGreaterThan(0);
-    await target.close();
+    const seed = Number(process.env.STAK_ADVERSARY_SEED) || 9;
+    let lost = 0;
+    for (let round = 0; lost === 0 && round < 10; round++) lost = await sendTooMany(seed + round * 100_000);
+    expect(lost).toBeGreaterThan(0);
   });
 });
 

@@ -16,8 +16,8 @@ export type LambdaFunction = {
 };
 
 // The stream consumers that can run in Lambda, and the tables that they use: the template gives each function access to
-// these, and no others. There is one function for a table, because DynamoDB allows two readers of a shard, and the
-// servers are the other one.
+// these, and no others. There is one function for a table, because DynamoDB throttles the reads of a shard that has more
+// than two readers: the servers' consumers and the lake read it, too, so a second function would make all of them later.
 export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'ferryhookMain',

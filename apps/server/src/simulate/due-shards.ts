@@ -1,5 +1,5 @@
 import { type DueShards, usualDueShards } from '../config.ts';
-import { type Heat, type Hottest, type KeyHeat, perPartition } from './heat.ts';
+import { hottestEverywhere, hottestOf, type KeyHeat, rounded } from './heat.ts';
 import type { Simulated } from './simulate.ts';
 
 // Converts measurements with the usual number of shards for due items to another number.
@@ -10,38 +10,24 @@ const dueKeys: Readonly<Record<string, keyof DueShards>> = {
   'conversations/due DUEMEMORY#{due_lane}': 'agents',
 };
 
-type Key = Pick<KeyHeat, 'where' | 'key'>;
-
-const shardedBy = ({ where, key }: Key): keyof DueShards | undefined => dueKeys[`${where} ${key}`];
-
-export const withDueShards = (measured: readonly Simulated[], shards: DueShards): Simulated[] =>
+export const withDueShards = (measured: readonly Simulated[], dueShards: DueShards): Simulated[] =>
   measured.map(one => ({
     ...one,
-    ways: one.ways.map(({ place, heat }) => ({ place, heat: spread(heat, shards) })),
+    ways: one.ways.map(({ place, heat }, index) => {
+      const keys = spread(heat.keys, dueShards);
+      const isLast = index === one.ways.length - 1;
+      return { place, heat: { ...heat, keys, hottest: isLast ? hottestEverywhere(keys) : hottestOf(keys) } };
+    }),
   }));
 
-function spread(heat: Heat, shards: DueShards): Heat {
-  const keys = heat.keys.map(key => {
-    const by = shardedBy(key);
-    if (by === undefined) return key;
+const spread = (keys: readonly KeyHeat[], dueShards: DueShards): KeyHeat[] =>
+  keys.map((one): KeyHeat => {
+    const by = dueKeys[`${one.where} ${one.key}`];
+    if (by === undefined) return one;
+    const shards = dueShards[by];
+    const times = shards / usualDueShards[by];
     // Writes are spread over the shards. Every shard is read as often as before, however many there are.
-    const units = key.kind === 'write' ? key.units : (key.units * shards[by]) / usualDueShards[by];
-    return { ...key, units, partitions: shards[by] };
+    return one.kind === 'write'
+      ? { ...one, partitions: shards, shards, hottestUnits: rounded(one.hottestUnits / times) }
+      : { ...one, partitions: shards, shards, units: rounded(one.units * times) };
   });
-  const by = shardedBy(heat.hottest);
-  if (by === undefined || heat.hottest.kind === 'read' || shards[by] === usualDueShards[by])
-    return { ...heat, keys };
-  const units = (heat.hottest.units * usualDueShards[by]) / shards[by];
-  const due: Hottest = { ...heat.hottest, units, most: perPartition.write / units };
-  const hottest = keys
-    .filter(key => key.kind === 'read' || shardedBy(key) === undefined)
-    .map(evenly)
-    .reduce((most, one) => (one.most < most.most ? one : most), due);
-  return { ...heat, keys, hottest };
-}
-
-// For others, only the sum over their partitions was stored.
-function evenly({ where, key, kind, units, partitions }: KeyHeat): Hottest {
-  const each = units / partitions;
-  return { where, partition: key, key, kind, units: each, most: perPartition[kind] / each };
-}

@@ -5,25 +5,40 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '@stak/client';
 import { catchUpMs } from '@stak/webhooks';
 
-// What customers do all day, through the API of a running server. Each flow runs in several ways: all in one tenant or
-// user, which shows its limit, and each in another one, which shows the limit of all together.
+// What customers do all day, through the API of a running server. Each flow runs in several ways: all in one busy tenant
+// or account, which shows its limit, and once in each of many accounts, which shows what all of them share.
 export type Flow = {
   name: string;
   rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks'; // the option that sets its rate
   ignores?: readonly string[]; // tables in which an earlier flow is still being counted
-  prepare(count: number): Promise<void>;
-  ways: readonly Way[]; // the last one is spread over everything
+  prepare(size: Size): Promise<void>;
+  ways: readonly Way[]; // the last one uses another account each time, the others run in one
 };
-export type Way = { place: string; act(index: number): Promise<unknown> };
+export type Way = { scope: string; act(index: number): Promise<unknown> };
+export type Size = {
+  operations: number; // in one account
+  accounts: number; // besides that one, with one operation each
+};
 
-export type Visitor = { baseUrl: string; client: Client; signUp(): Promise<Client> };
+export type Session = { baseUrl: string; account(index: number): Promise<Client> };
 
-export async function openFlows(visitor: Visitor): Promise<{ flows: Flow[]; close(): void }> {
+const busy = 0; // the busy account
+const busySources = 8; // of the busy account
+const atOnce = 16; // as under load, where counters of several operations are written together
+
+export async function repeat(times: number, act: (index: number) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < times; from += atOnce) {
+    const length = Math.min(atOnce, times - from);
+    await Promise.all(Array.from({ length }, (_, index) => act(from + index)));
+  }
+}
+
+export async function openFlows(session: Session): Promise<{ flows: Flow[]; close(): void }> {
   const destination = await openDestination();
   return {
     flows: [
-      webhooks(visitor, destination.url),
-      ...[publishes(visitor), feeds(visitor), reads(visitor), turns(visitor), tasks(visitor)].map(flow => ({
+      webhooks(session, destination.url),
+      ...[publishes(session), feeds(session), reads(session), turns(session), tasks(session)].map(flow => ({
         ...flow,
         ignores: ['ferryhook-events', ...(flow.ignores ?? [])],
       })),
@@ -44,7 +59,7 @@ const json = { headers: { 'Content-Type': 'application/json' } };
 
 type Source = { client: Client; source_id: string };
 
-function webhooks({ client, signUp }: Visitor, destinationUrl: string): Flow {
+function webhooks({ account }: Session, destinationUrl: string): Flow {
   const own: Source[] = [];
   const others: Source[] = [];
   const open = async (of: Client): Promise<Source> => {
@@ -58,29 +73,39 @@ function webhooks({ client, signUp }: Visitor, destinationUrl: string): Flow {
   return {
     name: 'event received and delivered',
     rate: 'events',
-    async prepare(count) {
-      for (let index = 0; index < count; index++) {
-        own.push(await open(client));
-        others.push(await open(await signUp()));
-      }
+    async prepare({ accounts }) {
+      for (let index = 0; index < busySources; index++) own.push(await open(await account(busy)));
+      await repeat(accounts, async index => {
+        others[index] = await open(await account(index + 1));
+      });
       await sleep(Math.max(...catchUpMs) + 1000); // the catch-up of new connections is done
     },
     ways: [
-      { place: 'one source', act: () => receive(own[0]!) },
-      { place: 'one account', act: index => receive(own[index]!) },
-      { place: 'everywhere', act: index => receive(others[index]!) },
+      { scope: 'one source', act: () => receive(own[0]!) },
+      { scope: 'one account', act: index => receive(own[index % own.length]!) },
+      { scope: 'everywhere', act: index => receive(others[index]!) },
     ],
   };
 }
 
-const tenantOf = (index: number): string => `simulated-${index}`;
+// Each account has one tenant.
+const tenantOf = (account: number): string => `simulated-${account}`;
 const userOf = (index: number): string => `user-${index}`;
 const inbox_key = 'news';
 
-function publishes({ client }: Visitor): Flow {
-  const publish = (tenant: number, user: number) =>
-    client.inbox.publish({
-      tenant_id: tenantOf(tenant),
+type TenantAct = (account: number, user: number) => Promise<unknown>;
+
+// For each user of the busy account's tenant, and for one user of each other account's.
+const ways = (scope: string, act: TenantAct): Way[] => [
+  { scope, act: index => act(busy, index) },
+  { scope: 'everywhere', act: index => act(index + 1, 0) },
+];
+
+function publishes({ account }: Session): Flow {
+  const publish = async (of: number, user: number) => {
+    const { inbox } = await account(of);
+    return inbox.publish({
+      tenant_id: tenantOf(of),
       inbox_key,
       body: {
         uids: [userOf(user)],
@@ -88,95 +113,112 @@ function publishes({ client }: Visitor): Flow {
         taxonomy: { category: 'orders' },
       },
     });
+  };
   return {
     name: 'message published to one user',
     rate: 'publishes',
-    async prepare(count) {
-      for (let index = 0; index < count; index++) {
-        const tenant_id = tenantOf(index);
-        await client.tenants.create({ body: { tenant_id, name: tenant_id, status: 'active' } });
-        await client.inbox.writeInbox({ tenant_id, inbox_key, body: { title: 'News' } });
-        if (index > 0) await publish(index, index); // to a user who is not new
-      }
+    async prepare({ accounts }) {
+      await repeat(accounts + 1, async of => {
+        const { tenants, inbox } = await account(of);
+        const tenant_id = tenantOf(of);
+        await tenants.create({ body: { tenant_id, name: tenant_id, status: 'active' } });
+        await inbox.writeInbox({ tenant_id, inbox_key, body: { title: 'News' } });
+        if (of !== busy) await publish(of, 0); // to a user who is not new
+      });
     },
-    ways: [{ place: 'one inbox, new users', act: index => publish(0, index) }, ...ways('one inbox', publish)],
+    ways: [
+      { scope: 'one inbox, new users', act: index => publish(busy, index) },
+      ...ways('one inbox', publish),
+    ],
   };
 }
-
-// For all users of one tenant, and for one user of each tenant.
-const ways = (place: string, act: (tenant: number, index: number) => Promise<unknown>): Way[] => [
-  { place, act: index => act(0, index) },
-  { place: 'everywhere', act: index => act(index, index) },
-];
 
 type UserAct = (user: Client, tenant_id: string, uid: string) => Promise<unknown>;
 
 // With a token of the user, who has messages from the flow before.
-function ofUsers({ client, baseUrl }: Visitor, place: string, scope: string, act: UserAct) {
-  const tokens = new Map<string, Client>();
-  const open = async (tenant: number, user: number) => {
+function asUsers({ account, baseUrl }: Session, scope: string, act: UserAct) {
+  const clients = new Map<string, Client>();
+  const open = async (of: number, user: number) => {
+    const { tenants } = await account(of);
     const body = { sub: userOf(user), scope };
-    const { data } = await client.tenants.mintToken({ tenant_id: tenantOf(tenant), body });
-    tokens.set(`${tenant} ${user}`, createClient({ baseUrl, token: data.token }));
+    const { data } = await tenants.mintToken({ tenant_id: tenantOf(of), body });
+    clients.set(`${of} ${user}`, createClient({ baseUrl, token: data.token }));
   };
   return {
-    async prepare(count: number) {
-      for (let index = 0; index < count; index++) {
-        await open(0, index);
-        await open(index, index);
-      }
+    async prepare({ operations, accounts }: Size) {
+      await repeat(operations, user => open(busy, user));
+      await repeat(accounts, index => open(index + 1, 0));
     },
-    ways: ways(place, (tenant, user) =>
-      act(tokens.get(`${tenant} ${user}`)!, tenantOf(tenant), userOf(user)),
-    ),
+    act: (of: number, user: number) => act(clients.get(`${of} ${user}`)!, tenantOf(of), userOf(user)),
   };
 }
 
-const feeds = (visitor: Visitor): Flow => ({
-  name: 'feed read by a user',
-  rate: 'feeds',
-  ignores: ['stak-storage'],
-  ...ofUsers(visitor, 'one inbox', 'inbox:read', ({ inbox }, tenant_id, uid) =>
+function feeds(session: Session): Flow {
+  const { prepare, act } = asUsers(session, 'inbox:read', ({ inbox }, tenant_id, uid) =>
     inbox.feed({ tenant_id, inbox_key, uid }),
-  ),
-});
+  );
+  return {
+    name: 'feed read by a user',
+    rate: 'feeds',
+    ignores: ['stak-storage'],
+    prepare,
+    ways: ways('one inbox', act),
+  };
+}
 
-const reads = (visitor: Visitor): Flow => ({
-  name: 'messages marked as read by a user',
-  rate: 'marks',
-  ...ofUsers(visitor, 'one inbox', 'inbox:read inbox:write', ({ inbox }, tenant_id, uid) =>
+function reads(session: Session): Flow {
+  const { prepare, act } = asUsers(session, 'inbox:read inbox:write', ({ inbox }, tenant_id, uid) =>
     inbox.readMany({ tenant_id, inbox_key, uid, body: {} }),
-  ),
-});
+  );
+  return { name: 'messages marked as read by a user', rate: 'marks', prepare, ways: ways('one inbox', act) };
+}
 
-const tasks = (visitor: Visitor): Flow => ({
-  name: 'task created by a user',
-  rate: 'tasks',
-  ...ofUsers(visitor, 'one tenant', 'tasks:read tasks:write', ({ tasks }) =>
+function tasks(session: Session): Flow {
+  const { prepare, act } = asUsers(session, 'tasks:read tasks:write', ({ tasks }) =>
     tasks.create({ body: { title: 'Call Ann', category: 'sales', due_date: '2030-12-01' } }),
-  ),
-});
+  );
+  return {
+    name: 'task created by a user',
+    rate: 'tasks',
+    async prepare(size) {
+      await prepare(size);
+      await repeat(size.accounts, index => act(index + 1, 0)); // a user who is not new
+    },
+    ways: [{ scope: 'one tenant, new users', act: index => act(busy, index) }, ...ways('one tenant', act)],
+  };
+}
 
-function turns({ client }: Visitor): Flow {
-  const say = (tenant: number, index: number) =>
-    client.agents.sendMessage({
-      tenant_id: tenantOf(tenant),
-      conversation_id: `conversation-${index}`,
-      body: { content: 'Hello', user_id: userOf(0) },
+const messages_per_day = 1_000_000; // of a busy tenant; the default is 1,000
+
+function turns({ account }: Session): Flow {
+  const say = async (of: number, user: number) => {
+    const { agents } = await account(of);
+    return agents.sendMessage({
+      tenant_id: tenantOf(of),
+      conversation_id: `conversation-${user}`,
+      body: { content: 'Hello', user_id: userOf(user) },
     });
+  };
+  const createUser = async (of: number, user: number) => {
+    const { tenants } = await account(of);
+    const body = { user_id: userOf(user), display_name: 'Ann' };
+    await tenants.createUser({ tenant_id: tenantOf(of), body });
+  };
   return {
     name: 'message to an agent answered by a rule',
     rate: 'turns',
-    async prepare(count) {
-      for (let index = 0; index < count; index++)
-        await client.tenants.createUser({
-          tenant_id: tenantOf(index),
-          body: { user_id: userOf(0), display_name: 'Ann' },
-        });
-      for (let index = 1; index < count; index++) await say(index, index); // in a conversation that is not new
+    async prepare({ operations, accounts }) {
+      const { tenants } = await account(busy);
+      const settings = { tenant_id: tenantOf(busy), body: { messages_per_day } };
+      await tenants.updateSettings(settings, { ifMatch: '*' });
+      await repeat(operations, user => createUser(busy, user));
+      await repeat(accounts, async index => {
+        await createUser(index + 1, 0);
+        await say(index + 1, 0); // in a conversation that is not new
+      });
     },
     ways: [
-      { place: 'one tenant, new conversations', act: index => say(0, index) },
+      { scope: 'one tenant, new conversations', act: index => say(busy, index) },
       ...ways('one tenant', say),
     ],
   };

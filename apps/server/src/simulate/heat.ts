@@ -1,5 +1,8 @@
 import type { PartitionUsage } from '@stak/engine';
+import { type DueShards, usualDueShards } from '../config.ts';
 import { designs } from '../designs.ts';
+import { isOfOperations, isShared } from './owners.ts';
+import { shardsOf } from './shards.ts';
 
 // The throughput of one partition key in DynamoDB, independent of the table's.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
@@ -22,69 +25,102 @@ export type KeyHeat = {
   kind: 'read' | 'write';
   units: number; // for one operation
   partitions: number; // over which the operations are spread
+  shards: number; // of the partitions, those that one tenant, user or other owner has
+  hottestUnits: number; // of one partition, for one operation
 };
-export type Hottest = {
-  where: string; // the table or index
-  partition: string;
-  key: string; // the form of the partition's key, as in the design
-  kind: 'read' | 'write';
+export type Hottest = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
   units: number; // used by each operation
   most: number; // operations per second that it allows
 };
 
-const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 // The consumers' own leases and checkpoints: they cost by the second, not by the operation.
 const housekeeping = new Set(['stak-streams']);
 
 export const isWork = ({ table }: PartitionUsage): boolean => !housekeeping.has(table);
 
-export function heatOf(usages: readonly PartitionUsage[], operations: number): Heat {
-  const sums = { read: 0, write: 0 };
-  const partitions = new Map<string, { usage: PartitionUsage; units: number }>();
-  for (const usage of usages.filter(isWork)) {
-    sums[usage.kind] += usage.units;
-    const name = JSON.stringify([usage.table, usage.index, usage.partition, usage.kind]);
-    const sum = partitions.get(name);
-    if (sum) sum.units += usage.units;
-    else partitions.set(name, { usage, units: usage.units });
-  }
-  const reads = rounded(sums.read / operations);
-  const writes = rounded(sums.write / operations);
-  const found = Array.from(partitions.values(), ({ usage, units }): Hottest => {
-    const { table, index, partition, kind } = usage;
-    const each = rounded(units / operations);
-    const where = index === undefined ? table : `${table}/${index}`;
-    return {
-      where,
-      partition,
-      key: designedKey(where, partition),
-      kind,
-      units: each,
-      most: rounded(perPartition[kind] / each),
-    };
-  });
-  found.sort((a, b) => a.most - b.most);
-  if (!found[0]) throw new Error('nothing was read or written');
+export function heatOf(
+  usages: readonly PartitionUsage[],
+  operations: number,
+  dueShards: DueShards = usualDueShards,
+): Heat {
+  const work = usages.filter(isWork);
+  const keys = keysOf(groupsOf(work, dueShards), operations);
+  if (keys.length === 0) throw new Error('nothing was read or written');
+  const sum = (kind: 'read' | 'write'): number =>
+    rounded(work.reduce((units, one) => units + (one.kind === kind ? one.units : 0), 0) / operations);
+  const reads = sum('read');
+  const writes = sum('write');
   return {
     reads,
     writes,
     dollars: rounded(reads * dollarsPerMillion.read + writes * dollarsPerMillion.write),
-    hottest: found[0],
-    keys: keysOf(found, operations),
+    hottest: hottestOf(keys),
+    keys: keys.filter(({ units }) => units * operations >= 1),
   };
 }
 
-function keysOf(found: readonly Hottest[], operations: number): KeyHeat[] {
-  const keys = new Map<string, KeyHeat>();
-  for (const { where, key, kind, units } of found) {
-    const name = `${where} ${key} ${kind}`;
-    const sum = keys.get(name) ?? { where, key, kind, units: 0, partitions: 0 };
-    keys.set(name, { ...sum, units: rounded(sum.units + units), partitions: sum.partitions + 1 });
+// A partition, or all shards of one key.
+type Group = Pick<KeyHeat, 'where' | 'key' | 'kind' | 'units'> & {
+  shards: number | 'used';
+  used: Set<string>;
+};
+
+function groupsOf(usages: readonly PartitionUsage[], dueShards: DueShards): Iterable<Group> {
+  const groups = new Map<string, Group>();
+  for (const { table, index, partition, kind, units } of usages) {
+    const where = index === undefined ? table : `${table}/${index}`;
+    const { name, shards } = shardsOf(where, partition, dueShards);
+    const id = JSON.stringify([where, name, shards, kind]);
+    const key = designedKey(where, partition);
+    const group = groups.get(id) ?? { where, key, kind, units: 0, shards, used: new Set() };
+    group.units += units;
+    group.used.add(partition);
+    if (shards !== 'used' && group.used.size > shards)
+      throw new Error(`${where} ${key} has more than ${shards} shards`);
+    groups.set(id, group);
   }
-  return [...keys.values()]
-    .filter(({ units }) => units * operations >= 1)
-    .sort((a, b) => dollarsPerMillion[b.kind] * b.units - dollarsPerMillion[a.kind] * a.units);
+  return groups.values();
+}
+
+function keysOf(groups: Iterable<Group>, operations: number): KeyHeat[] {
+  const keys = new Map<string, KeyHeat>();
+  for (const { where, key, kind, units, used, shards: among } of groups) {
+    const shards = among === 'used' ? used.size : among;
+    const name = `${where} ${key} ${kind}`;
+    const sum = keys.get(name) ?? { where, key, kind, units: 0, partitions: 0, shards: 1, hottestUnits: 0 };
+    sum.units += units / operations;
+    sum.partitions += shards;
+    sum.shards = Math.max(sum.shards, shards);
+    sum.hottestUnits = Math.max(sum.hottestUnits, units / operations / shards);
+    keys.set(name, sum);
+  }
+  return Array.from(keys.values(), one => ({
+    ...one,
+    units: rounded(one.units),
+    hottestUnits: rounded(one.hottestUnits),
+  })).sort((a, b) => dollarsPerMillion[b.kind] * b.units - dollarsPerMillion[a.kind] * a.units);
+}
+
+export function hottestOf(keys: readonly KeyHeat[]): Hottest {
+  return keys
+    .map(({ where, key, kind, hottestUnits: units }) => ({
+      where,
+      key,
+      kind,
+      units,
+      most: rounded(perPartition[kind] / units),
+    }))
+    .reduce((most, one) => (one.most < most.most ? one : most));
+}
+
+// Of operations in many accounts, as many as anybody likes: what limits them is what all accounts share. Without that,
+// it is the hottest partition of the accounts that were measured.
+export function hottestEverywhere(keys: readonly KeyHeat[]): Hottest {
+  const ofOperations = keys.filter(isOfOperations);
+  const shared = ofOperations.filter(isShared);
+  return hottestOf(shared.length > 0 ? shared : ofOperations);
 }
 
 // The template of the key, such as `t#{tenant_key}U#{uid}#{inbox_key}`.

@@ -1,4 +1,5 @@
 import { dollarsPerMonth, type KeyHeat, perPartition } from './heat.ts';
+import { isOfOperations, isOfUser, isShared } from './owners.ts';
 import type { Simulated } from './simulate.ts';
 
 // The cost of a load, and how hot its partitions get, computed from what one operation of each kind uses.
@@ -31,7 +32,7 @@ export type Plan = { rows: LoadRow[]; keys: WarmKey[]; dollars: number };
 
 export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   const rows: LoadRow[] = [];
-  const keys = new Map<string, Omit<WarmKey, 'unitsEach' | 'share'> & { units: number }>();
+  const keys = new Map<string, Omit<WarmKey, 'share'>>();
   for (const { name, rate, ways } of measured) {
     const perSecond = load.rates.get(rate);
     if (perSecond === undefined) continue;
@@ -50,16 +51,17 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
     for (const key of heat.keys.filter(isOfOperations)) {
       const id = `${key.where} ${key.key} ${key.kind}`;
       const { where, kind } = key;
-      const sum = keys.get(id) ?? { where, key: key.key, kind, partitions: 0, units: 0 };
-      sum.partitions = Math.max(sum.partitions, partitionsOf(key, load));
-      sum.units += key.units * perSecond;
+      const sum = keys.get(id) ?? { where, key: key.key, kind, partitions: 0, unitsEach: 0 };
+      const partitions = partitionsOf(key, load);
+      sum.partitions = Math.max(sum.partitions, partitions);
+      sum.unitsEach += (key.units * perSecond) / partitions;
       keys.set(id, sum);
     }
   }
-  const warm = Array.from(keys.values(), ({ units, ...key }): WarmKey => {
-    const unitsEach = units / key.partitions;
-    return { ...key, unitsEach, share: unitsEach / perPartition[key.kind] };
-  });
+  const warm = Array.from(
+    keys.values(),
+    (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
+  );
   return {
     rows,
     keys: warm.sort((a, b) => b.share - a.share),
@@ -67,19 +69,9 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   };
 }
 
-const ofUser = /\{(uid|user_id|conversation_id|eventId|key)\}/;
-const ofTenant = /\{(tenant_key|tenant_id|account_id|userId|sourceId|connectionId)(:\w+)?\}/;
-
-const isShared = ({ key }: KeyHeat): boolean => !ofUser.test(key) && !ofTenant.test(key);
-
-// What all share and uses a small part of a unit happens by the second, such as a poll for due items or a checkpoint:
-// it does not grow with the load.
-const bySecond = 0.25;
-const isOfOperations = (key: KeyHeat): boolean => !isShared(key) || key.units >= bySecond;
-
-// How many partitions a key has under the load. A key of neither users nor tenants is shared by all of them, and has as
-// many as when it was measured.
+// How many partitions a key has under the load: those of each tenant or user. A key of neither is shared by all of them,
+// and has as many as when it was measured.
 function partitionsOf(one: KeyHeat, { users, tenants }: Load): number {
   if (isShared(one)) return one.partitions;
-  return ofUser.test(one.key) ? users : tenants;
+  return (isOfUser(one) ? users : tenants) * one.shards;
 }

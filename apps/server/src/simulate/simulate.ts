@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '@stak/client';
+import { type Client, createClient } from '@stak/client';
 import type { PartitionUsage } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { type DueShards, readServerConfig, usualDueShards } from '../config.ts';
 import { startServer } from '../server.ts';
-import { openFlows, type Way } from './flows.ts';
-import { type Heat, heatOf, isWork } from './heat.ts';
+import { openFlows, repeat, type Size, type Way } from './flows.ts';
+import { type Heat, heatOf, hottestEverywhere, isWork } from './heat.ts';
 
 export type Simulated = { name: string; rate: string; ways: { place: string; heat: Heat }[] };
 
@@ -16,15 +16,17 @@ export type SimulateOptions = {
 };
 
 const longestMs = 20_000;
-const atOnce = 16; // as under load, where counters of several operations are written together
+// What is busy is cached, and counted once a second for many operations; what is quiet pays for each one.
+const busyRounds = 8;
 
-// Runs the whole server on a store in memory that reports which partition is used by what, and runs every flow `count`
-// times in each of its ways.
+// Runs the whole server on a store in memory that reports which partition is used by what. Every flow runs once in each
+// of `accounts` accounts, and several times as often in one account.
 export async function simulate(
-  count: number,
+  accounts: number,
   { quietMs = 1_500, dueShards = usualDueShards, note = () => {} }: SimulateOptions = {},
 ): Promise<Simulated[]> {
-  const meter = createMeter(count, quietMs);
+  const size: Size = { operations: accounts * busyRounds, accounts };
+  const meter = createMeter(quietMs, dueShards);
   const config = { ...simulatedConfig(), dueShards };
   const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
@@ -32,17 +34,21 @@ export async function simulate(
     onUsage: meter.note,
   });
   const baseUrl = server.localUrl;
-  const signUp = createSignUp(baseUrl);
   try {
-    const { flows, close } = await openFlows({ baseUrl, client: await signUp(), signUp });
+    const { flows, close } = await openFlows({ baseUrl, account: createAccounts(baseUrl) });
     const simulated: Simulated[] = [];
     try {
       for (const { name, rate, prepare, ways, ignores = [] } of flows) {
         note(`${name}…`);
-        await prepare(count);
+        await prepare(size);
+        await meter.settle();
         const found: Simulated = { name, rate, ways: [] };
-        for (const way of ways)
-          found.ways.push({ place: way.place, heat: await meter.measure(way, ignores) });
+        for (const way of ways) {
+          const isLast = way === ways.at(-1);
+          const heat = await meter.measure(way, isLast ? size.accounts : size.operations, ignores);
+          const hottest = isLast ? hottestEverywhere(heat.keys) : heat.hottest;
+          found.ways.push({ place: way.scope, heat: { ...heat, hottest } });
+        }
         simulated.push(found);
       }
     } finally {
@@ -65,8 +71,8 @@ const simulatedConfig = () =>
     },
   );
 
-// Runs something `count` times, and returns what each partition used for it.
-function createMeter(count: number, quietMs: number) {
+// Runs something many times, and returns what each partition used for it.
+function createMeter(quietMs: number, dueShards: DueShards) {
   let usages: PartitionUsage[] = [];
   let writtenMs = 0;
   const settle = async () => {
@@ -76,34 +82,38 @@ function createMeter(count: number, quietMs: number) {
       await sleep(20);
   };
   return {
+    settle,
     note(usage: PartitionUsage): void {
       usages.push(usage);
       if (usage.kind === 'write' && isWork(usage)) writtenMs = performance.now();
     },
-    async measure({ act }: Way, ignored: readonly string[]): Promise<Heat> {
-      await settle();
+    async measure({ act }: Way, operations: number, ignored: readonly string[]): Promise<Heat> {
       usages = [];
-      for (let from = 0; from < count; from += atOnce) {
-        const size = Math.min(atOnce, count - from);
-        await Promise.all(Array.from({ length: size }, (_, index) => act(from + index)));
-      }
+      await repeat(operations, act);
       await settle();
-      return heatOf(
-        usages.filter(({ table }) => !ignored.includes(table)),
-        count,
-      );
+      const counted = usages.filter(({ table }) => !ignored.includes(table));
+      return heatOf(counted, operations, dueShards);
     },
   };
 }
 
-// Each call creates another account, and returns its client.
-function createSignUp(baseUrl: string) {
-  let accounts = 0;
-  return async () => {
-    const email = `account-${++accounts}@example.com`;
-    const body = { email, password: crypto.randomUUID(), name: 'Ann', cookie: false };
-    const headers = { 'X-Forwarded-For': `192.0.2.${accounts % 256}` };
+// Signs up for an account when it is first used.
+function createAccounts(baseUrl: string) {
+  const accounts = new Map<number, Promise<Client>>();
+  const signUp = async (index: number): Promise<Client> => {
+    const body = {
+      email: `account-${index}@example.com`,
+      password: crypto.randomUUID(),
+      name: 'Ann',
+      cookie: false,
+    };
+    const headers = { 'X-Forwarded-For': `192.0.2.${index % 256}` };
     const { data } = await createClient({ baseUrl }).accounts.signUp({ body }, { headers });
     return createClient({ baseUrl, token: data.access_token });
+  };
+  return (index: number): Promise<Client> => {
+    const account = accounts.get(index) ?? signUp(index);
+    accounts.set(index, account);
+    return account;
   };
 }
