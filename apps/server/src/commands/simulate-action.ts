@@ -105,7 +105,7 @@ export function planText({ rows, keys, dollars }: Plan, { users, tenants }: Load
         key,
         kind,
         rate(partitions),
-        unitsEach < 0.1 ? '< 0.1' : units(unitsEach),
+        few(unitsEach),
         share < 0.001 ? '< 0.1 %' : `${units(share * 100)} %`,
       ]),
   ]);
@@ -114,9 +114,10 @@ export function planText({ rows, keys, dollars }: Plan, { users, tenants }: Load
 }
 
 const describe = ({ kind, where, key, units: each }: Hottest): string =>
-  `${units(each)} ${kind} units of ${where} ${key}`;
+  `${few(each)} ${kind} units of ${where} ${key}`;
 
 const units = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
+const few = (value: number): string => (value < 0.1 ? '< 0.1' : units(value));
 const rate = (value: number): string => Math.round(value).toLocaleString('en');
 const money = (dollars: number): string =>
   dollars.toLocaleString('en', {

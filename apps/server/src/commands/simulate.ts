@@ -18,7 +18,10 @@ export function registerSimulate(cli: CAC): void {
     .option('--turns <rate>', 'Messages to agents')
     .option('--tasks <rate>', 'Tasks created')
     .option('--measure', 'Run a server in memory and measure again, instead of using the stored measurements')
-    .option('--operations <number>', 'How often each operation is measured (default: 48)')
+    .option(
+      '--operations <number>',
+      'measure: the number of quiet accounts; a busy one does eight times as much (default: 48)',
+    )
     .option('--json', 'Print JSON')
     .example('stak simulate')
     .example('stak simulate --users 1e9 --publishes 5e4/s')
