@@ -28,6 +28,7 @@ export function createTableIdempotency(deps: {
   owners?: Owners; // detects which processes are gone; without it, an attempt blocks its key until its lease ends
 }): IdempotencyStore {
   const { store, clock, sealer, owners = unknownOwners(createIds({ clock })) } = deps;
+  const tryLater = createLateWrites(clock);
 
   // Takes the key if nobody has it, or from an attempt that was given up or whose process is dead.
   async function begin(claim: Claim, given?: KeyedRequest): Promise<Begun> {
@@ -35,13 +36,13 @@ export function createTableIdempotency(deps: {
     const attempt = owners.next();
     const nowMs = clock.now();
     const until = nowMs + leaseMs;
-    const repeated = given && firstOf(given, fingerprint, nowMs);
+    const repeated = given && firstOf(given, claim, nowMs);
     const first = repeated ?? { name: attempt, atMs: nowMs };
     const isFree = given
       ? and({ attempt: given.attempt }, { status: is.absent })
       : or({ attempt: is.absent }, and({ status: is.present }, { until: is.atMost(nowMs) }));
     const record = { key, fingerprint, attempt, first_attempt: first.name, first_at: first.atMs, until };
-    const own = attemptOf(deps, claim, attempt, until);
+    const own = attemptOf({ ...deps, tryLater }, claim, attempt, until);
     try {
       const item = { ...record, expires_at: expiryOf(nowMs + ttlMs) };
       await store.put(keyedRequest, item, { if: isFree, pattern: 'begin keyed request' });
@@ -64,15 +65,35 @@ export function createTableIdempotency(deps: {
 }
 
 // Undefined for another request, which creates other things, and for one that was made so long ago that its key is free.
-function firstOf(given: KeyedRequest, fingerprint: string, nowMs: number): FirstAttempt | undefined {
-  if (given.fingerprint !== fingerprint || given.expires_at * 1000 <= nowMs) return undefined;
-  return { name: given.first_attempt ?? given.attempt, atMs: given.first_at ?? nowMs };
+function firstOf(
+  given: KeyedRequest,
+  { fingerprint, ttlMs }: Claim,
+  nowMs: number,
+): FirstAttempt | undefined {
+  const { first_attempt: name = given.attempt, first_at: atMs = nowMs } = given;
+  return given.fingerprint === fingerprint && atMs + ttlMs > nowMs ? { name, atMs } : undefined;
 }
 
-type Deps = { store: Store; clock: Clock; sealer: AnswerSealer };
+// Writes that the store could not take. Their callers have been answered, so nothing else limits their number.
+function createLateWrites(clock: Clock) {
+  let count = 0;
+  return async (write: () => Promise<unknown>, untilMs: number): Promise<void> => {
+    if (count === limits.lateWrites) return; // the lease ends by itself
+    count += 1;
+    await retryWhileLeased(write, { clock, untilMs: () => untilMs }).catch(() => {});
+    count -= 1;
+  };
+}
+
+type Deps = {
+  store: Store;
+  clock: Clock;
+  sealer: AnswerSealer;
+  tryLater: ReturnType<typeof createLateWrites>;
+};
 
 function attemptOf(
-  { store, clock, sealer }: Deps,
+  { store, clock, sealer, tryLater }: Deps,
   { key, ttlMs }: Claim,
   attempt: string,
   leasedUntilMs: number,
@@ -83,8 +104,7 @@ function attemptOf(
     try {
       await settling();
     } catch (error) {
-      if (isUnavailable(error))
-        retryWhileLeased(settling, { clock, untilMs: () => leasedUntilMs }).catch(() => {});
+      if (isUnavailable(error)) void tryLater(settling, leasedUntilMs);
       throw error;
     }
   };

@@ -23,6 +23,7 @@ export const idempotencyLeaseMs = 60_000; // longer than any handler may run; wi
 export const idempotencyRetryS = 1; // most requests in flight are over by then
 export const idempotencyGraceMs = 60_000; // how late a stored record may be finished, because clocks differ
 export const idempotencyBodyBytes = 280 * 1024; // a created thing of bodyBytes fits; sealed, it is one item of 400 KB
+export const lateWrites = 200; // of idempotency records, at a time: each may hold a sealed body
 export const idempotencyEntries = 10_000; // of the in-memory store
 
 export const pageItems = 25;

@@ -73,8 +73,14 @@ export function testIdempotencyStore(make: (clock: ManualClock) => Promise<Idemp
       const other = await start({ fingerprint: 'other' });
       expect(other.isRepeated).toBe(false);
       expect(other.first).not.toEqual(first);
-      await other.attempt.finish(response('done'));
-      await clock.advance(10_001); // the key is free again
+      await other.attempt.abandon();
+      await clock.advance(6000);
+      await (await start({ fingerprint: 'other' })).attempt.abandon();
+      await clock.advance(6000); // since the first of them, the key is free again
+      const late = await start({ fingerprint: 'other' });
+      expect(late.isRepeated).toBe(false);
+      await late.attempt.finish(response('done'));
+      await clock.advance(10_001);
       expect((await start({ fingerprint: 'other' })).isRepeated).toBe(false);
     });
 

@@ -48,6 +48,16 @@ describe('a repeated request whose first answer was lost', () => {
     expect(await listed()).toMatchObject([{ turns: 1 }]);
   });
 
+  it('does not bring back what was cleared', async () => {
+    const process = losing(1);
+    const send = { messages, conversation_id: 'chosen' };
+    const upload = () => process.call('POST', imports, { send, key: 'k' });
+    expect((await upload()).status).toBe(500);
+    expect((await fixture.call('DELETE', `${conversations}/chosen/messages`)).status).toBe(204);
+    expect((await upload()).body.code).toBe('agents.conversation_exists');
+    expect(await listed()).toMatchObject([{ turns: 0 }]);
+  });
+
   it('does not import behind a message that came first', async () => {
     const process = losing(0);
     const send = { messages, conversation_id: 'chosen' };

@@ -223,6 +223,27 @@ describe('a task that has expired by a clock a second ahead', () => {
   });
 });
 
+it('a task that is reopened while it is looked up is not missing', async () => {
+  await keep(1);
+  const task = await f.create({ title: 'Done' });
+  await complete(task);
+  let reads = 0;
+  const slow = await openTasks({
+    ...f,
+    wrap: client => ({
+      ...client,
+      async batchGet(input) {
+        // The first read found the task, the second one looks for its expiry.
+        if (++reads === 2) await f.ok('PATCH', `/v1/tasks/${task.task_id}`, { send: { status: 'pending' } });
+        return client.batchGet(input);
+      },
+    }),
+  });
+  const send = { priority: 'high' };
+  expect(await slow.ok('PATCH', `/v1/tasks/${task.task_id}`, { send })).toMatchObject(send);
+  expect(reads).toBeGreaterThan(1);
+});
+
 it('the trash is kept for 30 days', async () => {
   const { task_id } = await f.create({ title: 'x' });
   await f.ok('DELETE', `/v1/tasks/${task_id}`);

@@ -47,6 +47,7 @@ const summary = z.object({
   run: z.int(),
   jobId: z.string().optional().describe('The replay that started the run, or made it due'),
   attempts: z.int().optional().describe('Of this run, so far'),
+  rulesVersion: z.int().optional().describe('Version of the connection whose rules filtered it'),
 });
 
 export const event = entity(eventsKeys, {
@@ -216,6 +217,10 @@ export const job = entity(eventsKeys, {
       .optional()
       .describe('Which events it is for, beyond their time and status'),
     expected: z.int().optional().describe('Events that its author has counted'),
+    rulesVersion: z
+      .int()
+      .optional()
+      .describe('Of a catch-up: events that older versions of the connection have filtered'),
     state: z.enum(['running', 'done', 'failed', 'cancelled']),
     position: z.string().optional().describe('JSON: cursor of the last event it has processed'),
     matched: z.int(),

@@ -102,6 +102,23 @@ describe('an event that is written long after it was received', () => {
   });
 });
 
+it('an event that was rightly filtered stays so when the rules are changed later', async () => {
+  const hooks = await openWebhooks();
+  const destination = await openDestination();
+  const never = [{ field: 'body', path: '$.never', operator: 'exists' }];
+  const sourceId = await hooks.source();
+  const connectionId = await hooks.connect(sourceId, destination.url, { filters: never });
+  await leap(hooks.clock, 20_000); // the jobs of the first seconds are done
+  const eventId = await hooks.send(sourceId);
+  const isFiltered = async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'filtered';
+  await untilLater(hooks.clock, isFiltered);
+  await leap(hooks.clock, 60_000);
+  await hooks.read(`/v1/connections/${connectionId}`, { method: 'PATCH', send: { filters: [] } });
+  for (let n = 0; n < 8; n++) await leap(hooks.clock, limits.settledMs / 4);
+  expect(await isFiltered()).toBe(true);
+  expect(destination.hits).toHaveLength(0);
+});
+
 describe('what is known of a source', () => {
   // Everything before the writes takes so long that no job of the change is left.
   it.each(['a request', 'an event of Stak'])('is read again if %s had to wait', async kind => {

@@ -78,7 +78,9 @@ export async function invite(
         expiresAt: inSeconds(clock.now()) + creationS,
       }),
       check: () => checkRoom(deps, accountId, invitationId),
-      create: step => writeInvitation(deps, actor, { email, role, creationId, invitationId }, step),
+      create: async step =>
+        (await findInvited(deps, actor, email, creationId)) ??
+        writeInvitation(deps, actor, { email, role, creationId, invitationId }, step),
     });
   const isOpened = (error: unknown) =>
     ['the organisation', 'the first member'].includes(failedStep(error)?.step ?? '');

@@ -95,6 +95,7 @@ function endState(
         'paused',
         'paused_until',
         'quiet_at',
+        'creation_id', // a repeated import must not bring back what was cleared
         ...owner,
       ],
     },

@@ -1,6 +1,6 @@
 import { ref, type Store } from '@stak/table';
 import type { Task } from '../schema.ts';
-import { expiry } from '../tables.ts';
+import { expiry, task } from '../tables.ts';
 
 // The tally counts a task with a time to live as long as its expiry is stored. A process whose clock is ahead may have
 // subtracted a task that lives on by the clock of this one. That task is gone: it must not be subtracted again.
@@ -11,5 +11,19 @@ export async function countedTasks(store: Store, tasks: readonly Task[]): Promis
   if (refs.length === 0) return tasks;
   const found = await store.batchGet(refs, { consistent: true, pattern: 'expiries of tasks' });
   const counted = new Set(found.map(one => one?.task_id));
-  return tasks.filter(one => one.ttl === undefined || counted.has(one.task_id));
+  const isCounted = ({ task_id, ttl }: Task) => ttl === undefined || counted.has(task_id);
+  const moved = await movedTasks(
+    store,
+    tasks.filter(one => !isCounted(one)),
+  );
+  return tasks.flatMap(one => (isCounted(one) ? one : (moved.get(one.task_id) ?? [])));
+}
+
+// Of tasks whose expiry was not found, those that have another one since, or none.
+async function movedTasks(store: Store, missing: readonly Task[]): Promise<ReadonlyMap<string, Task>> {
+  if (missing.length === 0) return new Map();
+  const refs = missing.map(({ user_id, task_id }) => ref(task, { user_id, task_id }));
+  const now = await store.batchGet(refs, { consistent: true, pattern: 'tasks that may have moved' });
+  const changed = now.filter((one, i): one is Task => one !== undefined && one.ttl !== missing[i]!.ttl);
+  return new Map((await countedTasks(store, changed)).map(one => [one.task_id, one]));
 }

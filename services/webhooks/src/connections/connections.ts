@@ -101,7 +101,7 @@ export function createConnections(
           source: write.check(source, { userId, sourceId }, isThere),
           connection: write.put(connection, made, { ifAbsent: true }),
           pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
-          ...catchUpSteps(deps, made),
+          ...catchUpSteps(deps, made, made.version),
         });
         const options = { pattern: 'create connection' };
         await createWithin(deps, `connections of ${sourceId}`, checkCount, steps, options);
@@ -130,7 +130,7 @@ export function createConnections(
       const hasNewRules = updates.filters !== undefined || updates.transform !== undefined;
       const more: Record<string, WriteStep> = {
         ...(isActivated && { backlog: scheduleBacklog(deps, found, clock.now()) }),
-        ...(hasNewRules && catchUpSteps(deps, found)),
+        ...(hasNewRules && catchUpSteps(deps, found, found.version + 1)),
       };
       await edit(found, connectionEdit(updates, isActivated, clock.now()), { ifVersion, more });
       return find(connectionId);

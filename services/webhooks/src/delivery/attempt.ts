@@ -80,7 +80,8 @@ async function attempt(
   markWork('webhook delivery', connection.connectionId);
   const attemptedAt = deps.clock.now();
   const outgoing = await applyRules(deps, claimed, connection, request);
-  if (outgoing === undefined) return finishDelivery(deps, claimed, { state: 'filtered' });
+  if (outgoing === undefined)
+    return finishDelivery(deps, claimed, { state: 'filtered', rulesVersion: connection.version });
   if (outgoing === 'busy') {
     await postponeDelivery(deps, claimed, deps.clock.now() + limits.busyMs);
     return { waitMs: limits.busyMs };

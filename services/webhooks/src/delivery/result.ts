@@ -25,6 +25,7 @@ export type Result = {
   attempt?: Omit<Attempt, 'eventId' | 'connectionId' | 'run' | 'attemptNumber' | 'expiresAt'>;
   error?: string;
   nextAt?: number; // when the next attempt is due
+  rulesVersion?: number; // version of the connection that filtered it
 };
 
 export type Written = {
@@ -136,7 +137,13 @@ async function planResult(
 
   const latest = known.deliveries[connectionId];
   const isLatest = !latest || latest.run <= run;
-  const summary: DeliverySummary = { state: result.state, run, attempts };
+  const { state, rulesVersion } = result;
+  const summary: DeliverySummary = {
+    state,
+    run,
+    attempts,
+    ...(rulesVersion !== undefined && { rulesVersion }),
+  };
   if (latest?.jobId !== undefined) summary.jobId = latest.jobId;
   const to = isLatest ? statusAfter(known.deliveries, connectionId, summary) : known.status;
   const { version } = known;

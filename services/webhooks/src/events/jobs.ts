@@ -181,7 +181,7 @@ async function processBatch(deps: JobDeps, current: Job, events: readonly Event[
   const counts = await Promise.all(
     events.map(one => {
       if (action === 'cancel') return cancelEvent(deps, one, connectionIds);
-      return replayEvent(deps, one, chosen, jobId, action === 'catch_up' ? hasMissed : undefined);
+      return replayEvent(deps, one, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
     }),
   );
   return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
@@ -278,6 +278,7 @@ export const isCatchUp = ({ jobId }: { jobId: string }): boolean => jobId.starts
 export function catchUpSteps(
   { ids, clock, dueShards }: Pick<BaseDeps, 'ids' | 'clock' | 'dueShards'>,
   { userId, sourceId, connectionId }: Pick<Connection, 'userId' | 'sourceId' | 'connectionId'>,
+  rulesVersion: number,
 ): Record<string, WriteStep> {
   const nowMs = clock.now();
   const lastMs = nowMs + limits.viewMs + limits.storeMs; // no event that is received later is stored on an older view
@@ -289,6 +290,8 @@ export function catchUpSteps(
       jobId,
       action: 'catch_up' as const,
       connectionIds: [connectionId],
+      // By then the rules may have been changed again. What was rightly filtered meanwhile stays so.
+      ...(delayMs === limits.settledMs && { rulesVersion }),
       from: nowMs - limits.clockSkewMs,
       to: Math.min(nowMs + delayMs, lastMs + limits.clockSkewMs),
       state: 'running' as const,
@@ -306,8 +309,11 @@ export function catchUpSteps(
   return Object.fromEntries(steps);
 }
 
-// Whether the process that stored the event may not have had the connection as it is now.
-const hasMissed = ({ deliveries, rejection }: Event, connectionId: string): boolean => {
-  const known = deliveries[connectionId];
-  return rejection === undefined && (known === undefined || known.state === 'filtered');
-};
+// Whether the process that stored the event may not have had the connection as it was changed.
+const hasMissed =
+  ({ rulesVersion = Infinity }: Job) =>
+  ({ deliveries, rejection }: Event, connectionId: string): boolean => {
+    const known = deliveries[connectionId];
+    const isFiltered = known?.state === 'filtered' && (known.rulesVersion ?? 0) < rulesVersion;
+    return rejection === undefined && (known === undefined || isFiltered);
+  };

@@ -85,7 +85,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
     let current: SourceView | undefined = view;
     for (let left = limits.viewReads; current && isOld(current); left--) {
       if (left === 0) throw tableErrors.create('table.busy', 'The store is too slow.', { retryAfterS: 1 });
-      current = await getFresh(sourceId, userId);
+      current = await getTogether(sourceId, userId);
     }
     return current;
   };
