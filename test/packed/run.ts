@@ -26,6 +26,7 @@ const projects: Record<string, { ours: string[]; others: string[]; tools?: strin
       '@langchain/core',
       '@langchain/langgraph',
       '@langchain/langgraph-checkpoint',
+      '@langchain/langgraph-sdk', // a newer one may need what no registry has yet
       'zod',
       'typescript',
       'vitest',
@@ -44,8 +45,10 @@ const projects: Record<string, { ours: string[]; others: string[]; tools?: strin
   },
 };
 
+const installMs = 10 * 60_000; // npm may look for ever for a version that does not exist
+
 async function command(program: string, args: string[], cwd: string, env = process.env) {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: installMs });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', chunk => {
