@@ -109,17 +109,17 @@ function attemptOf(
     }
   };
   return {
-    finish({ status, headers, body }) {
+    async finish({ status, headers, body }) {
       const until = clock.now() + ttlMs;
       const sealed = Buffer.from(sealer.seal(body, sealLocation(key)));
       const set = { status, headers: headers.map(toPair), body: sealed, until, expires_at: expiryOf(until) };
       const options = { if: { attempt }, pattern: 'finish keyed request' };
-      return settle(() => store.update(keyedRequest, { key }, { set }, options));
+      await settle(() => store.update(keyedRequest, { key }, { set }, options));
     },
     // The record stays: the next attempt has to know that this one may have made the change.
-    abandon() {
+    async abandon() {
       const options = { if: { attempt }, pattern: 'abandon keyed request' };
-      return settle(() => store.update(keyedRequest, { key }, { set: { until: 0 } }, options));
+      await settle(() => store.update(keyedRequest, { key }, { set: { until: 0 } }, options));
     },
   };
 }
