@@ -98,7 +98,8 @@ function attemptOf(
   attempt: string,
   leasedUntilMs: number,
 ): Attempt {
-  // If the store is unavailable, the caller is told so, and need not wait until the lease ends: this goes on trying.
+  // If the store is unavailable, this throws, and the write is repeated in the background: a retry of the caller need
+  // not wait until the lease ends.
   const settle = async (write: () => Promise<unknown>): Promise<void> => {
     const settling = () => write().catch(inTheWay);
     try {

@@ -5,7 +5,7 @@ import type { TestServer } from './test-server.ts';
 // Longer than any test: a consumer that gets a shard back finds its place by the time, which in the engine stands still.
 const leaseMs = 10 * 60_000;
 
-// Runs the consumers and followers of an inbox, as a server does, until it is told to stop.
+// Runs the consumers and followers of an inbox, as a server does, until `stop` is called.
 export function startConsumers({ engine, inbox }: TestServer) {
   const log = createLogger({ level: 'silent' });
   const clock = systemClock;

@@ -30,7 +30,7 @@ export const clockSkewMs = 1 * second; // how far clocks of processes may differ
 export const storeMs = 15 * second; // one call of the store at most: it gives up after about ten seconds
 // An event is stored on a view of its source and connections that is no older than this; an older one is read again.
 export const viewMs = 15 * second;
-export const viewReads = 3; // before the sender is told to try again: the store is too slow
+export const viewReads = 3; // then the store is too slow, and the sender gets a 503
 export const unwrittenMostMs = 5 * minute; // after this an event is not written any more: a virtual machine that is moved is suspended for less
 // Until everything is written that was begun on a view from before a change, also by a slow process on a slow store. The
 // time in which the change itself is written is added, and that in which a backlog is scheduled before a delivery is put

@@ -5,6 +5,12 @@ import { isUnavailable } from '@stak/table';
 // and `isRepeated` says that an earlier run may have made the change.
 export type Once = { ids: Ids; isRepeated: boolean | undefined };
 
+// Of a request, for what its handler calls.
+export const onceOf = (c: { get(name: 'ids'): Ids; get(name: 'isRepeated'): boolean | undefined }): Once => ({
+  ids: c.get('ids'),
+  isRepeated: c.get('isRepeated'),
+});
+
 // Makes a change, unless `find` returns what an earlier run of the same request has made.
 export async function makeOnce<T>(
   { isRepeated }: Pick<Once, 'isRepeated'>,

@@ -224,7 +224,7 @@ function createLeases(endpoint: string, note: Campaign['note']) {
     return found.flat().filter(({ finished_at }) => finished_at === undefined);
   }
 
-  // For whoever reads the log to find out why.
+  // Printed so that the cause can be found in the log.
   async function describe(late: readonly Held[], killedAtMs: number): Promise<void> {
     const sinceKill = (ms: number | undefined) => (ms === undefined ? 'never' : `${ms - killedAtMs} ms`);
     for (const { work, owner, lease_until } of late)

@@ -197,7 +197,7 @@ export async function awaitAnswer(
   }
 }
 
-const never = new AbortController().signal;
+export const never = new AbortController().signal;
 
 // Messages answered at once have a receipt only if the sender may repeat them. Others are searched among the newest
 // turns, because callers ask soon.

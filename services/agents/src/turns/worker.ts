@@ -24,7 +24,7 @@ import {
   withLease,
 } from './lease.ts';
 import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
-import { reasonOf } from './send-message.ts';
+import { never, reasonOf } from './send-message.ts';
 
 // Background work of conversations: answers messages that came by a channel or were left by a crashed process, sends
 // answers to channels, and removes what was cleared, deleted or has expired.
@@ -113,8 +113,6 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
   for (const key of jobs) await runMemoryJob(service, key, never);
   return { worked: due.length + jobs.length };
 }
-
-const never = new AbortController().signal;
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
 async function findDue(service: Service): Promise<Due> {

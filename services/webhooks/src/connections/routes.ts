@@ -9,6 +9,7 @@ import { notFound } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
+import { onceOf } from '../once.ts';
 import {
   type ConnectionView,
   connectionChangeSchema,
@@ -196,8 +197,7 @@ export function createConnectionRoutes(deps: {
     accountEndpoint(routes.create, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
       await sources.owned(sourceId, userId);
-      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
-      const made = await connections.create({ ...c.req.valid('json'), sourceId, userId }, once);
+      const made = await connections.create({ ...c.req.valid('json'), sourceId, userId }, onceOf(c));
       c.header('Location', `/v1/connections/${made.connection.connectionId}`);
       c.header('ETag', etagOf(made.connection.version));
       return c.json({ ...showConnection(made.connection), signingSecret: made.signingSecret }, 201);
@@ -229,9 +229,8 @@ export function createConnectionRoutes(deps: {
     accountEndpoint(routes.rotate, async (c, userId) => {
       const { connectionId } = c.req.valid('param');
       await connections.owned(connectionId, userId);
-      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
       const totals = await totalOf(userId, connectionId); // before the change, which a failed read would hide
-      const { connection, signingSecret } = await connections.rotateSecret(connectionId, once);
+      const { connection, signingSecret } = await connections.rotateSecret(connectionId, onceOf(c));
       c.header('ETag', etagOf(connection.version));
       return c.json({ ...showConnection(connection, totals), signingSecret }, 200);
     }),

@@ -263,7 +263,7 @@ async function takeOver(
       store.update(backlog, { connectionId }, change(connectionId), { if: { owner }, pattern }),
     );
   }
-  // It keeps its owner: whoever claims it counts the death.
+  // It keeps its owner: the next claim counts the death.
   const { userId, jobId } = found.item;
   const { set } = change(jobId);
   return release(await store.get(job, { userId, jobId }, read), owner =>

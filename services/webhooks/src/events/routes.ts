@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
 import { notFound } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { onceOf } from '../once.ts';
 import {
   allEventsQuery,
   type attemptSchema,
@@ -341,7 +342,7 @@ export function createEventRoutes(deps: {
         to: msOf(to),
         expected: eventIds?.length ?? expected,
       };
-      const made = await jobs.create(wanted, { ids: c.get('ids'), isRepeated: c.get('isRepeated') });
+      const made = await jobs.create(wanted, onceOf(c));
       c.header('Location', `/v1/webhook-jobs/${made.jobId}`);
       return c.json(showJob(made), 202);
     }),

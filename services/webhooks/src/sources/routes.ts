@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
 import { type Totals, totalsOf } from '../analytics/analytics.ts';
 import type { Source } from '../main-table.ts';
+import { onceOf } from '../once.ts';
 import {
   idSchema,
   newSourceSchema,
@@ -149,8 +150,7 @@ export function createSourceRoutes({
   return [
     accountEndpoint(routes.create, async (c, userId) => {
       checkTrail(c.req.valid('json'), c.get('principal'));
-      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
-      const made = await sources.create({ ...c.req.valid('json'), userId }, once);
+      const made = await sources.create({ ...c.req.valid('json'), userId }, onceOf(c));
       c.header('Location', `/v1/sources/${made.sourceId}`);
       c.header('ETag', etagOf(made.version));
       return c.json({ ...showSource(made, publicUrl), alertSecret: made.newAlertSecret }, 201);
@@ -179,9 +179,8 @@ export function createSourceRoutes({
     }),
     accountEndpoint(routes.rotateAlertSecret, async (c, userId) => {
       const { sourceId } = c.req.valid('param');
-      const once = { ids: c.get('ids'), isRepeated: c.get('isRepeated') };
       const totals = await totalsOf(store, userId, sourceId); // before the change, which a failed read would hide
-      const edited = await sources.rotateAlertSecret(sourceId, userId, once);
+      const edited = await sources.rotateAlertSecret(sourceId, userId, onceOf(c));
       c.header('ETag', etagOf(edited.version));
       const shown = showSource(edited, publicUrl, totals.get(sourceId));
       return c.json({ ...shown, alertSecret: edited.newAlertSecret }, 200);
