@@ -48,21 +48,31 @@ export async function readBronze(backend: Backend): Promise<BronzeRow[]> {
   return rows;
 }
 
-// Every record the stream has, as ids.
+// Every record the stream has, as ids. A description has a hundred shards at most.
 async function readStream({ source }: Backend): Promise<string[]> {
   const ids: string[] = [];
   const { Streams = [] } = await source.listStreams({ TableName: 'chores' });
   for (const { StreamArn } of Streams) {
-    const { StreamDescription } = await source.describeStream({ StreamArn: StreamArn! });
-    for (const { ShardId } of StreamDescription?.Shards ?? []) {
-      const start = { StreamArn: StreamArn!, ShardId: ShardId!, ShardIteratorType: 'TRIM_HORIZON' as const };
-      let { ShardIterator } = await source.getShardIterator(start);
-      while (ShardIterator) {
-        const { Records = [], NextShardIterator } = await source.getRecords({ ShardIterator });
-        ids.push(...Records.map(record => record.eventID!));
-        ShardIterator = Records.length > 0 ? (NextShardIterator ?? undefined) : undefined;
-      }
-    }
+    let after: string | undefined;
+    do {
+      const part = { StreamArn: StreamArn!, ExclusiveStartShardId: after };
+      const { StreamDescription } = await source.describeStream(part);
+      for (const { ShardId } of StreamDescription?.Shards ?? [])
+        ids.push(...(await readShard(source, StreamArn!, ShardId!)));
+      after = StreamDescription?.LastEvaluatedShardId;
+    } while (after !== undefined);
+  }
+  return ids;
+}
+
+async function readShard(source: Backend['source'], StreamArn: string, ShardId: string): Promise<string[]> {
+  const ids: string[] = [];
+  const start = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' as const };
+  let { ShardIterator } = await source.getShardIterator(start);
+  while (ShardIterator) {
+    const { Records = [], NextShardIterator } = await source.getRecords({ ShardIterator });
+    ids.push(...Records.map(record => record.eventID!));
+    ShardIterator = Records.length > 0 ? (NextShardIterator ?? undefined) : undefined;
   }
   return ids;
 }

@@ -73,11 +73,15 @@ test('a page that is full by size is followed by the next one at once', async ()
   expect(pauses).toBe(1);
 });
 
-test('the lake reports its lag, even before the first checkpoint', async () => {
+test.each([
+  0,
+  120, // more than DescribeStream lists at once
+])('the lake reports its lag, even before the first checkpoint, after %i shards', async earlierShards => {
   const backend = await openBackend();
-  const { store, clock, source, client } = backend;
+  const { engine, store, clock, source, client } = backend;
   const lake = openLake(backend);
   await keep(lake);
+  for (let i = 0; i < earlierShards; i++) await engine.rollShards('chores');
   for (let i = 0; i < 60; i++) await store.put(chore, large(`${i}`));
   const stopping = new AbortController();
   const [subscription] = lake.subscriptions;

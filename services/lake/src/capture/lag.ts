@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { readStatus, type StreamSource, streamErrors } from '@stak/streams';
+import { listShards, readStatus, type StreamSource, streamErrors } from '@stak/streams';
 import type { Store } from '@stak/table';
 import type { State } from '../storage/manifest-state.ts';
 import { needsBackfill } from './backfill.ts';
@@ -54,25 +54,21 @@ type StreamPosition = { shardId: string; sequence: string };
 // The time of the oldest record of the stream, or of the oldest one after a position.
 async function oldestOf(
   source: StreamSource,
-  TableName: string,
+  table: string,
   after?: StreamPosition,
 ): Promise<number | undefined> {
-  const { Streams = [] } = await source.listStreams({ TableName });
-  for (const { StreamArn = '' } of Streams) {
-    const { StreamDescription } = await source.describeStream({ StreamArn });
-    for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
-      if (after && after.shardId !== ShardId) continue;
-      const { ShardIterator = '' } = await source.getShardIterator({
-        StreamArn,
-        ShardId,
-        ...(after
-          ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after.sequence }
-          : { ShardIteratorType: 'TRIM_HORIZON' }),
-      });
-      const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
-      const at = oldest?.dynamodb?.ApproximateCreationDateTime;
-      if (at !== undefined) return at instanceof Date ? at.getTime() : at * 1000;
-    }
+  for (const { streamArn: StreamArn, shardId: ShardId } of await listShards(source, table)) {
+    if (after && after.shardId !== ShardId) continue;
+    const { ShardIterator = '' } = await source.getShardIterator({
+      StreamArn,
+      ShardId,
+      ...(after
+        ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after.sequence }
+        : { ShardIteratorType: 'TRIM_HORIZON' }),
+    });
+    const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
+    const at = oldest?.dynamodb?.ApproximateCreationDateTime;
+    if (at !== undefined) return at instanceof Date ? at.getTime() : at * 1000;
   }
   return undefined;
 }
