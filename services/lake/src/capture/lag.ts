@@ -1,5 +1,5 @@
 import type { Clock } from '@stak/kit';
-import { listShards, readStatus, type StreamSource, streamErrors } from '@stak/streams';
+import { listShards, readStatus, type Shard, type StreamSource, streamErrors } from '@stak/streams';
 import type { Store } from '@stak/table';
 import type { State } from '../storage/manifest-state.ts';
 import { needsBackfill } from './backfill.ts';
@@ -34,7 +34,9 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  if (!status) return oldestOf(deps.source, table); // nothing was captured yet: the whole stream is missing
+  let listing: Promise<Shard[]> | undefined;
+  const shards = () => (listing ??= listShards(deps.source, table));
+  if (!status) return oldestOf(deps.source, await shards()); // nothing was captured yet: the whole stream is missing
   const missing = await Promise.all(
     status.shards.map(async ({ shardId, behind }) => {
       if (behind?.newest === undefined || behind.oldestAt === undefined) return undefined;
@@ -42,29 +44,27 @@ async function oldestMissing(deps: LagDeps, table: string, state: State): Promis
       if (!mark || !isCaptured(mark, behind.newest)) return Date.parse(behind.oldestAt);
       // Captured, although the checkpoint is behind. There may be more records after it.
       const sequence = compareSequences(mark.through, behind.newest) > 0 ? mark.through : behind.newest;
-      return oldestOf(deps.source, table, { shardId, sequence });
+      const same = (await shards()).filter(shard => shard.shardId === shardId);
+      return oldestOf(deps.source, same, sequence);
     }),
   );
   const known = missing.filter(at => at !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-type StreamPosition = { shardId: string; sequence: string };
-
-// The time of the oldest record of the stream, or of the oldest one after a position.
+// The time of the oldest record in some shards, or of the oldest one after a sequence number.
 async function oldestOf(
   source: StreamSource,
-  table: string,
-  after?: StreamPosition,
+  shards: readonly Shard[],
+  after?: string,
 ): Promise<number | undefined> {
-  for (const { streamArn: StreamArn, shardId: ShardId } of await listShards(source, table)) {
-    if (after && after.shardId !== ShardId) continue;
+  for (const { streamArn: StreamArn, shardId: ShardId } of shards) {
     const { ShardIterator = '' } = await source.getShardIterator({
       StreamArn,
       ShardId,
-      ...(after
-        ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after.sequence }
-        : { ShardIteratorType: 'TRIM_HORIZON' }),
+      ...(after === undefined
+        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: after }),
     });
     const { Records: [oldest] = [] } = await source.getRecords({ ShardIterator, Limit: 1 });
     const at = oldest?.dynamodb?.ApproximateCreationDateTime;
