@@ -2,11 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// On the project's disk: a temporary folder may be in memory.
-const dataFolder = fileURLToPath(new URL('../data', import.meta.url));
+const project = fileURLToPath(new URL('../..', import.meta.url));
 
-// A folder that is deleted when the work in it is done.
-export async function inDataFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+// A folder that is deleted when the work in it is done. It is on the project's disk: a temporary folder may be in
+// memory.
+export async function inDataFolder<T>(
+  name: string,
+  work: (folder: string) => Promise<T>,
+  root = project,
+): Promise<T> {
+  const dataFolder = join(root, 'bench/data');
   mkdirSync(dataFolder, { recursive: true });
   const folder = mkdtempSync(join(dataFolder, `${name}-`));
   try {

@@ -2,8 +2,8 @@ import { median, percentile } from './statistics.ts';
 
 // A closed loop: `inFlight` callers, each of which sends its next call after the response to the last one.
 export type Load = { operation: string; inFlight: number; durationMs: number };
-export type Round = { calls: number; opsPerSecond: number; p50Ms: number; p99Ms: number };
-export type Measure = Omit<Round, 'calls'> & { rounds: number[] };
+export type Round = { calls: number; opsPerSecond: number; p50Ms: number; p95Ms: number; p99Ms: number };
+export type Measure = Omit<Round, 'calls' | 'p95Ms'> & { rounds: number[] };
 
 // Something that can be measured, in this process or in another.
 export type Runner = { name: string; run(load: Load): Promise<Round> };
@@ -34,6 +34,7 @@ export function summarize(latenciesMs: number[], elapsedMs: number): Round {
     calls: latenciesMs.length,
     opsPerSecond: (latenciesMs.length / elapsedMs) * 1000,
     p50Ms: percentile(sorted, 0.5),
+    p95Ms: percentile(sorted, 0.95),
     p99Ms: percentile(sorted, 0.99),
   };
 }

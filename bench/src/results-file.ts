@@ -10,15 +10,16 @@ export function keepResults(
   name: string,
   { results, verdicts, section }: { results: object; verdicts: readonly Verdict[]; section: string },
 ): void {
-  const machine = {
-    node: process.version,
-    platform: process.platform,
-    arch: process.arch,
-    cpus: cpus().length,
-  };
   const targets = verdicts.map(({ required: _, ...verdict }) => verdict);
   const file = new URL(`../results/${name}.json`, import.meta.url);
   mkdirSync(new URL('.', file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ machine, ...results, targets }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ machine: describeMachine(), ...results, targets }, null, 2)}\n`);
   rewriteSection(readme, `bench:${name}`, section);
 }
+
+export const describeMachine = () => ({
+  node: process.version,
+  platform: process.platform,
+  arch: process.arch,
+  cpus: cpus().length,
+});

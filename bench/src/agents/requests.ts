@@ -24,8 +24,6 @@ export async function measureRequests(
   conversationsEach: number,
   plan: Plan,
 ): Promise<Requests> {
-  const { client, tenantId } = customer;
-  await client.tenants.updateSettings({ tenant_id: tenantId, body: settings }, { ifMatch: '*' });
   const said = await beginConversations(customer, conversationsEach);
   const operations: Record<RequestName, Operation> = {
     constant: { requests: [{ ...said[0]!, path: '/constant' }], status: 200 },
@@ -35,8 +33,9 @@ export async function measureRequests(
 }
 
 // Many more conversations than requests in flight, so that none has two messages at a time.
-async function beginConversations(customer: Customer, each: number): Promise<Request[]> {
+export async function beginConversations(customer: Customer, each: number): Promise<Request[]> {
   const { client, tenantId, endUsers } = customer;
+  await client.tenants.updateSettings({ tenant_id: tenantId, body: settings }, { ifMatch: '*' });
   const said: Request[] = [];
   for (let i = 0; i < each; i++)
     for (const { userId, token } of endUsers) {

@@ -1,37 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../free-port.ts';
 import { nodeFlags } from './bundle.ts';
 import { openConnection } from './connection.ts';
 import { textOf } from './load.ts';
-import { type Memory, memoryOfAll } from './memory.ts';
+import { type Memory, memoryOf, memoryOfAll } from './memory.ts';
 import { withoutSettings } from './process.ts';
+import { cpuUsOf, readUsage, type Usage, withDescendants } from './usage.ts';
 
 // `stak start` with its defaults and all its processes.
 export type Command = {
   url: string;
+  pids(): number[];
   readyMs: number; // from its start until it reports that it is ready
   // Of all its processes together; undefined on other systems than Linux.
   cpuUs(): number | undefined;
+  usage(): Usage | undefined;
   memory(): Memory | undefined;
+  privateMb(): number | undefined; // of `memory()`, which also reads the mapped files and takes longer
   kill(): Promise<void>; // kill -9, all of them at once
   stop(): Promise<void>;
 };
 
 const readyWithinMs = 30_000;
 const lookEveryMs = 5;
-const tickUs = 10_000; // the kernel counts in hundredths of a second
 
 export async function startCommand(
   script: string,
   data: string,
   settings: Readonly<Record<string, string>> = {},
+  flags = nodeFlags,
 ): Promise<Command> {
   const port = await findFreePort();
   const beganMs = performance.now();
-  const args = [...nodeFlags, script, 'start', '--port', String(port), '--path', data];
+  const args = [...flags, script, 'start', '--port', String(port), '--path', data];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...withoutSettings(process.env), ...settings },
@@ -53,8 +56,11 @@ export async function startCommand(
   return {
     url: `http://127.0.0.1:${port}`,
     readyMs: performance.now() - beganMs,
-    cpuUs: () => (process.platform === 'linux' ? sum(pids().map(cpuUsOf)) : undefined),
+    pids,
+    cpuUs: () => ifLinux(() => sum(pids().map(cpuUsOf))),
+    usage: () => ifLinux(() => readUsage(pids())),
     memory: () => memoryOfAll(pids()),
+    privateMb: () => ifLinux(() => sum(pids().map(pid => memoryOf(pid)?.privateMb ?? 0))),
     kill: () => end(() => pids().forEach(kill)),
     stop,
   };
@@ -81,6 +87,8 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
+const ifLinux = <T>(read: () => T): T | undefined => (process.platform === 'linux' ? read() : undefined);
+
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 function kill(pid: number): void {
@@ -89,28 +97,4 @@ function kill(pid: number): void {
   } catch {
     // it has already ended
   }
-}
-
-// Fields 14 to 17 of /proc/PID/stat: user and system time of the process and of its ended children.
-const cpuUsOf = (pid: number): number => sum((statOf(pid) ?? []).slice(11, 15).map(Number)) * tickUs;
-
-// The fields after the name, which may contain spaces and brackets. Undefined if the process has ended.
-function statOf(pid: number): string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
-}
-
-function withDescendants(pid: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
-    if (stat) parents.set(Number(name), Number(stat[1]));
-  }
-  const found = [pid];
-  for (const one of found) for (const [child, parent] of parents) if (parent === one) found.push(child);
-  return found;
 }

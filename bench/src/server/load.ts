@@ -15,11 +15,12 @@ export type LoadSettings = { url: string; operations: Readonly<Record<string, Op
 
 export async function start({ url, operations }: LoadSettings): Promise<Contestant> {
   const { port, host } = new URL(url);
-  const idle: Connection[] = [];
+  let idle: Connection[] = [];
   const calls = Object.entries(operations).map(([name, { requests, status }]) => {
     const texts = requests.map(request => Buffer.from(textOf(request, host)));
     let turn = 0;
     const call = async () => {
+      idle = idle.filter(connection => connection.isOpen());
       const connection = idle.pop() ?? (await openConnection(Number(port)));
       const answer = await connection.send(texts[turn++ % texts.length]!);
       if (answer.status !== status)

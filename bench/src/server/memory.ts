@@ -30,6 +30,20 @@ export function memoryOfAll(pids: readonly number[]): Memory | undefined {
   };
 }
 
+const lookEveryMs = 250;
+
+// The highest of the values that are read until `stop`.
+export function watchPeak(read: () => number | undefined): { peak(): number | undefined; stop(): void } {
+  let peak: number | undefined;
+  const look = () => {
+    const value = read();
+    if (value !== undefined) peak = Math.max(peak ?? 0, value);
+  };
+  look();
+  const timer = setInterval(look, lookEveryMs);
+  return { peak: () => peak, stop: () => clearInterval(timer) };
+}
+
 // The files that a process has mapped, with how much of each is in memory and shared.
 function filesOf(pid: number): Map<string, number> {
   const files = new Map<string, number>();

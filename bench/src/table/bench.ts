@@ -71,7 +71,7 @@ function runLoop(call: () => unknown, { durationMs }: Load): Round {
   if (sink === undefined) throw new Error('nothing was built');
   const { user, system } = process.cpuUsage(before);
   const eachMs = (user + system) / 1000 / calls;
-  return { calls, opsPerSecond: 1000 / eachMs, p50Ms: eachMs, p99Ms: eachMs };
+  return { calls, opsPerSecond: 1000 / eachMs, p50Ms: eachMs, p95Ms: eachMs, p99Ms: eachMs };
 }
 
 const microseconds = ({ opsPerSecond }: Measure): number => 1e6 / opsPerSecond;

@@ -4,11 +4,12 @@ import { bundle, stakCommand } from '../server/bundle.ts';
 import { createCaller } from '../server/caller.ts';
 import { type Command, startCommand } from '../server/command.ts';
 import { createCustomer } from '../server/customer.ts';
+import { watchPeak } from '../server/memory.ts';
 import type { Pace } from '../server/pace.ts';
 import { median, percentile } from '../statistics.ts';
 import type { Destination } from './destination.ts';
 import { connect, createSource, eventOf, ingestPath } from './event.ts';
-import { measureArrival } from './latency.ts';
+import { inFlight, type Route, sendAll, sendAtPace, sendFor } from './route.ts';
 
 // The whole machine: `stak start` with its defaults, with one worker and with two, and a destination that responds at
 // once.
@@ -38,7 +39,6 @@ export type Machine = { settings: MachineSettings; rows: MachineRow[] };
 
 type Round = Omit<MachineRow, 'workers' | 'afterKillMs'>;
 
-const inFlight = 32;
 const arriveWithinMs = 120_000;
 const lookEveryMs = 5;
 
@@ -52,7 +52,7 @@ export async function measureMachine(
   try {
     for (const workers of [1, 2])
       setups.push(await setUp(script, join(folder, `data-${workers}`), workers, destination));
-    for (const setup of setups) await sendAll(setup, settings.warmUpEvents);
+    for (const setup of setups) await sendAll(setup.route, settings.warmUpEvents);
     const rounds = setups.map((): Round[] => []);
     for (let i = 0; i < settings.rounds; i++)
       for (const [s, setup] of setups.entries()) rounds[s]!.push(await measureRound(setup, settings));
@@ -71,8 +71,7 @@ type Setup = {
   workers: number;
   command: Command;
   start(): Promise<Command>;
-  path: string;
-  destination: Destination;
+  route: Route;
 };
 
 async function setUp(
@@ -91,12 +90,13 @@ async function setUp(
   const { client } = await createCustomer(command.url, { apiKeys: 0, sessions: 1, endUsers: 0 });
   const source = await createSource(client, 'machine');
   await connect(client, source, `${destination.url}/fast`, { maxConcurrency: 100 });
-  return { workers, command, start, path: ingestPath(source), destination };
+  const route = { url: command.url, path: ingestPath(source), destination };
+  return { workers, command, start, route };
 }
 
 async function measureRound(setup: Setup, settings: MachineSettings): Promise<Round> {
   const steady = await measureSteady(setup, settings.steadyMs);
-  const throughMs = await sendAll(setup, settings.events);
+  const throughMs = await sendAll(setup.route, settings.events);
   const often = await measurePace(setup, settings.paces.often);
   const seldom = await measurePace(setup, settings.paces.seldom);
   return {
@@ -108,56 +108,20 @@ async function measureRound(setup: Setup, settings: MachineSettings): Promise<Ro
   };
 }
 
-// Counts deliveries during the calls, not acknowledgements: deliveries still pending at the end are part of the cost.
-async function measureSteady({ command, path, destination }: Setup, durationMs: number) {
-  const caller = createCaller(command.url);
-  const [beganMs, beforeUs, before] = [performance.now(), command.cpuUs(), await destination.received()];
-  const isOver = () => performance.now() - beganMs > durationMs;
-  let privateMb: number | undefined;
-  let sent = 0;
-  const send = async () => {
-    for (; !isOver(); sent += 1) await caller.call(eventOf(path), 200);
-  };
-  const watch = async () => {
-    for (; !isOver(); await sleep(250)) {
-      const held = command.memory()?.privateMb;
-      if (held !== undefined) privateMb = Math.max(privateMb ?? 0, held);
-    }
-  };
-  try {
-    await Promise.all([watch(), ...Array.from({ length: inFlight }, send)]);
-    const delivered = (await destination.received()) - before;
-    const elapsedMs = performance.now() - beganMs;
-    await untilReceived(destination, before + sent);
-    return {
-      deliveredPerSecond: (delivered * 1000) / elapsedMs,
-      busyCpuUs: spent(beforeUs, command, sent),
-      privateMb,
-    };
-  } finally {
-    caller.close();
-  }
-}
-
-async function sendAll({ command, path, destination }: Setup, events: number): Promise<number> {
-  const caller = createCaller(command.url);
-  const [beganMs, before] = [performance.now(), await destination.received()];
-  let left = events;
-  const send = async () => {
-    while (left-- > 0) await caller.call(eventOf(path), 200);
-  };
-  try {
-    await Promise.all(Array.from({ length: inFlight }, send));
-    await untilReceived(destination, before + events);
-    return performance.now() - beganMs;
-  } finally {
-    caller.close();
-  }
-}
-
-async function measurePace({ command, path, destination }: Setup, pace: Pace) {
+async function measureSteady({ command, route }: Setup, durationMs: number) {
   const beforeUs = command.cpuUs();
-  const latenciesMs = await measureArrival(command.url, mark => eventOf(path, mark), destination, pace);
+  const memory = watchPeak(command.privateMb);
+  const { accepted, delivered, elapsedMs } = await sendFor(route, durationMs).finally(memory.stop);
+  return {
+    deliveredPerSecond: (delivered * 1000) / elapsedMs,
+    busyCpuUs: spent(beforeUs, command, accepted),
+    privateMb: memory.peak(),
+  };
+}
+
+async function measurePace({ command, route }: Setup, pace: Pace) {
+  const beforeUs = command.cpuUs();
+  const latenciesMs = await sendAtPace(route, pace);
   const sorted = Float64Array.from(latenciesMs).sort();
   const at = (fraction: number) => percentile(sorted, fraction);
   return {
@@ -174,7 +138,7 @@ async function measureKill(setup: Setup, events: number): Promise<number> {
   const send = async () => {
     while (next < events) {
       const mark = `kill-${setup.workers}-${next++}`;
-      await caller.call(eventOf(setup.path, mark), 200);
+      await caller.call(eventOf(setup.route.path, mark), 200);
       acknowledged.add(mark);
     }
   };
@@ -183,21 +147,14 @@ async function measureKill(setup: Setup, events: number): Promise<number> {
   caller.close();
   const beganMs = performance.now();
   setup.command = await setup.start();
+  setup.route.url = setup.command.url;
   while (acknowledged.size > 0) {
     if (performance.now() - beganMs > arriveWithinMs)
       throw new Error(`${acknowledged.size} events were acknowledged and did not arrive after kill -9`);
-    for (const mark of (await setup.destination.takeArrivals()).keys()) acknowledged.delete(mark);
+    for (const mark of (await setup.route.destination.takeArrivals()).keys()) acknowledged.delete(mark);
     await sleep(lookEveryMs);
   }
   return performance.now() - beganMs;
-}
-
-async function untilReceived(destination: Destination, count: number): Promise<void> {
-  const deadline = performance.now() + arriveWithinMs;
-  while ((await destination.received()) < count) {
-    if (performance.now() > deadline) throw new Error(`not all events arrived in ${arriveWithinMs} ms`);
-    await sleep(lookEveryMs);
-  }
 }
 
 const spent = (beforeUs: number | undefined, { cpuUs }: Command, events: number): number | undefined =>
