@@ -21,7 +21,7 @@ const programs = [
   'test/guides/*.test.ts',
 ];
 // So do these: npm run test:packed, npm run test:image.
-const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**'];
+const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**', 'bench/data/**'];
 
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({

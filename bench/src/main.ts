@@ -1,13 +1,19 @@
 import { parseArgs } from 'node:util';
+import { runAgainst } from './against/bench.ts';
 import type { BenchModule } from './bench.ts';
 import { describeVerdict, failures } from './gates.ts';
 
 // npm run bench -- NAME [--gate] [--quick] [--only a,b]
+// npm run bench -- against COMMIT, with options of its own
 
 const usage =
-  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, memory, backup, archive, neighbours)';
+  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, memory, backup, archive, neighbours; or against COMMIT)';
 
 async function main(argv: string[]): Promise<void> {
+  if (argv[0] === 'against') {
+    if (!(await runAgainst(argv.slice(1)))) process.exitCode = 1;
+    return;
+  }
   const { values, positionals } = parseArgs({
     args: argv,
     allowPositionals: true,
