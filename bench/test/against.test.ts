@@ -45,7 +45,12 @@ describe('ratios', () => {
     expect(ratioOf(values)).toEqual({ median: 1.1, min: 1.1, max: 4 });
   });
 
-  it('are unknown if the baseline is zero', () => {
+  it('are unknown if the baseline is zero in any round', () => {
+    const values = [
+      { baseline: 1, candidate: 0 },
+      { baseline: 0, candidate: 9 },
+    ];
+    expect(ratioOf(values)).toBeUndefined();
     expect(ratioOf([{ baseline: 0, candidate: 5 }])).toBeUndefined();
     expect(compare([pair(0, 5)])).toEqual([
       { measure: 'cpuUs', baseline: 0, candidate: 5, ratio: undefined },

@@ -25,7 +25,7 @@ const full: Settings = {
   settleMs: 2000, // the lake has captured what was written
   idleMs: 5000,
 };
-// For a gate with a wide margin: two and a half minutes on two cores.
+// For a gate with a wide margin: less than two minutes of rounds.
 const quick: Settings = {
   rounds: 3,
   roundMs: 1500,

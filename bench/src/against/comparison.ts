@@ -27,7 +27,7 @@ export type Comparison = {
   measure: MeasureName;
   baseline: number; // medians
   candidate: number;
-  ratio?: Ratio; // candidate to baseline, of each round; undefined if the baseline is zero
+  ratio?: Ratio; // candidate to baseline, of each round; undefined if the baseline was zero in any of them
 };
 
 export function compare(pairs: readonly Pair[]): Comparison[] {
@@ -48,12 +48,11 @@ export function compare(pairs: readonly Pair[]): Comparison[] {
   });
 }
 
-// The servers take turns, so a ratio within a round is less disturbed than one of medians.
+// The servers take turns, so a ratio within a round is less disturbed than one of medians. Leaving out
+// rounds without a ratio would show only those that favour one side.
 export function ratioOf(values: readonly { baseline: number; candidate: number }[]): Ratio | undefined {
-  const ratios = values
-    .filter(({ baseline }) => baseline > 0)
-    .map(({ baseline, candidate }) => candidate / baseline);
-  if (ratios.length === 0) return undefined;
+  if (values.length === 0 || values.some(({ baseline }) => baseline <= 0)) return undefined;
+  const ratios = values.map(({ baseline, candidate }) => candidate / baseline);
   return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
 }
 

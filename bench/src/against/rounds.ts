@@ -10,6 +10,8 @@ export type Extent = {
   repeats: number; // of rounds on an unsteady machine, at most, in the whole run
 };
 
+const warmUpParts = 2;
+
 export type Contenders = { baseline: Contender; candidate: Contender };
 
 // Keeps the times of the fixed loop for the whole run, because their median is what is usual.
@@ -37,9 +39,13 @@ export function createRounds({ baseline, candidate }: Contenders, extent: Extent
   }
 
   return {
+    // In parts, so that a disturbance does not leave one of the servers with less compiled code.
     async warmUp(operation: string): Promise<void> {
-      for (const contender of [baseline, candidate]) await contender.measure(operation, extent.warmUpMs);
-      look();
+      for (let part = 0; part < warmUpParts; part++) {
+        for (const contender of [baseline, candidate])
+          await contender.measure(operation, extent.warmUpMs / warmUpParts);
+        look();
+      }
     },
     // Rounds on an unsteady machine are repeated a few times; those that remain are marked.
     async measure(operation: string): Promise<Rounds> {
