@@ -120,11 +120,29 @@ export function countProven(
 const isAfterProof = (route: RouteSpec, { by }: RatePolicy): boolean =>
   route.auth === 'provider' && by !== 'address';
 
-function generalPolicy(c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLimits): RatePolicy {
-  if (c.get('principal')) return rateLimits.perPrincipal ?? perPrincipal;
-  return route.auth === 'provider' || route.limits?.isWebhook
+const generalPolicy = (c: Context<ApiEnv>, route: RouteSpec, rateLimits: RateLimits): RatePolicy =>
+  c.get('principal') ? (rateLimits.perPrincipal ?? perPrincipal) : policyWithoutPrincipal(route, rateLimits);
+
+// The limit of callers who do not say who they are.
+export const policyWithoutPrincipal = (route: RouteSpec, rateLimits: RateLimits): RatePolicy =>
+  route.auth === 'provider' || route.limits?.isWebhook
     ? (rateLimits.perWebhookAddress ?? perWebhookAddress)
     : (rateLimits.perAddress ?? perAddress);
+
+// Counts a request of a caller who is known by their address only.
+export const takeOfAddress = (
+  { store }: RateLimits,
+  policy: RatePolicy,
+  address: string | undefined,
+  nowMs: number,
+): MaybePromise<Verdict> =>
+  whenKnown(store.take(`${policy.name}  ${addressKey(address)}`, policy, nowMs), verdict =>
+    requireAllowed(policy, verdict),
+  );
+
+function requireAllowed(policy: RatePolicy, verdict: Verdict): Verdict {
+  if (!verdict.isAllowed) throw rateLimited(policy, verdict);
+  return verdict;
 }
 
 // A person who has signed in is limited by their own requests only, not by those of the account's keys: a stolen key
@@ -142,10 +160,7 @@ function take(
   policy: RatePolicy,
   what: string,
 ): MaybePromise<Verdict> {
-  return whenKnown(count(c, rateLimits, policy, what), verdict => {
-    if (!verdict.isAllowed) throw rateLimited(policy, verdict);
-    return verdict;
-  });
+  return whenKnown(count(c, rateLimits, policy, what), verdict => requireAllowed(policy, verdict));
 }
 
 const count = (c: Context<ApiEnv>, { store }: RateLimits, policy: RatePolicy, what: string) =>

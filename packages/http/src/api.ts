@@ -22,6 +22,7 @@ import { createInFlight, type InFlight, type InFlightLimits } from './in-flight.
 import * as limits from './limits.ts';
 import { answerMissing } from './not-found.ts';
 import { type ApiDocument, type ApiInfo, joinDocuments, registerEndpoints } from './openapi.ts';
+import { createPlainServing, type ServePlain } from './plain-serving.ts';
 import { joinCatalogues } from './problem.ts';
 import { createRevocationWatch, type Revocations } from './revocations.ts';
 import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
@@ -57,6 +58,7 @@ export type Api = {
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   inFlight: Pick<InFlight, 'usage'>;
+  servePlain: ServePlain | undefined; // serves routes with a plain handler; undefined if other origins need headers
   // For handlers that are mounted beside the routes: reads a body within the limits of the caller's address, and counts
   // the request until it is answered.
   withBody(c: Context<ApiEnv>, mostBytes: number, answer: AnswerBody): Promise<Response>;
@@ -154,8 +156,9 @@ export function createApi(settings: ApiSettings): Api {
     drain();
     stopping.abort();
   };
+  const servePlain = settings.corsOrigins?.length ? undefined : createPlainServing(endpoints, serving);
   created.publish({ app });
-  return { app, routes, document, inFlight, withBody, drain, stop };
+  return { app, routes, document, inFlight, servePlain, withBody, drain, stop };
 }
 
 const exposedHeaders = [

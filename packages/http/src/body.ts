@@ -31,10 +31,22 @@ export async function readBody(
   const length = c.req.header('content-length');
   if (length !== undefined && Number(length) > mostBytes) throw tooLarge(mostBytes);
   if (!hasBody(c)) return new Uint8Array();
-  const buffer = createBuffer(mostBytes, flight);
+  const limited = { mostBytes, mostMs, clock, flight };
   // A Request has no body for GET and HEAD, even if one was sent, so the socket is read.
   const { incoming } = c.env ?? {};
-  const reading = incoming ? readIncoming(incoming, buffer) : readStream(c.req.raw.body, buffer);
+  if (incoming) return readIncomingBody(incoming, limited);
+  return readWithin(limited, buffer => readStream(c.req.raw.body, buffer));
+}
+
+// The same for a request whose length was checked.
+export const readIncomingBody = (incoming: IncomingMessage, limited: Reading): Promise<Uint8Array> =>
+  readWithin(limited, buffer => readIncoming(incoming, buffer));
+
+async function readWithin(
+  { mostBytes, mostMs, clock, flight }: Reading,
+  begin: (buffer: Buffered) => BodyReading,
+): Promise<Uint8Array> {
+  const reading = begin(createBuffer(mostBytes, flight));
   flight?.reading(reading.stop);
   const cancel = clock.after(mostMs, () => reading.stop(tooSlow()));
   try {

@@ -31,6 +31,7 @@ export {
   pageQuery,
   toPage,
 } from './page.ts';
+export { type HeaderPair, type PlainAnswer, type PlainRequest, plainEndpoint } from './plain.ts';
 export {
   type AccountPrincipal,
   type Auth,

@@ -7,12 +7,14 @@ import { addressKey, clientAddress } from './address.ts';
 import { type HttpErrorCode, httpErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { OutgoingAnswer } from './outgoing-answer.ts';
+import type { ServePlain } from './plain-serving.ts';
 import { problemOf, problemType } from './problem.ts';
 import { createReaderWatch } from './reader-watch.ts';
 
 type HttpServer = Server<typeof IncomingMessage, typeof OutgoingAnswer>;
 type Listenable = {
   app: { fetch: Parameters<typeof getRequestListener>[0] };
+  servePlain?: ServePlain; // asked before the app
   drain(): void;
   stop(): void;
 };
@@ -98,6 +100,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
   );
   const serve = (request: IncomingMessage, response: OutgoingAnswer) => {
     if (hasLongHost(request)) return refuseRequest(response, ids.next('req'));
+    if (api.servePlain?.(request, response)) return;
     answer(request, response).catch((error: unknown) => abandon(error, request, response));
   };
   server.maxConnections = limits.connections;

@@ -168,16 +168,21 @@ function withCopiedHeaders(response: Response, headers: readonly string[]): Resp
 
 // A new response: what the handler had set before it failed is dropped.
 export function answerError(c: ApiContext, error: unknown, serving: Serving, route?: RouteSpec): Response {
-  const requestId = c.get('requestId');
-  const { problem, headers, isBug } = describeError(error, requestId, serving.statuses);
-  const line = { err: error, request_id: requestId, route: route && routeId(route) };
-  if (isBug) serving.server.log.error(line, 'a request failed');
-  else if (problem.status >= 500) serving.server.log.warn(line, 'a request could not be served');
+  const { problem, headers } = problemFor(error, c.get('requestId'), serving, route);
   c.set('problemCode', problem.code);
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: { 'Content-Type': problemType, ...headers },
   });
+}
+
+// Describes an error for the caller, and logs it if it is ours.
+export function problemFor(error: unknown, requestId: string, serving: Serving, route?: RouteSpec) {
+  const { problem, headers, isBug } = describeError(error, requestId, serving.statuses);
+  const line = { err: error, request_id: requestId, route: route && routeId(route) };
+  if (isBug) serving.server.log.error(line, 'a request failed');
+  else if (problem.status >= 500) serving.server.log.warn(line, 'a request could not be served');
+  return { problem, headers };
 }
 
 function unlessUnchanged(c: ApiContext, response: Response): Response {

@@ -1,6 +1,5 @@
-import { type ApiEnv, endpoint, json, raw, route } from '@stak/http';
+import { json, plainEndpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
-import type { HeaderPair } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import { type IngestDeps, ingest } from './ingest.ts';
 
@@ -40,42 +39,22 @@ const sourceIdShape = /^src_[0-9a-z]{1,40}$/;
 
 export function createIngestRoutes(deps: IngestDeps & { publicUrl: string }) {
   return [
-    endpoint(receive, async c => {
-      const sourceId = c.req.valid('param').source_id;
-      const { pathname, search } = new URL(c.req.url);
-      const query = queryOf(search, c.env);
+    plainEndpoint(receive, async ({ params, method, path, query, headers, body, address }) => {
+      const { source_id: sourceId = '' } = params;
       const response = await ingest(deps, {
         // A malformed id is answered like an unknown one.
         sourceId: sourceIdShape.test(sourceId) ? sourceId : 'src_0',
-        method: c.req.method,
-        headers: headersOf(c.req.raw.headers, c.env),
+        method,
+        headers,
         query,
-        body: c.get('body'),
-        sourceIp: c.get('address'),
-        url: `${deps.publicUrl}${pathname}${query === '' ? '' : `?${query}`}`,
+        body,
+        sourceIp: address,
+        url: `${deps.publicUrl}${path}${query === '' ? '' : `?${query}`}`,
       });
-      if ('handshake' in response) {
-        const { status, contentType, body } = response.handshake;
-        return new Response(body, { status, headers: { 'Content-Type': contentType } }) as never;
-      }
+      if ('handshake' in response) return response.handshake;
       const { eventId, status, isDuplicate, isHeld } = response.receipt;
-      return c.json({ eventId, status, duplicate: isDuplicate }, isHeld ? 202 : 200);
+      const receipt = { eventId, status, duplicate: isDuplicate } satisfies z.infer<typeof receiptSchema>;
+      return { status: isHeld ? 202 : 200, contentType: 'application/json', body: JSON.stringify(receipt) };
     }),
   ] as const;
-}
-
-// As received over the wire. A parser encodes quotation marks and the like, which the sender may have signed as they are.
-function queryOf(parsed: string, env: ApiEnv['Bindings'] | undefined): string {
-  const { url = parsed } = env?.incoming ?? {};
-  const at = url.indexOf('?');
-  return at < 0 ? '' : url.slice(at + 1);
-}
-
-// As received over the wire, in their order and spelling. A request made in process has neither.
-function headersOf(headers: Headers, env: ApiEnv['Bindings'] | undefined): HeaderPair[] {
-  const rawHeaders = env?.incoming?.rawHeaders;
-  if (!rawHeaders) return [...headers];
-  const pairs: HeaderPair[] = [];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) pairs.push([rawHeaders[i]!, rawHeaders[i + 1]!]);
-  return pairs;
 }
