@@ -9,6 +9,7 @@ export {
   watchEventLoop,
 } from './event-loop.ts';
 export { createHub, type Hub, type Subscriber } from './hub.ts';
+export { collectGarbage, type IdleMemorySettings, releaseMemoryWhenIdle } from './idle-memory.ts';
 export { createIds, type Ids, timeOf } from './ids.ts';
 export { createKeyedLock, type KeyedLock } from './keyed-lock.ts';
 export { hostChars } from './limits.ts';

@@ -23,7 +23,10 @@ export const sliceMs = 10; // of long work in one iteration of the event loop: r
 export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
 export const tickMs = 100; // how often that is checked
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
-export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled
+export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled, and the thread counts as idle
+export const busyUtilization = 0.2; // of a look: above this there is garbage worth collecting later
+export const idleLookMs = 5000; // how often an idle thread is looked for
+export const idleLooks = 3; // idle ones in a row before garbage is collected: a pause between two requests is no idle time
 export const delayWindowMs = 10_000;
 
 export const shardCountMs = 60_000; // until a process notices shards that another has added

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import v8 from 'node:v8';
 import type { CAC } from 'cac';
 import { localUrlOf, urlOf } from '../address.ts';
 import type { ServerConfig, ServerFlags } from '../config.ts';
@@ -92,14 +93,18 @@ const stopSeconds = 30; // requests in flight, workers, the store: each has its 
 
 async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
   endAtOnceOnCrash();
+  // The flag of this process would apply to its threads as well, which have limits of their own.
+  v8.setFlagsFromString('--max-semi-space-size=0');
   const config = { ...given, port: supervised.port ?? given.port };
   // Loaded late, so that configuration errors are reported at once.
   const { startServer } = await import('../server.ts');
+  const { releaseMemoryWhenIdle } = await import('@stak/kit');
   const { recordServer } = await import('../server-file.ts');
   const stopTracing = config.tracing && (await (await import('../tracing.ts')).startTracing(config.tracing));
   const folder = folderOf(config);
   const options = await serverOptions(config, supervised);
   const server = await startServer(config, options);
+  const stopReleasing = releaseMemoryWhenIdle();
   let running: RunningServer | undefined = server;
   const unfinished: string[] = [];
   const isAlone = supervised.worker === undefined;
@@ -123,6 +128,7 @@ async function serve(given: ServerConfig, supervised: Supervised): Promise<void>
     }
   } finally {
     forget?.();
+    stopReleasing();
     if (running) unfinished.push(...(await running.stop()));
     await stopTracing?.();
   }
