@@ -231,7 +231,7 @@ type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
   isNew?: boolean; // newly made, not read
 };
 
-export const putHead = (given: NewHead, ...committed: Committed): WriteStep =>
+const putHead = (given: NewHead, ...committed: Committed): WriteStep =>
   putNextHead(given, nextHead(given, ...committed));
 
 type Committed = [items: readonly TurnItem[], epoch: number, last_seq: number, nowMs: number];
