@@ -4,6 +4,7 @@ import type { Outbound } from '@stak/outbound';
 import type { DueShards, Store } from '@stak/table';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { ChannelAddresses } from './channels/provider-addresses.ts';
+import type { ConversationMemory } from './conversations/conversation-memory.ts';
 import type { Models } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
@@ -50,6 +51,9 @@ export type AgentsDeps = {
   log: Logger;
   owners?: Owners; // tells which lease holders are gone; without it, leases have to expire
   peers?: Peers; // other processes, for answers that are followed here and made there
+  // The store is in this process: a transaction costs little more than a write, and none is refused because it meets
+  // another. Default: if there are peers, which share an embedded store.
+  isStoreLocal?: boolean;
   random?: Random;
   dueShards?: number; // minimum; a store keeps the highest number that it ever had
   sealer: Sealer;
@@ -101,6 +105,8 @@ export type Service = {
   readonly reportedShares: RecentMap<string, number>;
   readonly skills: readonly Skill[];
   readonly channels: ChannelKinds;
+  readonly isStoreLocal: boolean;
+  readonly conversationMemory: ConversationMemory;
   readonly messageCounter: MessageCounter;
   readonly notifier: Notifier; // notified when there is work for the worker
   readonly memoryNotifier: Notifier; // notified when there is something to summarise

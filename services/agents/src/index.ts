@@ -6,6 +6,7 @@ import { slack } from './channels/slack.ts';
 import { teams } from './channels/teams.ts';
 import { telegram } from './channels/telegram.ts';
 import { whatsapp } from './channels/whatsapp.ts';
+import { createConversationMemory } from './conversations/conversation-memory.ts';
 import { createConversationRoutes } from './conversations/handlers.ts';
 import type { AgentsDeps, Service } from './deps.ts';
 import { createEraser } from './erasure.ts';
@@ -96,6 +97,8 @@ function createService(deps: AgentsDeps): Service {
       telegram: telegram(addresses.telegram),
       whatsapp: whatsapp(addresses.whatsapp),
     },
+    isStoreLocal: deps.isStoreLocal ?? deps.peers !== undefined,
+    conversationMemory: createConversationMemory(),
     messageCounter: createMessageCounter({ store, ids }),
     notifier: createNotifier(clock),
     memoryNotifier: createNotifier(clock),

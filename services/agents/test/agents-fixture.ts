@@ -117,6 +117,7 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
     ids: createIds({ clock }),
     log,
     random: () => 0,
+    isStoreLocal: !('mayLoseAnswers' in target.client),
     sealer: createSealer({ keys: [{ id: 'k1', secret: 'a secret of these tests' }] }),
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     async enterTenant(principal, tenantId) {

@@ -4,12 +4,13 @@ import type { Clock, Hub, Ids, KeyedLock, Logger, Notifier, Owners, Random } fro
 import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
 import { inboxErrors } from './errors.ts';
 import { type InboxId, isUid, type MailboxId } from './inbox-id.ts';
-import type { createPolicies } from './inboxes/settings.ts';
+import type { PolicyReads } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import type { BroadcastList, Head } from './mailbox/broadcast-list.ts';
 import type { MailboxCache } from './mailbox/mailbox-cache.ts';
 import type { Page } from './mailbox/messages.ts';
 import type { SharedBodies } from './mailbox/shared-bodies.ts';
+import type { StateMemory } from './mailbox/state-memory.ts';
 import type { ShownCounts } from './schema.ts';
 
 // Throws unless the tenant exists, belongs to the caller and is active.
@@ -39,10 +40,11 @@ export type Deps = {
   readonly enterTenant: EnterTenant;
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
-  readonly policies: ReturnType<typeof createPolicies>; // by inbox
+  readonly policies: PolicyReads;
   readonly headOf: (inbox: InboxId) => Promise<Head>; // of the broadcasts
   readonly broadcasts: BroadcastList;
   readonly sharedBodies: SharedBodies;
+  readonly stateMemory: StateMemory;
   readonly lock: KeyedLock; // by mailbox, or by inbox for messages to everyone
   readonly due: Notifier; // notified when the worker has something to do
   readonly pageCache: MailboxCache<Page>;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
 
@@ -30,7 +30,7 @@ export function checkInboxId({ tenant_key, inbox_key, uid }: InboxId & { uid?: s
 // `t#<tenant>S#<inbox>~3` and so on. Earlier versions kept all of it in `t#<tenant>S#<inbox>`, where it still is.
 // No key of an inbox has a `~`. docs/adr/0113-what-an-inbox-sent-is-spread.md
 export const bucketOf = ({ inbox_key }: Pick<InboxId, 'inbox_key'>, text: string): string =>
-  `${inbox_key}~${createHash('sha256').update(text).digest()[0]! % limits.sendBuckets}`;
+  `${inbox_key}~${hash('sha256', text, 'buffer')[0]! % limits.sendBuckets}`;
 
 export const bucketsOf = ({ inbox_key }: Pick<InboxId, 'inbox_key'>): string[] => [
   inbox_key,

@@ -6,7 +6,7 @@ import { checkInboxId, type InboxId, type MailboxId } from './inbox-id.ts';
 import { startCategoryErasure } from './inboxes/category-erasure.ts';
 import { createEraser } from './inboxes/eraser.ts';
 import { createInboxRoutes } from './inboxes/routes.ts';
-import { createPolicies, listInboxes, writeInbox } from './inboxes/settings.ts';
+import { createPolicyReads, listInboxes, writeInbox } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import { createBroadcastList, createHeadRead } from './mailbox/broadcast-list.ts';
 import { join, readCounts } from './mailbox/mailbox.ts';
@@ -16,6 +16,7 @@ import { type Mark, markMessages } from './mailbox/mark-messages.ts';
 import { type FeedFilter, openPage, readFeed } from './mailbox/messages.ts';
 import { createMailboxRoutes } from './mailbox/routes.ts';
 import { createSharedBodies } from './mailbox/shared-bodies.ts';
+import { createStateMemory } from './mailbox/state-memory.ts';
 import { type Origin, publish } from './publish/publish.ts';
 import { createPublishRoutes } from './publish/routes.ts';
 import { broadcastBody, inboxBody, publishBody, type ShownMessage } from './schema.ts';
@@ -64,10 +65,11 @@ function completeDeps(given: InboxDeps): Deps {
     enterTenant,
     cursors,
     recipientsTogether: given.recipientsTogether ?? limits.recipientsTogether,
-    policies: createPolicies(store),
+    policies: createPolicyReads(store),
     headOf: createHeadRead(store),
     broadcasts: createBroadcastList({ store, now: clock.now }),
     sharedBodies: createSharedBodies({ store }),
+    stateMemory: createStateMemory(store),
     lock: createKeyedLock(),
     due: createNotifier(clock),
     pageCache: createMailboxCache(limits.pagesKept),

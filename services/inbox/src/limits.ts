@@ -38,6 +38,12 @@ export const publishBytes = 2 * 1024 * 1024; // the largest message and 10,000 u
 export const bulkMessages = 100; // of one request; each is a transaction of its own
 export const bulkRecipients = 1000; // of one request, for all messages: it returns when all are delivered
 
+export const rememberedStates = 5000; // of users who got a message last: about a kilobyte each
+export const rememberedNumbers = 200; // of broadcasts in one of them: two kilobytes
+export const statesReadFirst = 64; // after a refused write on a remembered state: the units of one are those of as many reads
+export const statesReadMost = 16_384; // and after many in a row: then one write in as many is in vain
+export const confirmedStates = 256; // remembered states in a row that were right, before fewer are read
+
 export const liveBroadcasts = 1000; // of an inbox: the set that a user has read must fit into an item
 export const pendingRedactions = 20; // in progress in an inbox: every reader looks for each of them
 export const cachedInboxes = 1000; // inboxes whose broadcasts are in memory, about 100 bytes each

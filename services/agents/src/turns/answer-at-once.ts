@@ -1,4 +1,5 @@
-import { is, isRefused, type NamedStep, write } from '@stak/table';
+import { failedCondition, is, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
+import type { Conversation } from '../conversations/conversation-memory.ts';
 import { splitTurns, splitWritten } from '../conversations/message-format.ts';
 import { isExternal, readHead } from '../conversations/reads.ts';
 import type { Entered, Service } from '../deps.ts';
@@ -7,14 +8,16 @@ import * as limits from '../limits.ts';
 import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import { message, state, turn } from '../table.ts';
+import { type Payer, quotaSteps } from '../usage/quota.ts';
 import type { Incoming } from './accept-message.ts';
 import {
   type Draft,
   type Head,
   newHead,
   nextEpoch,
+  nextHead,
   nextNoted,
-  putHead,
+  putNextHead,
   type TurnItem,
 } from './commit-turn.ts';
 import {
@@ -25,63 +28,83 @@ import {
   readState,
   type StateItem,
 } from './lease.ts';
-import { replyAtOnce } from './reply.ts';
+import { type Made, replyAtOnce } from './reply.ts';
 
 export type AtOnce = {
   incoming: Incoming;
   tenant: Entered;
-  head: Head | undefined; // if already read
+  head?: Head; // if already read
   asUser: string | undefined; // the conversation must exist and belong to this user
   draft: Draft; // of a new conversation
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
+  // Whose quota to count it against, in the same transaction. Without it, the message is counted already.
+  payerOf?(head: Head | undefined): Payer;
 };
 
 // A greeting, or a question that no model or skill can answer, needs no lease. It is accepted and answered by one write
 // of turn, state and documented item, on the condition that no one works on the conversation or has changed it. A new
 // conversation is created in the same write. Returns undefined if the condition fails or if there is more to do: then
 // the message is accepted first and answered under a lease.
-export async function answerAtOnce(
-  service: Service,
-  { incoming, ...given }: AtOnce,
-): Promise<TurnItem | undefined> {
-  const { tenant, asUser, hasKey } = given;
+export async function answerAtOnce(service: Service, given: AtOnce): Promise<TurnItem | undefined> {
+  const { incoming, tenant } = given;
   const { content = '' } = incoming;
-  const key = keyOfConversation(incoming);
   const reply = await replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
   if (!reply) return undefined;
-  const [found, foundHead] = await Promise.all([
-    readState(service, key),
-    given.head ?? readHead(service, key),
-  ]);
-  const isNew = !found && !foundHead && asUser === undefined;
-  const begun = isNew ? beginConversation(key, given.draft, service.clock.now()) : undefined;
-  const known = begun?.state ?? found;
-  const head = begun?.head ?? foundHead;
-  if (!known || !head || !isIdle(known) || isExternal(head)) return undefined;
+  const key = keyOfConversation(incoming);
+  const remembered = given.payerOf && service.conversationMemory.recall(key);
+  const answered =
+    remembered && (await answerIn(service, given, reply, { ...remembered, isRemembered: true }));
+  if (answered) return answered;
+  const [state, head] = await Promise.all([readState(service, key), given.head ?? readHead(service, key)]);
+  return answerIn(service, given, reply, { state, head, isRemembered: false });
+}
+
+type Found = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
+
+async function answerIn(
+  service: Service,
+  given: AtOnce,
+  { messages, ...reply }: Made,
+  found: Found,
+): Promise<TurnItem | undefined> {
+  const { tenant, asUser, incoming } = given;
+  const key = keyOfConversation(incoming);
+  const { isRemembered } = found;
+  const isNew = !found.state && !found.head && asUser === undefined;
+  const { state: known, head } = isNew
+    ? beginConversation(key, given.draft, service.clock.now())
+    : (found as Partial<Conversation>);
+  if (!known || !head || !isIdle(known) || (!isRemembered && isExternal(head))) return undefined;
   if (head.epoch !== known.epoch || head.last_seq !== known.last_seq) return undefined;
   if (asUser !== undefined && known.user_id !== asUser) return undefined;
 
   const nowMs = service.clock.now();
-  const { messages, ...rest } = reply;
+  if (isRemembered && head.ttl * 1000 <= nowMs) return undefined; // it has expired since
   const item: TurnItem = {
-    ...rest,
+    ...reply,
     ...key,
     epoch: known.epoch,
     seq: known.last_seq + 1,
     created_at: timestampOf(nowMs),
-    messages: JSON.stringify([{ role: 'user', content }, ...messages]),
+    messages: JSON.stringify([{ role: 'user', content: incoming.content ?? '' }, ...messages]),
     message_ids: [incoming.message_id],
   };
-  const { max_conversation_history: mostMessages, memory } = readAgentSettings(tenant.settings);
+  const settings = readAgentSettings(tenant.settings);
+  const { max_conversation_history: mostMessages, memory } = settings;
   const remembers = memory === 'automatic' && known.user_id !== undefined;
-  const turns = splitTurns(splitWritten(head.messages));
-  const commit = { head, turns: [item], mostMessages, remembers };
-  const receipt: NamedStep[] = hasKey ? [['the message', putReceipt(incoming, item, nowMs)]] : [];
+  const commit = { head, isNew, turns: [item], mostMessages, remembers };
+  const before = splitTurns(splitWritten(head.messages));
+  const next = nextHead({ ...commit, before }, [item], item.epoch, item.seq, nowMs);
+  const counted = countTurn(service, known, commit, item.seq, nowMs, { isNew, isRemembered });
+  const payer = given.payerOf?.(found.head);
+  const quota = payer && quotaSteps(service, payer, settings);
+  const noted = quota ? { ...incoming, reserved_on: quota.date, user_id: payer.user_id } : incoming;
   const first: NamedStep[] = [['the turn', write.put(turn, item, { ifAbsent: true })]];
   const steps: NamedStep[] = [
-    ['the state', countTurn(service, known, commit, item.seq, nowMs, isNew)],
-    ['the head', putHead({ ...commit, before: turns, isNew }, [item], item.epoch, item.seq, nowMs)],
-    ...receipt,
+    ['the state', counted.step],
+    ['the head', putNextHead(commit, next)],
+    ...(given.hasKey ? ([['the message', putReceipt(noted, item, nowMs)]] satisfies NamedStep[]) : []),
+    ...(quota?.steps ?? []),
   ];
   try {
     // The turn is invisible until the state counts it. If a crash leaves it uncounted, a turn under a lease replaces
@@ -89,11 +112,19 @@ export async function answerAtOnce(
     await service.store.writeInOrder(isNew ? [[...first, ...steps]] : [first, steps], {
       pattern: 'answer at once',
     });
-    return item;
   } catch (error) {
-    if (isRefused(error)) return undefined;
-    throw error;
+    const { conversationMemory } = service;
+    if (isRemembered && (failedCondition(error, 'the state') ?? failedCondition(error, 'the head'))) {
+      conversationMemory.lose(key);
+      return undefined;
+    }
+    conversationMemory.forget(key);
+    if (isRefused(error) && !quota?.refusalOf(error)) return undefined;
+    throw quota?.refusalOf(error) ?? error;
   }
+  if (quota) service.conversationMemory.keep(key, { head: next, state: counted.next });
+  if (isRemembered) service.conversationMemory.confirm();
+  return item;
 }
 
 const isIdle = ({ fence, paused, waiting_count, is_deleted }: StateItem): boolean =>
@@ -114,33 +145,36 @@ function countTurn(
   commit: Parameters<typeof nextNoted>[1],
   last_seq: number,
   nowMs: number,
-  isNew: boolean,
-) {
+  { isNew, isRemembered }: { isNew: boolean; isRemembered: boolean },
+): { step: WriteStep; next: StateItem } {
   const key = keyOfConversation(known);
   const noted = nextNoted(known, commit, last_seq, nowMs);
   const dueMs = dueWhenFree({ ...known, ...noted }, nowMs);
-  if (isNew)
-    return write.put(
-      state,
-      { ...known, last_seq, ...noted, ...dueAt(service, key, dueMs) },
-      { ifAbsent: true },
-    );
-  const isSooner = known.due_at === undefined || dueMs < known.due_at;
-  return write.update(
-    state,
-    key,
-    { set: { last_seq, ...noted, ...(isSooner && dueAt(service, key, dueMs)) } },
-    {
-      if: {
-        epoch: known.epoch,
-        last_seq: known.last_seq,
-        waiting_count: 0,
-        fence: is.absent,
-        paused: is.absent,
-      },
-    },
-  );
+  const isSooner = isNew || known.due_at === undefined || dueMs < known.due_at;
+  const set = { last_seq, ...noted, ...(isSooner && dueAt(service, key, dueMs)) };
+  const next = { ...known, ...set };
+  if (isNew) return { step: write.put(state, next, { ifAbsent: true }), next };
+  const asKnown = {
+    epoch: known.epoch,
+    last_seq: known.last_seq,
+    waiting_count: 0,
+    fence: is.absent,
+    paused: is.absent,
+    ...(isRemembered && asRemembered(known)),
+  };
+  return { step: write.update(state, key, { set }, { if: asKnown }), next };
 }
+
+// What a worker changes without writing a turn. A state that was just read need not be compared as a whole.
+const asRemembered = ({ user_id, is_deleted, due_at, quiet_at, noted_seq, reply, has_stale }: StateItem) => ({
+  user_id: user_id ?? is.absent,
+  is_deleted: is_deleted ?? is.absent,
+  due_at: due_at ?? is.absent,
+  quiet_at: quiet_at ?? is.absent,
+  noted_seq: noted_seq ?? is.absent,
+  reply: reply ?? is.absent,
+  has_stale: has_stale ?? is.absent,
+});
 
 function putReceipt({ content: _, ...incoming }: Incoming, { epoch, seq }: TurnItem, nowMs: number) {
   const ttl = ttlAfter(nowMs, limits.receiptDays);

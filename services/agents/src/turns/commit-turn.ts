@@ -54,6 +54,7 @@ export class HeadMoved extends Error {
 // conversation was not cleared. If the turns do not fit in one transaction, the earlier ones stay invisible until the
 // last transaction counts them all.
 export async function commitTurns(service: Service, held: Held, commit: Commit): Promise<TurnItem[]> {
+  service.conversationMemory.forget(held.key);
   const nowMs = service.clock.now();
   const epoch = commit.replaces ? nextEpoch(held.state.epoch, nowMs) : held.state.epoch;
   const before = commit.replaces ? 0 : held.state.last_seq;
@@ -230,16 +231,19 @@ type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
   isNew?: boolean; // newly made, not read
 };
 
-export function putHead(
+const putHead = (given: NewHead, ...committed: Committed): WriteStep =>
+  putNextHead(given, nextHead(given, ...committed));
+
+type Committed = [items: readonly TurnItem[], epoch: number, last_seq: number, nowMs: number];
+
+// The documented item with new turns.
+export function nextHead(
   { head, before, mostMessages, isNew }: NewHead,
-  items: readonly TurnItem[],
-  epoch: number,
-  last_seq: number,
-  nowMs: number,
-): WriteStep {
+  ...[items, epoch, last_seq, nowMs]: Committed
+): Head {
   const turns = [...before, ...items.map(writtenTurn)];
   const messages = headMessages(turns, mostMessages);
-  const next = {
+  return {
     ...head,
     messages,
     digest: digestOf(messages),
@@ -249,12 +253,16 @@ export function putHead(
     created_at: head.created_at ?? timestampOf(nowMs),
     updated_at: timestampOf(nowMs),
     ttl: ttlAfter(nowMs, limits.ttlDays),
+    version: isNew || head.version === undefined ? 1 : head.version + 1,
   };
+}
+
+export function putNextHead({ head, isNew }: Pick<NewHead, 'head' | 'isNew'>, next: Head): WriteStep {
   if (isNew) return write.put(conversation, next, { ifAbsent: true });
   // Another program sets `updated_at` without counting a version, so either one shows that it wrote.
   const asRead = { updated_at: head.updated_at };
   return head.version === undefined
-    ? write.put(conversation, { ...next, version: 1 }, { if: { ...asRead, version: is.absent } })
+    ? write.put(conversation, next, { if: { ...asRead, version: is.absent } })
     : write.put(conversation, next, { ifVersion: head.version, if: asRead });
 }
 

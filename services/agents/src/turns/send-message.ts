@@ -50,19 +50,29 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
   const before = key === undefined ? undefined : await readMessage(service, address);
   if (before) return repeat(service, before, fingerprint);
 
+  const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
+  const draft = { user_id: sending.user_id, channel: dashboard };
+  const granted = caller.kind === 'endUser' ? { granted: caller.scope } : {};
+  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted };
+  const atOnce = { incoming: arrived, tenant, asUser, draft, hasKey: key !== undefined };
+  const answeredBy = (turn: TurnItem) => ({ message_id, isRepeated: false, outcome: Promise.resolve(turn) });
+  const tenant_id = tenant.tenant_id;
+  if (service.isStoreLocal && !sending.isFollowed) {
+    const counting = { payerOf: (head?: Head) => ({ tenant_id, user_id: payerOf(sending, head) }) };
+    const turn = await answerAtOnce(service, { ...atOnce, ...counting });
+    if (turn) return answeredBy(turn);
+    service.conversationMemory.forget(conversationKey);
+  }
+
   const head = caller.kind === 'account' ? await readHead(service, conversationKey) : undefined;
-  const payer = { tenant_id: tenant.tenant_id, user_id: payerOf(sending, head) };
+  const payer = { tenant_id, user_id: payerOf(sending, head) };
   const reserved_on = await reserveMessage(service, payer, settings);
-  const incoming: Incoming = { ...address, content, fingerprint, channel: dashboard, reserved_on };
-  if (caller.kind === 'endUser') incoming.granted = caller.scope;
+  const incoming: Incoming = { ...arrived, reserved_on };
   if (payer.user_id !== undefined) incoming.user_id = payer.user_id;
   try {
-    if (!sending.isFollowed) {
-      const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
-      const hasKey = key !== undefined;
-      const draft = { user_id: sending.user_id, channel: dashboard };
-      const answered = await answerAtOnce(service, { incoming, tenant, head, asUser, draft, hasKey });
-      if (answered) return { message_id, isRepeated: false, outcome: Promise.resolve(answered) };
+    if (!service.isStoreLocal && !sending.isFollowed) {
+      const turn = await answerAtOnce(service, { ...atOnce, incoming, head });
+      if (turn) return answeredBy(turn);
     }
     const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);
     if (accepted.kind === 'repeated') {

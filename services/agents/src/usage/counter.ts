@@ -10,6 +10,8 @@ type Day = { key: DayKey; messages?: number; waiting: Waiter[]; isBusy: boolean 
 export type MessageCounter = {
   // Returns whether there was room for one more message.
   count(key: DayKey, ttl: number, most: number): Promise<boolean>;
+  // The day is counted elsewhere in this process: the number is read before it is written again.
+  forget(key: DayKey): void;
 };
 
 // Counts messages of a tenant's or a user's day. A number is set on the condition that it is unchanged, with a marker
@@ -19,8 +21,9 @@ export type MessageCounter = {
 export function createMessageCounter({ store, ids }: { store: Store; ids: Ids }): MessageCounter {
   const days = new Map<string, Day>();
 
+  const nameOf = ({ tenant_id, date, user_id = '' }: DayKey) => `${tenant_id}#${date}#${user_id}`;
   const dayOf = (key: DayKey): Day => {
-    const name = `${key.tenant_id}#${key.date}#${key.user_id ?? ''}`;
+    const name = nameOf(key);
     const known = days.get(name);
     if (known) return known;
     if (days.size >= limits.countedDays)
@@ -96,5 +99,9 @@ export function createMessageCounter({ store, ids }: { store: Store; ids: Ids })
         day.waiting.push({ most, resolve, reject });
         if (!day.isBusy) void work(day, ttl);
       }),
+    forget(key) {
+      const day = days.get(nameOf(key));
+      if (day && !day.isBusy) day.messages = undefined;
+    },
   };
 }

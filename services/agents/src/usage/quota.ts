@@ -1,5 +1,14 @@
 import { AppError } from '@stak/kit';
-import { type AnyEntity, is, isRefused, isUnavailable, or } from '@stak/table';
+import {
+  type AnyEntity,
+  failedCondition,
+  is,
+  isRefused,
+  isUnavailable,
+  type NamedStep,
+  or,
+  write,
+} from '@stak/table';
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -33,6 +42,39 @@ export async function reserveMessage(
   if (user_id !== undefined)
     await service.store.update(userDay, { tenant_id, user_id, date }, { add: { messages: -1 } });
   throw exceeded('tenant', messages_per_day, nowMs);
+}
+
+// Counts a message in the transaction that answers it. Only for a local store: elsewhere, transactions that meet in the
+// tenant's day refuse each other.
+export function quotaSteps(
+  service: Pick<Service, 'clock' | 'messageCounter'>,
+  { tenant_id, user_id }: Payer,
+  { messages_per_day, messages_per_user_per_day }: AgentSettings,
+): { steps: NamedStep[]; date: string; refusalOf(error: unknown): Error | undefined } {
+  const nowMs = service.clock.now();
+  const date = dateOf(nowMs);
+  const set = { ttl: ttlAfter(nowMs, limits.usageDays) };
+  const change = { set, add: { messages: 1 } };
+  const upTo = (most = Number.MAX_SAFE_INTEGER) => {
+    const isBelow = { messages: is.below(most) };
+    return { upsert: true, if: most > 0 ? or({ messages: is.absent }, isBelow) : isBelow };
+  };
+  const steps: NamedStep[] = [
+    ['quota of the tenant', write.update(tenantDay, { tenant_id, date }, change, upTo(messages_per_day))],
+  ];
+  service.messageCounter.forget({ tenant_id, date });
+  if (user_id !== undefined) {
+    const key = { tenant_id, user_id, date };
+    steps.push(['quota of the user', write.update(userDay, key, change, upTo(messages_per_user_per_day))]);
+    service.messageCounter.forget(key);
+  }
+  const refusalOf = (error: unknown) => {
+    if (failedCondition(error, 'quota of the user'))
+      return exceeded('user', messages_per_user_per_day!, nowMs);
+    if (failedCondition(error, 'quota of the tenant')) return exceeded('tenant', messages_per_day, nowMs);
+    return undefined;
+  };
+  return { steps, date, refusalOf };
 }
 
 function exceeded(scope: 'tenant' | 'user', limit: number, nowMs: number) {

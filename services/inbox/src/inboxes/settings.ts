@@ -1,12 +1,12 @@
 import { versionMismatch } from '@stak/http';
-import { readTogether } from '@stak/kit';
+import { createRecentMap, readTogether } from '@stak/kit';
 import { createWithin, done, type ItemOf, type Store, tableErrors, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { inboxErrors, inboxNotFound } from '../errors.ts';
 import { type InboxId, inboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { checkSchema } from '../publish/message-rules.ts';
-import type { InboxBody } from '../schema.ts';
+import { checkSchema, needsTenantTtl } from '../publish/message-rules.ts';
+import type { Draft, InboxBody } from '../schema.ts';
 import { inboxCategories, inboxConfig, inboxCreation, inboxesOfTenant, tenantSettings } from '../tables.ts';
 
 export type InboxConfig = ItemOf<typeof inboxConfig>;
@@ -101,32 +101,51 @@ const edit = <T>(deps: Deps, expected: number | undefined, attempt: () => Promis
 
 export type Policies = {
   config: InboxConfig;
-  tenantTtl?: string;
-  until: Readonly<Record<string, number>>; // by category
-  deleting: readonly string[]; // categories
+  tenantTtl?: string; // if the message depends on it
+  until: Readonly<Record<string, number>>; // by category, if the message has one
+  deleting: readonly string[]; // categories, if the message has one
 };
 
-// The settings that decide about a message. Publishes to one inbox that come together read them together.
-export const createPolicies = (store: Store) =>
-  readTogether(
-    async ({
-      tenant_key,
-      inbox_key,
-    }: InboxId): Promise<Omit<Policies, 'config'> & { config: InboxConfig | undefined }> => {
-      const inbox = { tenant_key, inbox_key };
-      const read = { consistent: true, pattern: 'policies of an inbox' };
-      const [config, tenant, known] = await Promise.all([
-        store.get(inboxConfig, inbox, read),
-        store.get(tenantSettings, { tenant_key }, read),
-        store.get(inboxCategories, inbox, read),
-      ]);
-      return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {}, deleting: known?.deleting ?? [] };
-    },
-    inboxText,
-  );
+export type PolicyReads = {
+  config(inbox: InboxId): Promise<InboxConfig | undefined>;
+  tenant(tenant_key: string): Promise<TenantSettings | undefined>;
+  categories(inbox: InboxId): Promise<ItemOf<typeof inboxCategories> | undefined>;
+  usesTenant(inbox: InboxId): boolean; // whether the inbox had no lifetime of its own when it was last read
+};
 
-export async function readPolicies({ policies }: Deps, inbox: InboxId): Promise<Policies> {
-  const { config, ...others } = await policies(inbox);
+// The settings that decide about messages. Publishes that come together read them together.
+export function createPolicyReads(store: Store): PolicyReads {
+  const read = { consistent: true, pattern: 'policies of an inbox' };
+  const ownTtl = createRecentMap<string, boolean>(limits.cachedInboxes);
+  const idOf = ({ tenant_key, inbox_key }: InboxId) => ({ tenant_key, inbox_key });
+  const config = readTogether(async (inbox: InboxId) => {
+    const found = await store.get(inboxConfig, idOf(inbox), read);
+    ownTtl.set(inboxText(inbox), found?.ttl.default !== undefined);
+    return found;
+  }, inboxText);
+  return {
+    config,
+    tenant: readTogether((tenant_key: string) => store.get(tenantSettings, { tenant_key }, read)),
+    categories: readTogether((inbox: InboxId) => store.get(inboxCategories, idOf(inbox), read), inboxText),
+    usesTenant: inbox => ownTtl.get(inboxText(inbox)) !== true,
+  };
+}
+
+// Reads only what the message depends on. All of it is read at once, if the inbox is still as it was the last time.
+export async function readPolicies(
+  { policies }: Deps,
+  inbox: InboxId,
+  message: Pick<Draft, 'taxonomy' | 'ttl' | 'expiredat'>,
+): Promise<Policies> {
+  const { tenant_key } = inbox;
+  const isLikely = policies.usesTenant(inbox) && needsTenantTtl(message, {});
+  const [config, likely, known] = await Promise.all([
+    policies.config(inbox),
+    isLikely ? policies.tenant(tenant_key) : undefined,
+    message.taxonomy ? policies.categories(inbox) : undefined,
+  ]);
   if (!config || config.erasing) throw inboxNotFound();
-  return { config, ...others };
+  const isMissing = !isLikely && needsTenantTtl(message, config.ttl);
+  const tenant = isMissing ? await policies.tenant(tenant_key) : likely;
+  return { config, tenantTtl: tenant?.ttl, until: known?.until ?? {}, deleting: known?.deleting ?? [] };
 }

@@ -83,6 +83,7 @@ export const changeMailbox = <T>(
         return progress;
       }
       if (decision.state) {
+        deps.stateMemory.forget(user);
         const steps = [...stateSteps(mailbox.state, decision.state), ...(decision.steps ?? [])];
         await deps.store.transact(steps, { pattern });
       }

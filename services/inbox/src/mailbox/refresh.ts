@@ -22,6 +22,7 @@ export async function refresh(deps: Deps, user: MailboxId, state: UserState, now
   const { refreshed, steps } = hasExpired(state, nowMs)
     ? await forgetExpired(deps, user, state, nowMs)
     : wakeSnoozed(user, state, nowMs);
+  deps.stateMemory.forget(user);
   await deps.store.transact([...stateSteps(state, refreshed), ...steps], { pattern: 'settle a mailbox' });
 }
 
@@ -78,7 +79,7 @@ function wakeSnoozed(user: MailboxId, state: UserState, nowMs: number) {
 
 // Removes redacted copies from a mailbox and its counts. Returns whether there were any.
 export async function removeRedacted(
-  { store }: Pick<Deps, 'store'>,
+  { store, stateMemory }: Pick<Deps, 'store' | 'stateMemory'>,
   user: MailboxId,
   state: UserState,
   ids: readonly string[],
@@ -89,6 +90,7 @@ export async function removeRedacted(
   if (copies.length === 0) return false;
   const counted = await countedOf({ store }, user, copies);
   const { state: without, steps } = withoutMessages(user, state, copies, counted);
+  stateMemory.forget(user);
   await store.transact([...stateSteps(state, without), ...steps], { pattern: 'remove a redacted message' });
   return true;
 }

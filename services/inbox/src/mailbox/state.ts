@@ -205,16 +205,23 @@ export function numberSet(live: readonly number[], members: ReadonlySet<number>,
   return { to: live[missing]! - 1, also: live.slice(missing + 1).filter(one => members.has(one)) };
 }
 
+export const stateStep = (uid: string): string => `state of ${uid}`;
+
 // Writes the state, and the stats of every category whose counts have changed. The stats of an empty category are
 // deleted, because they would add up.
 export function stateSteps(
   before: UserState | undefined,
   state: Omit<UserState, 'version' | 'kind'>,
+  isRemembered = false,
 ): NamedStep[] {
   const { uid } = state;
   const whole = Object.assign({}, state, totalsOf(state.counts));
-  const guard = before ? { ifVersion: before.version } : { ifAbsent: true };
-  const steps: NamedStep[] = [[`state of ${uid}`, write.put(userStats, whole, guard)]];
+  const asBefore = before && {
+    ifVersion: before.version,
+    ...(isRemembered && { if: { born: before.born! } }), // the user may have joined again
+  };
+  const guard = asBefore ?? { ifAbsent: true };
+  const steps: NamedStep[] = [[stateStep(uid), write.put(userStats, whole, guard)]];
   const { tenant_key, inbox_key } = state;
   for (const category of new Set([...Object.keys(before?.counts ?? {}), ...Object.keys(state.counts)])) {
     const [all, unread] = countsOf(state.counts, category);

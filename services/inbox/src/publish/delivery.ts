@@ -1,10 +1,19 @@
-import { type NamedStep, ref, write } from '@stak/table';
+import { type NamedStep, write } from '@stak/table';
 import type { Deps } from '../deps.ts';
+import type { InboxId } from '../inbox-id.ts';
 import type { InboxConfig } from '../inboxes/settings.ts';
 import { joinedAt, memberSteps, unchangedHeadSteps } from '../mailbox/mailbox.ts';
-import { countMessage, emptyState, stateSteps } from '../mailbox/state.ts';
-import { expiry, userMessage, userStats } from '../tables.ts';
+import { countMessage, emptyState, stateSteps, type UserState } from '../mailbox/state.ts';
+import type { ReadStates } from '../mailbox/state-memory.ts';
+import { expiry, userMessage } from '../tables.ts';
 import type { SendContent } from './send-records.ts';
+
+export type Delivery = {
+  steps: NamedStep[];
+  uids: readonly string[];
+  read: ReadStates; // before
+  written: UserState[]; // after
+};
 
 const arrived = { read: false, seen: false, archived: false, snoozed: false };
 
@@ -15,18 +24,19 @@ export async function deliverySteps(
   content: SendContent,
   uids: readonly string[],
   config: Pick<InboxConfig, 'late_joiners'>,
-): Promise<NamedStep[]> {
-  const { store, clock } = deps;
+): Promise<Delivery> {
+  const { clock, stateMemory } = deps;
   const { tenant_key, inbox_key, id, taxonomy } = content;
   const inbox = { tenant_key, inbox_key };
-  const refs = uids.map(uid => ref(userStats, { ...inbox, uid }));
-  const states = await store.batchGet(refs, { consistent: true, pattern: 'states of recipients' });
+  const read = await stateMemory.read(inbox, uids);
+  const { states, remembered } = read;
   const newUids = uids.filter((_, i) => !states[i]);
   const joining = await joinTogether(deps, inbox, newUids, config);
 
   const delivered = Math.floor(clock.now() / 1000);
   const { kind, label } = content.audiences;
   const steps: NamedStep[] = [...joining.steps];
+  const written: UserState[] = [];
   for (const [i, uid] of uids.entries()) {
     const user = { tenant_key, inbox_key, uid };
     const before = states[i];
@@ -62,10 +72,27 @@ export async function deliverySteps(
     steps.push(
       [`copy for ${uid}`, write.put(userMessage, copy, { ifAbsent: true })],
       [`expiry for ${uid}`, write.put(expiry, { id, expires: expiredat, ...user, ...mark })],
-      ...stateSteps(before, after),
+      ...stateSteps(before, after, remembered.has(uid)),
     );
+    written.push(Object.assign({}, after, { kind: 'US' as const, version: touched }));
   }
-  return steps;
+  return { steps, uids, read, written };
+}
+
+// Writes a delivery, and remembers the states of its recipients for the next one.
+export async function writeDelivery(
+  { stateMemory }: Pick<Deps, 'stateMemory'>,
+  inbox: InboxId,
+  { uids, read, written }: Delivery,
+  send: () => Promise<void>,
+): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    stateMemory.failed(inbox, uids, read, error);
+    throw error;
+  }
+  stateMemory.wrote(written, read);
 }
 
 async function joinTogether(

@@ -56,7 +56,7 @@ export const duration = (mostS: number) => {
     }, hint);
 };
 
-type Policies = {
+type TtlPolicies = {
   own?: string; // the message's
   category?: string;
   inboxTtl: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ type Policies = {
 
 // The first of these that is set: of the message, of its category in the inbox, of the inbox, of the tenant, the
 // default.
-export function ttlSeconds({ own, category, inboxTtl, tenantTtl, defaultS }: Policies): number {
+export function ttlSeconds({ own, category, inboxTtl, tenantTtl, defaultS }: TtlPolicies): number {
   const ofCategory =
     category !== undefined && Object.hasOwn(inboxTtl, category) ? inboxTtl[category] : undefined;
   for (const policy of [own, ofCategory, inboxTtl.default, tenantTtl]) {
@@ -75,6 +75,16 @@ export function ttlSeconds({ own, category, inboxTtl, tenantTtl, defaultS }: Pol
   }
   return defaultS;
 }
+
+// Whether none of the message, its category and its inbox says when it expires.
+export const needsTenantTtl = (
+  { expiredat, ttl, taxonomy }: { expiredat?: number; ttl?: string; taxonomy?: { category: string } },
+  inboxTtl: Readonly<Record<string, string>>,
+): boolean =>
+  expiredat === undefined &&
+  ttl === undefined &&
+  inboxTtl.default === undefined &&
+  (taxonomy === undefined || !Object.hasOwn(inboxTtl, taxonomy.category));
 
 // JSON Schemas that hosts set for the bodies of their messages.
 

@@ -10,7 +10,7 @@ import { bytesOf, isShared, putBodySteps } from '../mailbox/shared-bodies.ts';
 import type { Draft, PublishBody } from '../schema.ts';
 import { send } from '../tables.ts';
 import { broadcastSteps } from './broadcasts.ts';
-import { deliverySteps } from './delivery.ts';
+import { type Delivery, deliverySteps, writeDelivery } from './delivery.ts';
 import { checkBody, checkCtaUri, idFor, ttlSeconds } from './message-rules.ts';
 import {
   audienceSteps,
@@ -41,7 +41,7 @@ export async function publish(
   draft: NewMessage,
   origin: Origin,
 ): Promise<Published> {
-  const policies = await readPolicies(deps, inbox);
+  const policies = await readPolicies(deps, inbox, draft);
   checkMessage(policies.config, draft);
   const made = makeSend(deps, inbox, draft, origin, policies);
   const { category } = draft.taxonomy ?? {};
@@ -50,21 +50,23 @@ export async function publish(
   if (category !== undefined)
     await registerCategory(deps, inbox, category, { expiredat: made.expiredat, until: policies.until });
 
-  const fingerprint = fingerprintOf(draft);
+  const fingerprint = made.host_system_id === null ? '' : fingerprintOf(draft); // of what has the id
   const claims: Claims = {
     unique: policies.config.unique_host_system_ids,
     fingerprint,
     requestKey: origin.requestKey,
     nowS: secondsNow(deps),
   };
-  const rivals = { fingerprint, deleting };
+  const readDeleting = async () => (await deps.policies.categories(inbox))?.deleting ?? [];
+  const rivals = { fingerprint, readDeleting };
   const keys = draft.uids?.map(uid => mailboxText({ ...inbox, uid })) ?? [inboxText(inbox)];
   const attempt = async (): Promise<Attempt<Send | undefined>> => {
     try {
-      const steps = await contentSteps(deps, made, draft, policies.config);
+      const { steps, delivery } = await makeContent(deps, made, draft, policies.config);
       const request = requestSteps(inbox, made, claims);
       const sent = [...claimSteps(inbox, made, claims), ...steps];
-      await deps.store.writeInOrder([request, sent], { pattern: patternOf(made) });
+      const send = () => deps.store.writeInOrder([request, sent], { pattern: patternOf(made) });
+      await (delivery ? writeDelivery(deps, inbox, delivery, send) : send());
       return done(undefined);
     } catch (error) {
       const id = idOfRequest(error);
@@ -100,12 +102,12 @@ const patternOf = ({ status, audiences }: NewSend): string =>
 
 // A short list is delivered in the transaction that records the send. A long one is recorded first, for the worker. A
 // message to everyone takes one transaction, however many users there are.
-async function contentSteps(
+async function makeContent(
   deps: Deps,
   made: NewSend,
   { message, uids }: NewMessage,
   config: InboxConfig,
-): Promise<NamedStep[]> {
+): Promise<{ steps: NamedStep[]; delivery?: Delivery }> {
   const body = putBodySteps(made, message.body);
   const record = (sent?: { seq: number; members: number }): NamedStep => [
     'send',
@@ -113,13 +115,16 @@ async function contentSteps(
   ];
   if (made.status !== 'sent') {
     const isLong = uids !== undefined && !made.audiences.uids;
-    return [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])];
+    return { steps: [record(), ...body, ...(isLong ? audienceSteps(made, uids) : [])] };
   }
   const content = Object.assign({}, made, { message: stored(message, made.body_bytes) });
-  if (uids) return [record(), ...body, ...(await deliverySteps(deps, content, uids, config))];
+  if (uids) {
+    const delivery = await deliverySteps(deps, content, uids, config);
+    return { steps: [record(), ...body, ...delivery.steps], delivery };
+  }
   const { sent, steps } = await broadcastSteps(deps, content);
   made.members = sent.members;
-  return [record(sent), ...steps];
+  return { steps: [record(sent), ...steps] };
 }
 
 // The content of each copy: without the body, if the recipients share it.
@@ -149,11 +154,12 @@ function makeSend(
   if (send_at !== undefined && (send_at <= nowS || send_at > nowS + limits.scheduleAheadS))
     throw inboxErrors.create('inbox.schedule_invalid', '`send_at` must be in the future, and within a year.');
   const isShort = uids !== undefined && uids.length <= limits.recipientsTogether;
-  const bytes = bytesOf(message.body);
+  const bytes = uids === undefined || uids.length === 1 ? 0 : bytesOf(message.body);
   const body_bytes = uids !== undefined && isShared(bytes, uids.length) ? bytes : undefined;
   const copied = stored(message, body_bytes);
   const isInline =
-    uids === undefined || uids.length <= Math.min(recipientsTogether, copiesPerTransaction(copied));
+    uids === undefined ||
+    uids.length <= Math.min(recipientsTogether, uids.length === 1 ? 1 : copiesPerTransaction(copied));
   const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
   const id = send_at === undefined ? ids.next() : idFor(ids, send_at * 1000);
   return {

@@ -135,7 +135,7 @@ export const requestSteps = (
 export const idOfRequest = (error: unknown): string | undefined =>
   (failedCondition(error, keepRequest)?.current as { id: string } | undefined)?.id;
 
-type Rivals = { fingerprint: string; deleting: readonly string[] };
+type Rivals = { fingerprint: string; readDeleting(): Promise<readonly string[]> };
 type HeldHostId = { id: string; fingerprint: string };
 
 // The earlier send with this id or host_system_id. Or, if that one was withdrawn, its id, so that the new send can take
@@ -178,11 +178,11 @@ async function holderOf(
   deps: Deps,
   inbox: InboxId,
   taken: HeldHostId,
-  { fingerprint, deleting }: Rivals,
+  { fingerprint, readDeleting }: Rivals,
 ): Promise<{ send: Send } | { over: string }> {
   const found = await findSend(deps, inbox, taken.id);
   const category = found?.taxonomy?.category;
-  const isGone = category !== undefined && deleting.includes(category);
+  const isGone = category !== undefined && (await readDeleting()).includes(category);
   if (!found || withdrawn.has(found.status) || isGone) return { over: taken.id };
   if (taken.fingerprint !== fingerprint)
     throw inboxErrors.create(

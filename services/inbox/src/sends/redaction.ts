@@ -78,7 +78,12 @@ async function redactOnce(
 }
 
 // With one recipient, the copy is deleted in the transaction that records the redaction.
-async function copySteps({ store }: Deps, inbox: InboxId, { id }: Send, uid: string): Promise<NamedStep[]> {
+async function copySteps(
+  { store, stateMemory }: Deps,
+  inbox: InboxId,
+  { id }: Send,
+  uid: string,
+): Promise<NamedStep[]> {
   const user = { ...inbox, uid };
   const { state, copy } = await store.transactGet({
     state: ref(userStats, user),
@@ -87,6 +92,7 @@ async function copySteps({ store }: Deps, inbox: InboxId, { id }: Send, uid: str
   if (!state || !copy) return [];
   const counted = await countedOf({ store }, user, [copy]);
   const { state: without, steps } = withoutMessages(user, state, [copy], counted);
+  stateMemory.forget(user);
   return [...stateSteps(state, without), ...steps];
 }
 

@@ -1,11 +1,11 @@
-import { done, ignoreConflict, isConflict, type WriteStep, write } from '@stak/table';
+import { done, ignoreConflict, isConflict, type NamedStep, type WriteStep, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors, sendNotFound } from '../errors.ts';
 import { type InboxId, inboxOfBucket } from '../inbox-id.ts';
 import { readPolicies } from '../inboxes/settings.ts';
 import * as limits from '../limits.ts';
 import { broadcastSteps } from '../publish/broadcasts.ts';
-import { deliverySteps } from '../publish/delivery.ts';
+import { deliverySteps, writeDelivery } from '../publish/delivery.ts';
 import { copiesPerTransaction } from '../publish/publish.ts';
 import {
   audienceOf,
@@ -108,7 +108,7 @@ const broadcastNow = (deps: Deps, leased: LeasedSend): Promise<void> =>
 // Each transaction delivers to a few more recipients and records how many have it. The next one continues there.
 async function deliver(deps: Deps, inbox: InboxId, first: LeasedSend): Promise<void> {
   const uids = await audienceOf(deps, first);
-  const { config, deleting } = await readPolicies(deps, inbox);
+  const { config, deleting } = await readPolicies(deps, inbox, first);
   const { category } = first.taxonomy ?? {};
   if (category !== undefined && deleting.includes(category)) throw categoryBeingDeleted();
   const together = Math.min(deps.recipientsTogether, copiesPerTransaction(first.message));
@@ -120,7 +120,7 @@ async function deliver(deps: Deps, inbox: InboxId, first: LeasedSend): Promise<v
       const delivered = current.delivered + some.length;
       const isLast = delivered >= uids.length;
       const present = some.filter(uid => uid !== erasedRecipient);
-      const steps = await deliverySteps(deps, current, present, config);
+      const delivery = await deliverySteps(deps, current, present, config);
       const progress = isLast
         ? { set: { status: 'sent', delivered } as const, ...finished }
         : {
@@ -132,7 +132,9 @@ async function deliver(deps: Deps, inbox: InboxId, first: LeasedSend): Promise<v
             } as const,
           };
       const progressStep = write.update(send, keyOfSend(current), progress, ifLeased(current));
-      await transactLeased(deps, current, progressStep, steps);
+      await writeDelivery(deps, inbox, delivery, () =>
+        transactLeased(deps, current, progressStep, delivery.steps),
+      );
       return done({ ...current, delivered, status: isLast ? 'sent' : 'delivering' });
     });
   }
@@ -143,7 +145,7 @@ async function transactLeased(
   deps: Deps,
   leased: LeasedSend,
   progressStep: WriteStep,
-  steps: Awaited<ReturnType<typeof deliverySteps>>,
+  steps: readonly NamedStep[],
 ): Promise<void> {
   try {
     await deps.store.transact([['send', progressStep], ...steps], { pattern: 'carry on a send' });
