@@ -22,20 +22,26 @@ import { signDelivery } from '../signatures/signing.ts';
 import type { Delivery } from '../tables.ts';
 import type { Rules } from '../transforms/rules.ts';
 import type { TransformOutcome } from '../transforms/transform.ts';
+import type { AnswerWatch } from './answer-watch.ts';
 import type { Breaker } from './breaker.ts';
 import { type DeliveryRef, postponeDelivery } from './queue.ts';
 import { type Result, writeResult } from './result.ts';
 import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from './retry.ts';
 
-// What the dispatcher learns from a delivery: how long the request took, whose the connection is, how many it takes at
-// a time, how long to leave it alone, and the delivery that is first in its order now.
-export type Report = {
-  latencyMs?: number;
-  userId?: string;
-  concurrency?: number;
-  waitMs?: number;
-  next?: DeliveryRef;
+// What the dispatcher learns when a destination has answered, or failed to: how long that took, how much of it was at
+// most the delay of this thread, whose the connection is, and how many it takes at a time.
+export type Answer = {
+  latencyMs: number;
+  ownMs: number;
+  userId: string;
+  concurrency: number;
+  // The destination is well: the next request need not wait until this result is written.
+  isWell: boolean;
 };
+// What the dispatcher learns when the result is written: how long to leave the connection alone, and the delivery that
+// is first in its order now.
+export type Report = { waitMs?: number; next?: DeliveryRef };
+export type AttemptRun = { signal: AbortSignal; onAnswer(answer: Answer): void };
 
 export type SendDeps = { clock: Clock; secrets: Secrets; rules: Rules; outbound: Outbound };
 export type AttemptDeps = BaseDeps &
@@ -43,6 +49,7 @@ export type AttemptDeps = BaseDeps &
     attemptCounts: AttemptCounts;
     breaker: Breaker;
     recording: Semaphore; // for results that are written
+    answerWatch: AnswerWatch;
   };
 
 const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
@@ -54,7 +61,7 @@ export const attemptDelivery = (
   claimed: Delivery,
   connection: Connection,
   request: HookRequest,
-  signal: AbortSignal,
+  run: AttemptRun,
 ): Promise<Report> =>
   inSpan(
     'deliver webhook',
@@ -66,7 +73,7 @@ export const attemptDelivery = (
         'stak.attempt': claimed.attempts + 1,
       },
     },
-    () => attempt(deps, claimed, connection, request, signal),
+    () => attempt(deps, claimed, connection, request, run),
   );
 
 // Filter, transform, sign, send, and record the result.
@@ -75,7 +82,7 @@ async function attempt(
   claimed: Delivery,
   connection: Connection,
   request: HookRequest,
-  signal: AbortSignal,
+  run: AttemptRun,
 ): Promise<Report> {
   markWork('webhook delivery', connection.connectionId);
   const attemptedAt = deps.clock.now();
@@ -92,11 +99,26 @@ async function attempt(
     return finishDelivery(deps, claimed, failureOf(deps, claimed, connection, made));
   }
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // too little of the lease is left
-  const response = await send(deps, outgoing, signal);
+  const { response, ownMs } = await sendWatched(deps, outgoing, run.signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
-  const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal });
-  const { userId } = connection;
-  return { latencyMs: response.latencyMs, userId, concurrency: concurrencyOf(connection), next };
+  run.onAnswer({
+    latencyMs: response.latencyMs,
+    ownMs,
+    userId: connection.userId,
+    concurrency: concurrencyOf(connection),
+    isWell: isDelivered(response) && connection.breaker === 'closed',
+  });
+  const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal: run.signal });
+  return { next };
+}
+
+async function sendWatched(deps: AttemptDeps, outgoing: OutgoingRequest, signal: AbortSignal) {
+  const watch = deps.answerWatch;
+  watch.mark();
+  const sentMs = watch.now();
+  const response = await send(deps, outgoing, signal);
+  watch.mark();
+  return { response, ownMs: watch.now() - Math.max(sentMs, watch.lookedMs()) };
 }
 
 // Undefined if the connection's filters do not match. `busy` if its rules cannot run now: the connection is not at
