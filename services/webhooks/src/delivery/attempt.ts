@@ -1,5 +1,6 @@
 import {
   type Clock,
+  createRecentMap,
   currentTraceparent,
   cutText,
   inSpan,
@@ -155,6 +156,16 @@ export type OutgoingRequest = { url: string; method: string; headers: HeaderPair
 const droppedHeaders =
   /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
+// Whether a header is sent to destinations. Senders use the same few names again and again.
+const passedOn = createRecentMap<string, boolean>(limits.headerNames);
+function isPassedOn(name: string): boolean {
+  const known = passedOn.get(name);
+  if (known !== undefined) return known;
+  const isPassed = !droppedHeaders.test(name) && maySendHeader(name);
+  if (name.length <= limits.headerNameChars) passedOn.set(name, isPassed);
+  return isPassed;
+}
+
 // The request to the destination, signed.
 export function buildRequest(
   { clock, secrets }: SendDeps,
@@ -165,11 +176,13 @@ export function buildRequest(
 ): OutgoingRequest {
   const given = transformed.headers ?? request.headers;
   const isSame = transformed.body === request.body;
-  const received = (name: string) =>
-    request.headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
-  const contentType = transformed.contentType ?? received('content-type')[0];
-  const encodings = isSame ? received('content-encoding') : [];
-  const headers: HeaderPair[] = given.filter(([name]) => !droppedHeaders.test(name) && maySendHeader(name));
+  let { contentType } = transformed;
+  const encodings: string[] = [];
+  for (const [name, value] of request.headers) {
+    if (name.length === 12 && name.toLowerCase() === 'content-type') contentType ??= value;
+    else if (isSame && name.length === 16 && name.toLowerCase() === 'content-encoding') encodings.push(value);
+  }
+  const headers: HeaderPair[] = given.filter(([name]) => isPassedOn(name));
   if (contentType !== undefined) headers.push(['content-type', contentType]);
   if (encodings.length > 0) headers.push(['content-encoding', encodings.join(', ')]);
   headers.push(

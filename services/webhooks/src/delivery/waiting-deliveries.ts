@@ -84,7 +84,9 @@ export function createWaitingDeliveries(clock: Clock) {
     refresh,
     addLeasedBytes,
     stateOf(connectionId: string): ConnectionState {
-      const state = states.get(connectionId) ?? newState(connectionId);
+      const known = states.get(connectionId);
+      if (known && states.size < limits.trackedConnections / 2) return known; // their order does not matter yet
+      const state = known ?? newState(connectionId);
       states.delete(connectionId);
       states.set(connectionId, state); // the most recent one is last
       if (states.size > limits.trackedConnections) evictOne();
