@@ -1,5 +1,5 @@
-import { parseUrl } from '@stak/kit';
-import { urlChars } from './limits.ts';
+import { createRecentMap, parseUrl } from '@stak/kit';
+import { headerNames, knownChars, urlChars } from './limits.ts';
 import type { HeaderPair, OutboundFailureReason } from './outcome.ts';
 
 // `host` is a name or an address without brackets.
@@ -56,8 +56,19 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+// Callers use the same few names again and again.
+const knownHeaders = createRecentMap<string, boolean>(headerNames);
+
 // Whether a header chosen by a user, or of the original request, may be sent.
 export function maySendHeader(name: string): boolean {
+  const known = knownHeaders.get(name);
+  if (known !== undefined) return known;
+  const may = permitsHeader(name);
+  if (name.length <= knownChars) knownHeaders.set(name, may);
+  return may;
+}
+
+function permitsHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return !ownHeaders.has(lower) && !lower.startsWith('proxy-') && /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower);
 }

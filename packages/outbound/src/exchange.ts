@@ -41,7 +41,12 @@ export function createExchange(
       ...(controller && { isSent: true }),
     });
   const answer = (truncated: boolean) =>
-    finish({ status: status ?? 0, headers, body: Buffer.concat(chunks), truncated });
+    finish({
+      status: status ?? 0,
+      headers,
+      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
+      truncated,
+    });
 
   const exchange: Exchange = {
     peer: undefined,
@@ -82,9 +87,13 @@ export function createExchange(
 }
 
 function listHeaders(fields: Record<string, string | string[] | undefined>): HeaderPair[] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one): HeaderPair => [name, one]),
-  );
+  const pairs: HeaderPair[] = [];
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (typeof value === 'string') pairs.push([name, value]);
+    else if (value !== undefined) for (const one of value) pairs.push([name, one]);
+  }
+  return pairs;
 }
 
 function explain(error: Error): [OutboundFailureReason, string] {

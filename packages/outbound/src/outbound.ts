@@ -1,9 +1,15 @@
 import { isIP } from 'node:net';
-import { type Clock, systemClock } from '@stak/kit';
+import { type Clock, createRecentMap, systemClock } from '@stak/kit';
 import { Agent, Client, type Dispatcher, Pool } from 'undici';
 import { createAddressPolicy } from './address-policy.ts';
 import { type Connect, createConnect, type Peer } from './connector.ts';
-import { findBadPart, permitsWebPort, type Refusal, readDestination } from './destination.ts';
+import {
+  type Destination,
+  findBadPart,
+  permitsWebPort,
+  type Refusal,
+  readDestination,
+} from './destination.ts';
 import { type Answer, createExchange, type Exchange, type Failing } from './exchange.ts';
 import * as limits from './limits.ts';
 import type { HeaderPair, OutboundResult } from './outcome.ts';
@@ -59,6 +65,16 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
   });
   const agent = createAgent(connect, settings.connectionsPerOrigin ?? limits.connectionsPerOrigin);
   let inFlight = 0;
+  // Only the text is read here. Where it leads is checked each time a connection is opened.
+  const aborts = createAborts();
+  const destinations = createRecentMap<string, Destination | Refusal>(limits.destinationsRead);
+  const destinationOf = (url: string): Destination | Refusal => {
+    const known = destinations.get(url);
+    if (known) return known;
+    const read = readDestination(url, permitsPort);
+    if (url.length <= limits.knownChars) destinations.set(url, read);
+    return read;
+  };
 
   const send = (request: OutboundRequest): Promise<OutboundResult> => {
     const startMs = clock.now();
@@ -72,7 +88,7 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
         : { ok: true, ...outcome, latencyMs, address: address ?? '' };
     };
 
-    const destination = readDestination(request.url, permitsPort);
+    const destination = destinationOf(request.url);
     if ('reason' in destination) return Promise.resolve(report(destination));
     const bad = findBadPart(method, headers);
     if (bad) return Promise.resolve(report(bad));
@@ -80,15 +96,14 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
     if (inFlight >= mostInFlight) return Promise.resolve(report(busy));
 
     return new Promise(resolve => {
-      const abort = () => exchange.stop(aborted.reason, aborted.message);
       const exchange = createExchange(mostBytes, (outcome, peer) => {
         inFlight -= 1;
         cancel();
-        signal?.removeEventListener('abort', abort);
+        if (signal) aborts.remove(signal, exchange);
         resolve(report(outcome, peer));
       });
       inFlight += 1;
-      signal?.addEventListener('abort', abort, { once: true });
+      if (signal) aborts.add(signal, exchange);
       const deadlineMs = request.timeoutMs ?? timeoutMs;
       const cancel = clock.after(deadlineMs, () =>
         exchange.stop('timeout', `No complete answer within ${deadlineMs} ms`),
@@ -115,6 +130,31 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
   };
 
   return { send, check, close: () => agent.destroy() };
+}
+
+// Thousands of requests may have the same signal: it has one listener for all of them. Removing one of many listeners
+// of a signal takes time that grows with their number.
+function createAborts() {
+  const running = new WeakMap<AbortSignal, { exchanges: Set<Exchange>; stop(): void }>();
+  return {
+    add(signal: AbortSignal, exchange: Exchange): void {
+      const known = running.get(signal);
+      if (known) return void known.exchanges.add(exchange);
+      const exchanges = new Set([exchange]);
+      const stop = () => {
+        for (const one of exchanges) one.stop(aborted.reason, aborted.message);
+      };
+      running.set(signal, { exchanges, stop });
+      signal.addEventListener('abort', stop, { once: true });
+    },
+    remove(signal: AbortSignal, exchange: Exchange): void {
+      const known = running.get(signal);
+      known?.exchanges.delete(exchange);
+      if (known?.exchanges.size !== 0) return;
+      running.delete(signal);
+      signal.removeEventListener('abort', known.stop);
+    },
+  };
 }
 
 const aborted: Failing = { reason: 'aborted', message: 'The caller gave up' };

@@ -2,6 +2,7 @@ import type { CursorCodec, MemoryRateLimits } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, Random, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Attributes, DueShards, Store, WriteStep } from '@stak/table';
+import type { AnswerWatch } from './delivery/answer-watch.ts';
 import type { Alert } from './main-table.ts';
 
 // The limits of an account that webhooks enforce.
@@ -13,6 +14,9 @@ export type AccountPlan = {
 };
 
 export type EventShare = { userId: string; percent: number; eventsPerMonth: number; since: string };
+
+// From how many deliveries on that wait for nothing but this process requests are delayed, and refused.
+export type OwedLimits = { delayed: number; most: number };
 
 export type WebhookDeps = {
   store: Store;
@@ -38,6 +42,8 @@ export type WebhookDeps = {
   // The account comes near the events of its plan, or has used them up. It is called again after a restart, by every
   // process, and after it threw.
   onShareUsed?(share: EventShare): Promise<void>;
+  owedLimits?: OwedLimits; // by default, for the kind of store
+  answerWatch?: AnswerWatch; // by default, of this thread's event loop
   publicUrl?: string; // where senders reach us: some of them sign it
 };
 

@@ -8,6 +8,7 @@ import { createAnalyticsRoutes } from './analytics/routes.ts';
 import { createConnections } from './connections/connections.ts';
 import { createConnectionRoutes } from './connections/routes.ts';
 import { alertSubscription } from './delivery/alerts.ts';
+import { createAnswerWatch } from './delivery/answer-watch.ts';
 import { attemptDelivery } from './delivery/attempt.ts';
 import { createBacklogs } from './delivery/backlog.ts';
 import { createBreaker } from './delivery/breaker.ts';
@@ -27,6 +28,7 @@ import { createEventRoutes } from './events/routes.ts';
 import { createTail } from './events/tail.ts';
 import { createEmit } from './ingest/emit.ts';
 import { createPlanLimiter } from './ingest/ingest.ts';
+import { createLoadLimiter } from './ingest/load-limiter.ts';
 import { createIngestRoutes } from './ingest/routes.ts';
 import { createTestEventRoutes } from './ingest/test-event.ts';
 import * as limits from './limits.ts';
@@ -71,10 +73,12 @@ export function createWebhooks(deps: WebhookDeps) {
   const breaker = createBreaker({ ...base, sourceCache });
   const backlogs = createBacklogs(base);
   const sending = { clock, secrets, rules: createRules(sandbox), outbound };
-  const storedAtOnce = limits.storedAtOnce[deps.changePosition ? 'embedded' : 'remote'];
+  const storeKind = deps.changePosition ? 'embedded' : 'remote';
+  const storedAtOnce = limits.storedAtOnce[storeKind];
   const recording = createSemaphore(storedAtOnce);
   const rateLimiter = createRateLimiter(base);
-  const results = { attemptCounts, breaker, recording };
+  const answerWatch = deps.answerWatch ?? createAnswerWatch();
+  const results = { attemptCounts, breaker, recording, answerWatch };
   const attempting = { ...base, ...sending, ...results, sourceCache, rateLimiter, backlogs };
   const dispatcher = createDispatcher({
     clock,
@@ -84,14 +88,24 @@ export function createWebhooks(deps: WebhookDeps) {
     claimAndAttempt: claimAndAttempt.bind(undefined, attempting),
     release: delivery => postponeDelivery(base, delivery, clock.now()),
     claimsAtOnce: storedAtOnce,
+    answerWatch,
+    onFewerOwed: () => loadLimiter.grant(),
   });
 
-  // Ingest
+  // Ingest: no faster than this process delivers
+  const { owed, recount } = dispatcher;
+  const loadLimiter = createLoadLimiter({
+    clock,
+    owed,
+    recount,
+    limits: deps.owedLimits ?? limits.owed[storeKind],
+  });
   const tail = createTail(base);
   const accepting = {
     ...base,
     sourceCache,
     planLimiter: createPlanLimiter(deps),
+    loadLimiter,
     hasRoom: deps.hasRoom,
     dispatcher,
     backlogs,
@@ -106,6 +120,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const scheduler = createScheduler({
     ...replay,
     owners,
+    loadLimiter,
     dispatcher,
     backlogs,
     getEvent: events.getById,
@@ -133,6 +148,7 @@ export function createWebhooks(deps: WebhookDeps) {
     ],
     followers: [tail.follower, sourceCacheInvalidation(sourceCache, clock)],
     workers,
+    owed, // deliveries that wait for nothing but this process
     sources,
     connections,
     events,

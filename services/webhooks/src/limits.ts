@@ -7,6 +7,8 @@ const hour = 60 * minute;
 export const bodyBytes = 256 * 1024; // Ferryhook's limit; a plan may allow less, never more
 export const bodyPartBytes = 128 * 1024; // two parts hold the largest body, each far below DynamoDB's 400 KB
 export const headerPairs = 100; // no webhook has more; Node itself stops at 2,000
+export const headerNames = 1000; // of which it is known whether destinations get them: senders use a few dozen
+export const headerNameChars = 100; // of such a name
 export const headersBytes = 16 * 1024; // Node's own limit, so that a stored event fits one item
 export const queryChars = 4096; // several times what signatures and verify tokens need
 export const dedupeIdChars = 256; // GitHub's and Stripe's ids have about 40; a longer one is hashed
@@ -42,6 +44,19 @@ export const planMs = 5 * second; // a new plan takes effect within seconds; usa
 export const noticePercents = [80, 100] as const; // percent of a plan's events at which the account gets a notice
 export const requestsPerSource = 300_000; // a minute, valid or not: more than a core can handle, so plans come first
 export const rateWindowMs = minute; // plans count events a minute
+
+// Deliveries that wait for nothing but this process. From `delayed` on, requests have to wait: a tenth of a second of
+// work, enough to keep an embedded store busy with large commits, and a remote one with as many writes as it takes at a
+// time. Up to `most` if that took too long: less than a second of work.
+export const owed = { embedded: { delayed: 64, most: 512 }, remote: { delayed: 1024, most: 4096 } };
+export const loadWaitMs = 1 * second; // providers give up after three seconds or more, and this is only a part of it
+export const loadWaitMostMs = 2 * second; // for one that may be accepted, while others are
+export const loadRetryS = 2; // until a refused sender may try again: twice what it has waited
+export const loadWaiting = 2048; // requests: at a thousand a second, none of them would wait longer than allowed
+export const loadWaitingBytes = 64 * 1024 * 1024; // of their bodies
+export const loadBatch = 16; // requests in one iteration of the event loop: answers of destinations come in between
+export const loadCheckMs = 50; // while requests wait: until destinations that fell silent are noticed
+export const jobYieldMs = 1 * second; // how long a batch of a job waits for requests; then it goes on, so that it ends some day
 
 export const attempts = 8; // Ferryhook's promise to its customers: eight attempts over two days
 export const retryDelaysMs = [
@@ -79,6 +94,9 @@ export const concurrencyMost = 100;
 // Deliveries that are claimed, and as many whose results are written, at a time. Requests that come in share the thread
 // with an embedded store and wait for all of them; a store elsewhere is waited for, and needs many at a time.
 export const storedAtOnce = { embedded: 16, remote: 256 };
+export const unwrittenMost = 256; // results whose requests have given back their slots: a crash repeats these requests
+export const lateMs = 5; // an answer that waited less for this thread was not late, even if it came at once
+export const silentMs = 50; // a connection whose slots are taken for this long without an answer waits for its destination
 export const readyPerConnection = 1000; // deliveries of one connection waiting in memory; the rest waits in its backlog
 export const readyMost = 20_000; // of all connections: references of about 200 bytes
 export const readyReserved = 10; // of one connection beyond that, up to as many again: twenty slow ones fill the rest

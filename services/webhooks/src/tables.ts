@@ -315,12 +315,23 @@ export const isFinished = (state: DeliveryState): boolean => finishedStates.has(
 // The status of an event follows from the latest run of each connection. Filtered deliveries count only if there is
 // nothing else. An event without deliveries is `filtered` too: no connection wanted it.
 export function statusOf(deliveries: Readonly<Record<string, DeliverySummary>>): EventStatus {
-  const states = new Set(Object.values(deliveries).map(({ state }) => state));
-  if (states.has('retrying')) return 'retrying';
-  const isStarted = [...states].some(isFinished);
-  if (states.has('pending')) return isStarted ? 'processing' : 'received';
-  const hasFailed = states.has('failed') || states.has('cancelled');
-  if (states.has('delivered')) return hasFailed ? 'partial' : 'delivered';
+  const has = {
+    pending: false,
+    retrying: false,
+    delivered: false,
+    failed: false,
+    filtered: false,
+    cancelled: false,
+  };
+  let isStarted = false;
+  for (const { state } of Object.values(deliveries)) {
+    has[state] = true;
+    isStarted ||= isFinished(state);
+  }
+  if (has.retrying) return 'retrying';
+  if (has.pending) return isStarted ? 'processing' : 'received';
+  const hasFailed = has.failed || has.cancelled;
+  if (has.delivered) return hasFailed ? 'partial' : 'delivered';
   return hasFailed ? 'failed' : 'filtered';
 }
 

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  createRecentMap,
   currentTraceparent,
   cutText,
   inSpan,
@@ -22,20 +23,26 @@ import { signDelivery } from '../signatures/signing.ts';
 import type { Delivery } from '../tables.ts';
 import type { Rules } from '../transforms/rules.ts';
 import type { TransformOutcome } from '../transforms/transform.ts';
+import type { AnswerWatch } from './answer-watch.ts';
 import type { Breaker } from './breaker.ts';
 import { type DeliveryRef, postponeDelivery } from './queue.ts';
 import { type Result, writeResult } from './result.ts';
 import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from './retry.ts';
 
-// What the dispatcher learns from a delivery: how long the request took, whose the connection is, how many it takes at
-// a time, how long to leave it alone, and the delivery that is first in its order now.
-export type Report = {
-  latencyMs?: number;
-  userId?: string;
-  concurrency?: number;
-  waitMs?: number;
-  next?: DeliveryRef;
+// What the dispatcher learns when a destination has answered, or failed to: how long that took, how much of it was at
+// most the delay of this thread, whose the connection is, and how many it takes at a time.
+export type Answer = {
+  latencyMs: number;
+  ownMs: number;
+  userId: string;
+  concurrency: number;
+  // The destination is well: the next request need not wait until this result is written.
+  isWell: boolean;
 };
+// What the dispatcher learns when the result is written: how long to leave the connection alone, and the delivery that
+// is first in its order now.
+export type Report = { waitMs?: number; next?: DeliveryRef };
+export type AttemptRun = { signal: AbortSignal; onAnswer(answer: Answer): void };
 
 export type SendDeps = { clock: Clock; secrets: Secrets; rules: Rules; outbound: Outbound };
 export type AttemptDeps = BaseDeps &
@@ -43,6 +50,7 @@ export type AttemptDeps = BaseDeps &
     attemptCounts: AttemptCounts;
     breaker: Breaker;
     recording: Semaphore; // for results that are written
+    answerWatch: AnswerWatch;
   };
 
 const unsent: ReadonlySet<string> = new Set(['aborted', 'closed', 'busy']);
@@ -54,7 +62,7 @@ export const attemptDelivery = (
   claimed: Delivery,
   connection: Connection,
   request: HookRequest,
-  signal: AbortSignal,
+  run: AttemptRun,
 ): Promise<Report> =>
   inSpan(
     'deliver webhook',
@@ -66,7 +74,7 @@ export const attemptDelivery = (
         'stak.attempt': claimed.attempts + 1,
       },
     },
-    () => attempt(deps, claimed, connection, request, signal),
+    () => attempt(deps, claimed, connection, request, run),
   );
 
 // Filter, transform, sign, send, and record the result.
@@ -75,7 +83,7 @@ async function attempt(
   claimed: Delivery,
   connection: Connection,
   request: HookRequest,
-  signal: AbortSignal,
+  run: AttemptRun,
 ): Promise<Report> {
   markWork('webhook delivery', connection.connectionId);
   const attemptedAt = deps.clock.now();
@@ -92,11 +100,26 @@ async function attempt(
     return finishDelivery(deps, claimed, failureOf(deps, claimed, connection, made));
   }
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // too little of the lease is left
-  const response = await send(deps, outgoing, signal);
+  const { response, ownMs } = await sendWatched(deps, outgoing, run.signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
-  const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal });
-  const { userId } = connection;
-  return { latencyMs: response.latencyMs, userId, concurrency: concurrencyOf(connection), next };
+  run.onAnswer({
+    latencyMs: response.latencyMs,
+    ownMs,
+    userId: connection.userId,
+    concurrency: concurrencyOf(connection),
+    isWell: isDelivered(response) && connection.breaker === 'closed',
+  });
+  const { next } = await record(deps, claimed, connection, { response, attemptedAt, signal: run.signal });
+  return { next };
+}
+
+async function sendWatched(deps: AttemptDeps, outgoing: OutgoingRequest, signal: AbortSignal) {
+  const watch = deps.answerWatch;
+  watch.mark();
+  const sentMs = watch.now();
+  const response = await send(deps, outgoing, signal);
+  watch.mark();
+  return { response, ownMs: watch.now() - Math.max(sentMs, watch.lookedMs()) };
 }
 
 // Undefined if the connection's filters do not match. `busy` if its rules cannot run now: the connection is not at
@@ -133,6 +156,16 @@ export type OutgoingRequest = { url: string; method: string; headers: HeaderPair
 const droppedHeaders =
   /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
+// Whether a header is sent to destinations. Senders use the same few names again and again.
+const passedOn = createRecentMap<string, boolean>(limits.headerNames);
+function isPassedOn(name: string): boolean {
+  const known = passedOn.get(name);
+  if (known !== undefined) return known;
+  const isPassed = !droppedHeaders.test(name) && maySendHeader(name);
+  if (name.length <= limits.headerNameChars) passedOn.set(name, isPassed);
+  return isPassed;
+}
+
 // The request to the destination, signed.
 export function buildRequest(
   { clock, secrets }: SendDeps,
@@ -143,11 +176,13 @@ export function buildRequest(
 ): OutgoingRequest {
   const given = transformed.headers ?? request.headers;
   const isSame = transformed.body === request.body;
-  const received = (name: string) =>
-    request.headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
-  const contentType = transformed.contentType ?? received('content-type')[0];
-  const encodings = isSame ? received('content-encoding') : [];
-  const headers: HeaderPair[] = given.filter(([name]) => !droppedHeaders.test(name) && maySendHeader(name));
+  let { contentType } = transformed;
+  const encodings: string[] = [];
+  for (const [name, value] of request.headers) {
+    if (name.length === 12 && name.toLowerCase() === 'content-type') contentType ??= value;
+    else if (isSame && name.length === 16 && name.toLowerCase() === 'content-encoding') encodings.push(value);
+  }
+  const headers: HeaderPair[] = given.filter(([name]) => isPassedOn(name));
   if (contentType !== undefined) headers.push(['content-type', contentType]);
   if (encodings.length > 0) headers.push(['content-encoding', encodings.join(', ')]);
   headers.push(

@@ -1,73 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { createLogger, manualClock } from '@stak/kit';
 import { describe, expect, it } from 'vitest';
+import { large, openDispatcher, request } from '../../test/dispatcher-fixture.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
-import type { Connection } from '../main-table.ts';
-import type { Delivery } from '../tables.ts';
-import type { Report } from './attempt.ts';
-import { createDispatcher } from './dispatcher.ts';
-import type { DeliveryRef } from './queue.ts';
-
-type Attempt = {
-  ref: DeliveryRef;
-  how: 'at once' | 'leased' | 'claimed';
-  onClaimed(): void;
-  end(report?: Report): void;
-};
-const request: HookRequest = { method: 'POST', headers: [], query: '', body: new Uint8Array() };
-const large = { ...request, body: new Uint8Array(limits.bodyBytes) };
-
-function open({ claimsAtOnce = Number.POSITIVE_INFINITY } = {}) {
-  const clock = manualClock(0);
-  const begun: Attempt[] = [];
-  const released: string[] = [];
-  const begin = (ref: DeliveryRef, how: Attempt['how'], onClaimed = () => {}): Promise<Report> =>
-    new Promise(resolve => begun.push({ ref, how, onClaimed, end: (report = {}) => resolve(report) }));
-  const dispatcher = createDispatcher({
-    clock,
-    log: createLogger({ level: 'silent' }),
-    attempt: async ref => begin(ref, 'at once'),
-    attemptLeased: ref => begin(ref, 'leased'),
-    release: async ({ eventId }) => released.push(eventId),
-    claimAndAttempt: (ref, _owner, _signal, onClaimed) => begin(ref, 'claimed', onClaimed),
-    claimsAtOnce,
-  });
-  const cutOff = new AbortController();
-  dispatcher.start({ owner: 'me', signal: cutOff.signal, onRoom: () => {} });
-  let count = 0;
-  const offer = (connectionId: string) =>
-    dispatcher.offer({ eventId: `evt_${count++}`, connectionId, run: 0 });
-  const of = (connectionId: string) => begun.filter(one => one.ref.connectionId === connectionId);
-  const end = async (one: Attempt, latencyMs: number, concurrency = 4) => {
-    one.end({ latencyMs, concurrency });
-    await setImmediate();
-  };
-  // The lease of a new delivery; undefined if it is written as due.
-  const reserve = (connectionId: string, maxConcurrency: number, received = request) => {
-    const userId = `owner of ${connectionId}`;
-    const connection = { connectionId, userId, maxConcurrency, breaker: 'closed', ordered: false };
-    const assignment = dispatcher.assign(connection as Connection, received);
-    if (assignment.how !== 'leased') return undefined;
-    const start = () => {
-      const eventId = `evt_${count++}`;
-      assignment.start({ eventId, connectionId, run: 0 } as Delivery, received);
-      return eventId;
-    };
-    return { start, cancel: assignment.cancel };
-  };
-  // A connection that has answered quickly before.
-  const know = async (connectionId: string, latencyMs = 1, concurrency = 1, userId?: string) => {
-    offer(connectionId);
-    of(connectionId)[0]!.end({ latencyMs, concurrency, userId });
-    await setImmediate();
-  };
-  return { clock, cutOff, begun, released, dispatcher, offer, of, end, reserve, know };
-}
 
 describe('the dispatcher', () => {
   it('attempts a new connection once, and then as often as it allows', async () => {
-    const { offer, of, end } = open();
+    const { offer, of, end } = openDispatcher();
     for (let i = 0; i < 10; i++) offer('a');
     expect(of('a')).toHaveLength(1);
     await end(of('a')[0]!, 5);
@@ -75,7 +14,7 @@ describe('the dispatcher', () => {
   });
 
   it('claims a few at a time, however many requests are in flight', async () => {
-    const { offer, begun, end } = open({ claimsAtOnce: 2 });
+    const { offer, begun, end } = openDispatcher({ claimsAtOnce: 2 });
     for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
     expect(begun).toHaveLength(2);
     begun[0]!.onClaimed();
@@ -87,7 +26,7 @@ describe('the dispatcher', () => {
   });
 
   it('alternates between connections', async () => {
-    const { offer, of, end, begun } = open();
+    const { offer, of, end, begun } = openDispatcher();
     for (let i = 0; i < 100; i++) offer('many');
     for (const name of ['b', 'c', 'd']) offer(name);
     expect(begun.map(one => one.ref.connectionId)).toEqual(['many', 'b', 'c', 'd']);
@@ -97,7 +36,7 @@ describe('the dispatcher', () => {
   });
 
   it('lets the backlog of a quick connection delay new and slow ones by a few claims', async () => {
-    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    const { begun, of, know, offer } = openDispatcher({ claimsAtOnce: 1 });
     await know('slow', 2 * limits.slowMs);
     await know('quick', 1, 1000);
     for (let i = 0; i < 100; i++) offer('quick');
@@ -110,7 +49,7 @@ describe('the dispatcher', () => {
   });
 
   it('keeps slots for new connections, however many requests of fast ones are in flight', async () => {
-    const { of, know, offer } = open();
+    const { of, know, offer } = openDispatcher();
     for (const name of ['a', 'b']) {
       await know(name, 1, 1000);
       for (let i = 0; i < limits.quickSlots; i++) offer(name);
@@ -120,7 +59,7 @@ describe('the dispatcher', () => {
   });
 
   it('alternates between accounts, however many connections each has', async () => {
-    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    const { begun, of, know, offer } = openDispatcher({ claimsAtOnce: 1 });
     const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
     for (const name of many) await know(name, 1, 100, 'usr_many');
     await know('one', 1, 100, 'usr_one');
@@ -131,7 +70,7 @@ describe('the dispatcher', () => {
   });
 
   it('keeps the place of a connection that gets more while it waits', async () => {
-    const { begun, of, know, offer } = open({ claimsAtOnce: 1 });
+    const { begun, of, know, offer } = openDispatcher({ claimsAtOnce: 1 });
     for (const name of ['a', 'b', 'c']) await know(name, 1, 100);
     for (const name of ['a', 'b', 'c']) for (let i = 0; i < 20; i++) offer(name);
     for (let i = 0; i < 10; i++) {
@@ -142,7 +81,7 @@ describe('the dispatcher', () => {
   });
 
   it('does not let slow connections take the slots of quick ones', async () => {
-    const { clock, offer, of, end } = open();
+    const { clock, offer, of, end } = openDispatcher();
     offer('quick');
     await end(of('quick')[0]!, 2);
     for (let i = 0; i < 1000; i++) for (let n = 0; n < 3; n++) offer(`slow-${i}`);
@@ -156,7 +95,7 @@ describe('the dispatcher', () => {
   });
 
   it('keeps a bounded number in memory, and each delivery once', () => {
-    const { dispatcher } = open();
+    const { dispatcher } = openDispatcher();
     const ref = { eventId: 'evt_same', connectionId: 'a', run: 0 };
     expect([
       dispatcher.offer(ref),
@@ -170,7 +109,7 @@ describe('the dispatcher', () => {
   });
 
   it('keeps room for the deliveries of a connection, however many of others wait', async () => {
-    const { dispatcher, offer, of, end } = open();
+    const { dispatcher, offer, of, end } = openDispatcher();
     for (let i = 0; dispatcher.waiting() < limits.readyMost; i++)
       while (dispatcher.waiting(`slow-${i}`) < limits.readyPerConnection && offer(`slow-${i}`) === 'taken');
     expect(offer('slow-0')).toBe('full');
@@ -186,10 +125,10 @@ describe('the dispatcher', () => {
   });
 
   it('pauses a connection for as long as a report says', async () => {
-    const { clock, offer, of } = open();
+    const { clock, offer, of } = openDispatcher();
     offer('a');
     offer('a');
-    of('a')[0]!.end({ waitMs: 400, latencyMs: 1, concurrency: 4 });
+    of('a')[0]!.end({ waitMs: 400 });
     await clock.advance(399);
     expect(of('a')).toHaveLength(1);
     await clock.advance(1);
@@ -197,14 +136,14 @@ describe('the dispatcher', () => {
   });
 
   it('returns to each of several paused connections', async () => {
-    const { clock, offer, of } = open();
+    const { clock, offer, of } = openDispatcher();
     for (const name of ['long', 'short', 'longest']) for (let i = 0; i < 2; i++) offer(name);
     for (const [name, waitMs] of [
       ['long', 900],
       ['short', 100],
       ['longest', 1500],
     ] as const)
-      of(name)[0]!.end({ waitMs, latencyMs: 1, concurrency: 4 });
+      of(name)[0]!.end({ waitMs });
     await clock.advance(100);
     expect(['long', 'short', 'longest'].map(name => of(name).length)).toEqual([1, 2, 1]);
     await clock.advance(800);
@@ -214,7 +153,7 @@ describe('the dispatcher', () => {
   });
 
   it('starts nothing after it was stopped, and resolves when nothing is in flight', async () => {
-    const { dispatcher, offer, of, reserve } = open();
+    const { dispatcher, offer, of, reserve } = openDispatcher();
     offer('a');
     offer('a');
     let isIdle = false;
@@ -230,7 +169,7 @@ describe('the dispatcher', () => {
   });
 
   it('reserves a slot for a delivery that is written first, and releases it', async () => {
-    const { offer, of, reserve } = open();
+    const { offer, of, reserve } = openDispatcher();
     const reserved = reserve('a', 2);
     offer('a');
     expect(of('a')).toHaveLength(0); // a new connection
@@ -239,7 +178,7 @@ describe('the dispatcher', () => {
   });
 
   it('uses a slot that was reserved before it was stopped', async () => {
-    const { dispatcher, of, reserve } = open();
+    const { dispatcher, of, reserve } = openDispatcher();
     const reserved = reserve('a', 1)!;
     let isIdle = false;
     const idle = dispatcher.stop().then(() => {
@@ -253,7 +192,7 @@ describe('the dispatcher', () => {
   });
 
   it('keeps a new delivery leased while it waits, in order, and attempts it without a claim', async () => {
-    const { of, end, know, offer, reserve } = open();
+    const { of, end, know, offer, reserve } = openDispatcher();
     await know('a');
     const first = reserve('a', 1)!.start();
     const second = reserve('a', 1)!.start();
@@ -266,7 +205,7 @@ describe('the dispatcher', () => {
   });
 
   it('leases no more than it will attempt soon, and no more than memory allows', async () => {
-    const { know, reserve } = open();
+    const { know, reserve } = openDispatcher();
     const leasedOf = (connectionId: string, received: HookRequest): number => {
       let leased = 0;
       for (let one = reserve(connectionId, 1, received); one && leased < 20_000; leased++) {
@@ -293,7 +232,7 @@ describe('the dispatcher', () => {
   });
 
   it('puts new deliveries behind those that did not fit in memory', async () => {
-    const { dispatcher, of, end, know, offer, reserve } = open();
+    const { dispatcher, of, end, know, offer, reserve } = openDispatcher();
     await know('a');
     for (let i = 0; i <= limits.readyPerConnection; i++) offer('a');
     expect(offer('a')).toBe('full');
@@ -303,7 +242,7 @@ describe('the dispatcher', () => {
   });
 
   it('frees the memory of a delivery that was not written', async () => {
-    const { know, reserve } = open();
+    const { know, reserve } = openDispatcher();
     await know('a');
     reserve('a', 1)!.start();
     for (let i = 0; i < 1000; i++) reserve('a', 1, large)!.cancel();
@@ -311,7 +250,7 @@ describe('the dispatcher', () => {
   });
 
   it('makes leased, waiting deliveries due when it is stopped', async () => {
-    const { dispatcher, of, released, know, reserve } = open();
+    const { dispatcher, of, released, know, reserve } = openDispatcher();
     await know('a');
     reserve('a', 1)!.start();
     const waiting = [reserve('a', 1)!.start(), reserve('a', 1)!.start()];
@@ -325,7 +264,7 @@ describe('the dispatcher', () => {
   });
 
   it('lets leases expire if there is no time to release them', async () => {
-    const { dispatcher, cutOff, of, released, know, reserve } = open();
+    const { dispatcher, cutOff, of, released, know, reserve } = openDispatcher();
     await know('a');
     reserve('a', 1)!.start();
     for (let i = 0; i < 3; i++) reserve('a', 1)!.start();

@@ -3,7 +3,9 @@ import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
-import { concurrencyOf, type Report } from './attempt.ts';
+import type { AnswerWatch } from './answer-watch.ts';
+import { type Answer, type AttemptRun, concurrencyOf, type Report } from './attempt.ts';
+import { createOwedDeliveries } from './owed-deliveries.ts';
 import type { DeliveryRef, DueDelivery } from './queue.ts';
 import { createSlots, type Pace, type Slot } from './slots.ts';
 import {
@@ -34,29 +36,25 @@ export type Dispatcher = {
   // Whether a delivery would wait long: the connection is known to be slow, or has not responded for too long.
   isSlow(connectionId: string): boolean;
   waiting(connectionId?: string): number;
+  // Deliveries of accepted events that wait for nothing but this process. `recount` notices destinations that have
+  // fallen silent.
+  owed(): number;
+  recount(): void;
 };
 
 type DispatcherDeps = {
   clock: Clock;
   log: Logger;
-  attempt(
-    delivery: Delivery,
-    connection: Connection,
-    request: HookRequest,
-    signal: AbortSignal,
-  ): Promise<Report>;
+  attempt(delivery: Delivery, connection: Connection, request: HookRequest, run: AttemptRun): Promise<Report>;
   // Calls `onClaimed` when it has read what it sends.
-  claimAndAttempt(
-    ref: DueDelivery,
-    owner: string,
-    signal: AbortSignal,
-    onClaimed: () => void,
-  ): Promise<Report>;
+  claimAndAttempt(ref: DueDelivery, owner: string, run: AttemptRun, onClaimed: () => void): Promise<Report>;
   // For a delivery that was leased to this process when it was written, and has waited for a slot.
-  attemptLeased(delivery: Delivery, request: HookRequest, signal: AbortSignal): Promise<Report>;
+  attemptLeased(delivery: Delivery, request: HookRequest, run: AttemptRun): Promise<Report>;
   // Makes a leased delivery due at once, for others.
   release(delivery: Delivery): Promise<unknown>;
   claimsAtOnce: number;
+  answerWatch: AnswerWatch;
+  onFewerOwed(): void;
 };
 
 // Decides which delivery of this process is attempted next. All of it is a shortcut: a delivery that is lost here is
@@ -66,9 +64,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { clock, log } = deps;
   const slots = createSlots();
   const waiting = createWaitingDeliveries(clock);
+  const owed = createOwedDeliveries(clock, deps.answerWatch);
   const known = new Set<string>(); // waiting or in flight
   const onIdle: (() => void)[] = [];
   let session: Session | undefined;
+  let running = 0; // attempts whose results are not written
+  let unwritten = 0; // of these, the ones without a slot
 
   const pump = () => {
     if (!session) return;
@@ -96,54 +97,93 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const state = waiting.takeReady(pace, first => mayClaim || first?.leased !== undefined);
     if (!state) return false;
     if (waiting.mayStart(state)) startFirst(state, pace, session!);
-    waiting.refresh(state);
+    refresh(state);
     return true;
   };
 
   const startFirst = (state: ConnectionState, pace: Pace, current: Session) => {
     const { ref, leased } = waiting.shift(state);
-    const { owner, signal } = current;
-    const run = leased
-      ? deps.attemptLeased(leased.delivery, leased.request, signal)
-      : claims.run(onClaimed => deps.claimAndAttempt(ref, owner, signal, onClaimed));
-    launch(state, ref, slots.take(pace, clock.now()), run);
+    const slot = slots.take(pace, clock.now());
+    launch(state, ref, { slot, isAccepted: leased !== undefined, signal: current.signal }, run =>
+      leased
+        ? deps.attemptLeased(leased.delivery, leased.request, run)
+        : claims.run(onClaimed => deps.claimAndAttempt(ref, current.owner, run, onClaimed)),
+    );
   };
 
-  const launch = (state: ConnectionState, ref: DeliveryRef, slot: Slot, run: Promise<Report>) => {
-    if (state.inFlight === 0) state.startedMs = clock.now();
+  // The slot is free again as soon as the destination has answered, while the result is still to be written: the limits
+  // are about requests. Too many such results, or one that says that the destination is not well, keep the slot.
+  const launch = (
+    state: ConnectionState,
+    ref: DeliveryRef,
+    { slot, isAccepted, signal }: Launch,
+    begin: (run: AttemptRun) => Promise<Report>,
+  ) => {
+    let hasSlot = true;
+    let isOwed = false;
+    const onAnswer = (answer: Answer) => {
+      learn(state, answer);
+      isOwed = isAccepted && answer.isWell && answer.latencyMs < limits.slowMs;
+      if (isOwed) state.unwritten += 1;
+      if (answer.isWell && unwritten < limits.unwrittenMost) {
+        hasSlot = false;
+        unwritten += 1;
+        freeSlot(state, slot);
+      } else refresh(state);
+    };
+    if (state.inFlight === 0) {
+      state.startedMs = clock.now();
+      state.answeredMs = deps.answerWatch.now();
+    }
     state.inFlight += 1;
-    run
+    running += 1;
+    begin({ signal, onAnswer })
       .catch((error: unknown): Report => {
         log.error({ err: error }, 'a delivery failed'); // it is due again when its lease ends
         return {};
       })
-      .then(report => {
-        learn(state, report);
+      .then(({ waitMs, next }) => {
+        if (waitMs !== undefined) block(state, waitMs);
         known.delete(refKey(ref));
-        if (report.next) offer(report.next);
-        end(state, slot);
+        if (next) offer(next);
+        if (isOwed) state.unwritten -= 1;
+        running -= 1;
+        if (!hasSlot) unwritten -= 1;
+        end(state, hasSlot ? slot : undefined);
       });
   };
-  const learn = (state: ConnectionState, { latencyMs, userId, concurrency, waitMs }: Report) => {
-    if (latencyMs !== undefined) {
-      const { averageMs = latencyMs } = state;
-      state.averageMs = averageMs + (latencyMs - averageMs) * limits.latencyWeight;
-    }
-    if (userId !== undefined) waiting.setAccount(state, userId);
-    if (concurrency !== undefined) state.concurrency = concurrency;
-    if (waitMs !== undefined) {
-      state.blockedUntilMs = clock.now() + waitMs;
-      timer.setIn(waitMs);
-    }
+  const learn = (state: ConnectionState, { latencyMs, ownMs, userId, concurrency }: Answer) => {
+    const remoteMs = Math.max(0, latencyMs - ownMs);
+    const { averageMs = remoteMs } = state;
+    state.averageMs = averageMs + (remoteMs - averageMs) * limits.latencyWeight;
+    state.ownMs += (ownMs - state.ownMs) * limits.latencyWeight;
+    state.answeredMs = deps.answerWatch.now();
+    state.concurrency = concurrency;
+    waiting.setAccount(state, userId);
   };
-  const end = (state: ConnectionState, slot: Slot) => {
+  const block = (state: ConnectionState, waitMs: number) => {
+    state.blockedUntilMs = clock.now() + waitMs;
+    timer.setIn(waitMs);
+  };
+  const refresh = (state: ConnectionState) => {
+    waiting.refresh(state);
+    owed.update(state);
+  };
+  const freeSlot = (state: ConnectionState, slot: Slot) => {
     slots.release(slot);
     state.inFlight -= 1;
-    waiting.refresh(state);
+    refresh(state);
     pump();
     if (waiting.count() < limits.readyMost / 2) session?.onRoom();
-    if (slots.inUse() === 0) for (const resolve of onIdle.splice(0)) resolve();
   };
+  // A reservation that is given back, or an attempt whose result is written.
+  const end = (state: ConnectionState, slot?: Slot) => {
+    if (slot) freeSlot(state, slot);
+    else refresh(state);
+    deps.onFewerOwed();
+    if (isIdle()) for (const resolve of onIdle.splice(0)) resolve();
+  };
+  const isIdle = () => slots.inUse() === 0 && running === 0;
 
   const offer = (ref: DueDelivery): 'taken' | 'known' | 'full' => {
     const key = refKey(ref);
@@ -160,6 +200,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const wait = (state: ConnectionState, one: Waiting) => {
     waiting.push(state, one);
     pump();
+    owed.update(state);
   };
 
   const onUnreleased = (error: unknown) =>
@@ -187,7 +228,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       start(delivery, request) {
         state.inFlight -= 1;
         known.add(refKey(delivery));
-        launch(state, delivery, slot, deps.attempt(delivery, connection, request, signal));
+        launch(state, delivery, { slot, isAccepted: true, signal }, run =>
+          deps.attempt(delivery, connection, request, run),
+        );
       },
       cancel: () => end(state, slot),
     };
@@ -218,6 +261,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     start(started) {
       waiting.clear();
+      owed.clear();
       known.clear();
       session = started;
     },
@@ -225,7 +269,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const signal = session?.signal;
       session = undefined;
       timer.cancel();
-      const idle = slots.inUse() === 0 ? undefined : new Promise<void>(resolve => onIdle.push(resolve));
+      const idle = isIdle() ? undefined : new Promise<void>(resolve => onIdle.push(resolve));
       await Promise.all([idle, releaseWaiting(signal)]);
     },
     offer,
@@ -251,8 +295,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     isSlow: connectionId => session !== undefined && isSlow(connectionId),
     waiting: connectionId => (session ? waiting.count(connectionId) : 0),
+    owed: () => (session ? owed.count() : 0),
+    recount: owed.recount,
   };
 }
+
+// `isAccepted`: this process has accepted the event, so its deliveries count as owed.
+type Launch = { slot: Slot; isAccepted: boolean; signal: AbortSignal };
 
 // Which pace is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
 // claims.

@@ -114,6 +114,7 @@ async function scanOnce(
   const shards = deps.dueShards.all().length;
   const { hasMore, isEmpty } = await scanQueue(deps, passes);
   if (!isEmpty || position === undefined) return { hasMore };
+  if (deps.changePosition?.() !== position) return { hasMore }; // the next scan cannot be spared
   return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs), shards } };
 }
 

@@ -17,11 +17,16 @@ export type ConnectionState = {
   account: string; // the connection itself, until its owner is known: the queue does not contain it
   readyAs?: Pace; // the pace under which it is ready to start
   waiting: Waiting[];
+  leased: number; // of the waiting ones
   leasedBytes: number; // of the leased ones that wait, or will when they are written
   isBehind: boolean; // some are due that did not fit into memory: new ones go behind them
   inFlight: number;
   concurrency: number;
-  averageMs?: number;
+  averageMs?: number; // of the destination, without `ownMs`
+  ownMs: number; // the average time in which an answer may have waited for this thread
+  answeredMs: number; // by the watch: the last answer, or the first request since nothing was in flight
+  unwritten: number; // accepted here, delivered quickly, and their results are not written
+  owed: number; // as counted in owed-deliveries.ts
   blockedUntilMs: number;
   startedMs: number; // since when something is in flight
 };
@@ -45,7 +50,8 @@ export function createWaitingDeliveries(clock: Clock) {
 
   const evictOne = () => {
     for (const [connectionId, state] of states) {
-      if (state.waiting.length > 0 || state.leasedBytes > 0 || state.inFlight > 0) continue;
+      const { leasedBytes, inFlight, unwritten } = state;
+      if (state.waiting.length > 0 || leasedBytes > 0 || inFlight > 0 || unwritten > 0) continue;
       states.delete(connectionId);
       return;
     }
@@ -78,7 +84,9 @@ export function createWaitingDeliveries(clock: Clock) {
     refresh,
     addLeasedBytes,
     stateOf(connectionId: string): ConnectionState {
-      const state = states.get(connectionId) ?? newState(connectionId);
+      const known = states.get(connectionId);
+      if (known && states.size < limits.trackedConnections / 2) return known; // their order does not matter yet
+      const state = known ?? newState(connectionId);
       states.delete(connectionId);
       states.set(connectionId, state); // the most recent one is last
       if (states.size > limits.trackedConnections) evictOne();
@@ -98,13 +106,17 @@ export function createWaitingDeliveries(clock: Clock) {
     push(state: ConnectionState, one: Waiting): void {
       state.waiting.push(one);
       waiting += 1;
+      if (one.leased) state.leased += 1;
       refresh(state);
     },
     shift(state: ConnectionState): Waiting {
       const first = state.waiting.shift()!;
       waiting -= 1;
       if (state.waiting.length === 0) state.isBehind = false;
-      if (first.leased) addLeasedBytes(state, -first.leased.bytes);
+      if (first.leased) {
+        state.leased -= 1;
+        addLeasedBytes(state, -first.leased.bytes);
+      }
       return first;
     },
 
@@ -143,10 +155,15 @@ const newState = (connectionId: string): ConnectionState => ({
   connectionId,
   account: connectionId,
   waiting: [],
+  leased: 0,
   leasedBytes: 0,
   isBehind: false,
   inFlight: 0,
   concurrency: 1,
+  ownMs: 0,
+  answeredMs: 0,
+  unwritten: 0,
+  owed: 0,
   blockedUntilMs: 0,
   startedMs: 0,
 });

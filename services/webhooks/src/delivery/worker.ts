@@ -4,7 +4,13 @@ import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { SourceCache } from '../sources/source-cache.ts';
 import { type Delivery, delivery, event, eventKey } from '../tables.ts';
-import { type AttemptDeps, attemptDelivery, finishDelivery, type Report } from './attempt.ts';
+import {
+  type AttemptDeps,
+  type AttemptRun,
+  attemptDelivery,
+  finishDelivery,
+  type Report,
+} from './attempt.ts';
 import type { Backlogs } from './backlog.ts';
 import { isFirstInOrder } from './order.ts';
 import {
@@ -30,7 +36,7 @@ export async function claimAndAttempt(
   deps: WorkerDeps,
   ref: DueDelivery,
   owner: string,
-  signal: AbortSignal,
+  run: AttemptRun,
   onClaimed: () => void,
 ): Promise<Report> {
   const { store, clock } = deps;
@@ -38,7 +44,7 @@ export async function claimAndAttempt(
   const claimed = due && (await extendClaimed(deps, due));
   if (!claimed || !(await isOwed(deps, claimed))) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
-  return attemptClaimed(deps, claimed, signal, async () => {
+  return attemptClaimed(deps, claimed, run, async () => {
     const request = await readRequest(store, claimed.eventId);
     onClaimed();
     return request;
@@ -50,19 +56,19 @@ export async function attemptLeased(
   deps: WorkerDeps,
   leased: Delivery,
   request: HookRequest,
-  signal: AbortSignal,
+  run: AttemptRun,
 ): Promise<Report> {
   const nowMs = deps.clock.now();
   const isLong = (leased.dueAt ?? 0) - nowMs > limits.leaseSpareMs + limits.timeoutMs;
   const claimed = isLong ? leased : await renewLease(deps.store, leased, nowMs);
-  return claimed ? attemptClaimed(deps, claimed, signal, async () => request) : {};
+  return claimed ? attemptClaimed(deps, claimed, run, async () => request) : {};
 }
 
 // The connection may have changed while the delivery waited.
 async function attemptClaimed(
   deps: WorkerDeps,
   claimed: Delivery,
-  signal: AbortSignal,
+  run: AttemptRun,
   readRequest: () => Promise<HookRequest | undefined>,
 ): Promise<Report> {
   const { store, clock } = deps;
@@ -84,7 +90,7 @@ async function attemptClaimed(
     }
   }
   const request = await readRequest();
-  if (request) return attemptDelivery(deps, claimed, connection, request, signal);
+  if (request) return attemptDelivery(deps, claimed, connection, request, run);
   await unlessLost(store.delete(delivery, claimed, { ifVersion: claimed.version })); // its event is gone
   return {};
 }

@@ -3,6 +3,7 @@ import { isUnavailable, retryWhileLeased, type WriteStep, write } from '@stak/ta
 import { createWithin } from '../create-within.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
+import type { LoadLimiter } from '../ingest/load-limiter.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
 import type { Connection } from '../main-table.ts';
@@ -103,7 +104,11 @@ export function createJobs(deps: BaseDeps & { sourceCache: SourceCache; wake(): 
 }
 
 type JobRef = { userId: string; jobId: string };
-export type JobDeps = ReplayDeps & { owners: Owners; getEvent(eventId: string): Promise<Event | null> };
+export type JobDeps = ReplayDeps & {
+  owners: Owners;
+  loadLimiter: Pick<LoadLimiter, 'yieldToRequests'>;
+  getEvent(eventId: string): Promise<Event | null>;
+};
 
 // Processes the events of a job in batches, with a checkpoint after each: when its worker dies, another one resumes after
 // the last checkpoint. Processing a batch twice has no further effect. After a few seconds the job makes way for others
@@ -144,6 +149,7 @@ async function runBatches(deps: JobDeps, claimed: Job, signal: AbortSignal): Pro
   const isOver = () => signal.aborted || deps.clock.now() >= untilMs;
   const flush = async (mayRelease: boolean) => {
     if (!cursor || !current) return;
+    await deps.loadLimiter.yieldToRequests();
     const done = await processBatch(deps, current, batch);
     const isReleased = mayRelease && isOver();
     const written = await writeCheckpoint(deps, current, cursor, done, isReleased);

@@ -30,13 +30,16 @@ export function viewRequest(request: HookRequest): RequestView {
   let text: string | undefined | null = null;
   let json: JsonBody | undefined;
   let query: URLSearchParams | undefined;
+  let names: string[] | undefined; // of the headers, in lower case
 
   const view: RequestView = {
     method: request.method,
     headers: request.headers,
     header: name => {
+      names ??= request.headers.map(([one]) => one.toLowerCase());
       const wanted = name.toLowerCase();
-      return request.headers.filter(([one]) => one.toLowerCase() === wanted).map(([, value]) => value);
+      if (!names.includes(wanted)) return [];
+      return request.headers.filter((_, i) => names![i] === wanted).map(([, value]) => value);
     },
     query: request.query,
     queryValues: name => {

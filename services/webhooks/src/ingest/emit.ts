@@ -33,7 +33,7 @@ export const createEmit =
       // Every change counts as an event of the plan, so a source must opt in.
       if (event.type.startsWith('audit.') && !view.source.auditTrail) continue;
       try {
-        await acceptEvent(deps, received, view);
+        await acceptEvent(deps, received, view, 'emit');
       } catch (error) {
         if (!webhookErrors.includes(error) || !permanent.has(error.code)) throw error;
         refusals.add(error.code);

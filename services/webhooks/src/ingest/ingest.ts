@@ -17,6 +17,7 @@ import {
   type SourceCache,
   type SourceView,
 } from '../sources/source-cache.ts';
+import type { LoadLimiter } from './load-limiter.ts';
 import { type NewEvent, type Receipt, type WriteDeps, writeEvent } from './write-event.ts';
 
 export type IngestRequest = HookRequest & { sourceId: string; sourceIp?: string; url: string };
@@ -25,6 +26,7 @@ export type IngestResponse = { handshake: Handshake } | { receipt: Receipt };
 export type AcceptDeps = WriteDeps & {
   sourceCache: SourceCache;
   planLimiter: PlanLimiter;
+  loadLimiter: Pick<LoadLimiter, 'enter'>;
   hasRoom?: WebhookDeps['hasRoom'];
   onReceived(sourceId: string): void; // for live views
 };
@@ -128,9 +130,13 @@ export async function acceptEvent(
   deps: AcceptDeps,
   { request, dedupeId, rejection }: Omit<NewEvent, 'source' | 'retentionSeconds'>,
   view: SourceView,
+  kind?: 'emit',
 ): Promise<Receipt> {
   refuseWhilePaused(view.source);
   const { userId } = view.source;
+  // Before it is counted against the plan, because it may be refused.
+  const admitted = deps.loadLimiter.enter(userId, request.body.length, kind);
+  if (admitted) await admitted;
   const plan = await deps.planLimiter.takeEvent(userId);
   if (request.body.length > Math.min(plan.bodyBytes ?? limits.bodyBytes, limits.bodyBytes))
     throw webhookErrors.create('webhooks.body_too_large', 'The body is larger than the plan allows.');
