@@ -43,4 +43,19 @@ export function decodeChange(bytes: Buffer, end = bytes.length): ChangeRecord {
   };
 }
 
+// The same as views of `bytes`, which the caller must not reuse.
+export function viewChange(bytes: Buffer): ChangeRecord {
+  const keysEnd = headBytes + bytes.readUInt32BE(10);
+  const oldEnd = keysEnd + bytes.readUInt32BE(14);
+  const part = (from: number, to: number) => (to > from ? bytes.subarray(from, to) : undefined);
+  return {
+    event: events[bytes[0]!]!,
+    actor: bytes[1] === 1 ? 'ttl' : 'user',
+    at: bytes.readDoubleBE(2),
+    keys: bytes.subarray(headBytes, keysEnd),
+    old: part(keysEnd, oldEnd),
+    new: part(oldEnd, bytes.length),
+  };
+}
+
 export const decodeChangeTime = (bytes: Buffer): number => bytes.readDoubleBE(2);

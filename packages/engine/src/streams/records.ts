@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { streamBytes } from '../limits.ts';
-import { type ChangeEvent, type ChangeRecord, decodeChange } from '../storage/change-log.ts';
+import { type ChangeEvent, type ChangeRecord, viewChange } from '../storage/change-log.ts';
 import { decodeItem, decodeNative, decodeSize } from '../storage/codec.ts';
 import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
+import { copyBytes } from '../storage/store.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
@@ -34,9 +35,6 @@ export type StreamRecord = {
   userIdentity?: { Type: 'Service'; PrincipalId: 'dynamodb.amazonaws.com' };
 };
 
-// As a reader in this process gets it.
-export type LazyRecord = Omit<StreamRecord, 'dynamodb'> & { dynamodb: LazyImages };
-
 // Sequences fit in six bytes; the largest is never assigned.
 const lastSequence = 2 ** 48 - 1;
 
@@ -63,15 +61,16 @@ export function readRecords(
   const range = shardRange(stream.id, shardId, known.position);
   const entries: Entry[] = [];
   let { bytes } = known;
-  for (const { key, value } of context.store.range(range, decodeChange)) {
-    const size = sizeOf(value);
+  for (const { key, value } of context.store.range(range, copyBytes)) {
+    const change = viewChange(value);
+    const size = sizeOf(change);
     // A page is never empty while there are records, however large the first one is.
     if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
       page.exhausted = false;
       break;
     }
     const sequence = logSequence(key);
-    const record = presentRecord(context, stream, sequence, value, size);
+    const record = new LazyRecord(context, stream, sequence, change, size);
     page.records.push(record);
     entries.push({ sequence, record, size });
     page.position = sequence + 1;
@@ -102,54 +101,88 @@ const sizeOf = (record: ChangeRecord): number =>
   (record.old ? decodeSize(record.old) : 0) +
   (record.new ? decodeSize(record.new) : 0);
 
-function presentRecord(
-  context: Context,
-  stream: Stream,
-  sequence: number,
-  record: ChangeRecord,
-  size: number,
-): LazyRecord {
-  return {
-    eventID: eventId(stream, sequence),
-    eventName: record.event,
-    eventVersion: '1.1',
-    eventSource: 'aws:dynamodb',
-    awsRegion: context.region,
-    dynamodb: new LazyImages(stream, sequence, record, size),
-    ...(record.actor === 'ttl' && {
-      userIdentity: { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const,
-    }),
-  };
+type Origin = Pick<Context, 'region'>;
+
+// A record as a reader in this process gets it. Most readers need little of most records, and choose by the keys: the
+// rest is made for those who ask. Classes for their getters: defining them for each record would cost more than the rest
+// of it.
+export class LazyRecord {
+  readonly dynamodb: LazyImages;
+  readonly #origin: Origin;
+  readonly #stream: Stream;
+  readonly #sequence: number;
+  readonly #change: ChangeRecord;
+
+  constructor(origin: Origin, stream: Stream, sequence: number, change: ChangeRecord, size: number) {
+    this.dynamodb = new LazyImages(stream, sequence, change, size);
+    this.#origin = origin;
+    this.#stream = stream;
+    this.#sequence = sequence;
+    this.#change = change;
+  }
+
+  get eventID(): string {
+    return eventId(this.#stream, this.#sequence);
+  }
+
+  get eventName(): ChangeEvent {
+    return this.#change.event;
+  }
+
+  get userIdentity(): StreamRecord['userIdentity'] {
+    return this.#change.actor === 'ttl' ? service : undefined;
+  }
+
+  toJSON(): StreamRecord {
+    const { eventID, eventName, userIdentity } = this;
+    return {
+      eventID,
+      eventName,
+      eventVersion: '1.1',
+      eventSource: 'aws:dynamodb',
+      awsRegion: this.#origin.region,
+      dynamodb: this.dynamodb.toJSON(),
+      ...(userIdentity && { userIdentity }),
+    };
+  }
 }
 
-// Most readers need the images of some entities only, and choose them by their keys: an image is decoded for those who
-// read it. A class for its getters: defining them for each record would cost more than the rest of it.
+const service = { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const;
+
 class LazyImages {
-  readonly ApproximateCreationDateTime: number;
-  readonly SequenceNumber: string;
   readonly SizeBytes: number;
-  readonly StreamViewType: StreamViewType;
-  readonly #record: ChangeRecord;
+  readonly #stream: Stream;
+  readonly #sequence: number;
+  readonly #change: ChangeRecord;
+  #text: string | undefined;
   #keys: NativeItem | undefined;
 
-  constructor(stream: Stream, sequence: number, record: ChangeRecord, size: number) {
-    this.ApproximateCreationDateTime = Math.floor(record.at / 1000);
-    this.SequenceNumber = sequenceText(sequence);
+  constructor(stream: Stream, sequence: number, change: ChangeRecord, size: number) {
     this.SizeBytes = size;
-    this.StreamViewType = stream.viewType;
-    this.#record = record;
+    this.#stream = stream;
+    this.#sequence = sequence;
+    this.#change = change;
+  }
+
+  get ApproximateCreationDateTime(): number {
+    return Math.floor(this.#change.at / 1000);
+  }
+
+  get SequenceNumber(): string {
+    this.#text ??= sequenceText(this.#sequence);
+    return this.#text;
   }
 
   get Keys(): Item {
-    return decodeItem(this.#record.keys);
+    return decodeItem(this.#change.keys);
   }
 
   get NewImage(): Item | undefined {
-    return this.#record.new && decodeItem(this.#record.new);
+    return this.#change.new && decodeItem(this.#change.new);
   }
 
   get OldImage(): Item | undefined {
-    return this.#record.old && decodeItem(this.#record.old);
+    return this.#change.old && decodeItem(this.#change.old);
   }
 
   get [embedded]() {
@@ -157,24 +190,36 @@ class LazyImages {
   }
 
   keys(): NativeItem {
-    this.#keys ??= decodeNative(this.#record.keys);
+    this.#keys ??= decodeNative(this.#change.keys);
     return this.#keys;
   }
 
   image(which: 'new' | 'old'): NativeItem | undefined {
-    const bytes = this.#record[which];
+    const bytes = this.#change[which];
     return bytes && decodeNative(bytes);
   }
 
   bytes(which: 'new' | 'old'): number {
-    const bytes = this.#record[which];
+    const bytes = this.#change[which];
     return bytes ? decodeSize(bytes) : 0;
   }
 
-  // With keys and images as properties of its own.
+  // The image as it is stored, to be compared with another one.
+  stored(which: 'new' | 'old'): Uint8Array | undefined {
+    return this.#change[which];
+  }
+
   toJSON(): StreamRecord['dynamodb'] {
-    const { Keys, NewImage, OldImage } = this;
-    return { ...this, Keys, ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) };
+    const { ApproximateCreationDateTime, Keys, NewImage, OldImage, SequenceNumber, SizeBytes } = this;
+    return {
+      ApproximateCreationDateTime,
+      SequenceNumber,
+      SizeBytes,
+      StreamViewType: this.#stream.viewType,
+      Keys,
+      ...(NewImage && { NewImage }),
+      ...(OldImage && { OldImage }),
+    };
   }
 }
 
