@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { streamBytes } from '../limits.ts';
-import { type ChangeEvent, type ChangeRecord, viewChange } from '../storage/change-log.ts';
-import { decodeItem, decodeNative, decodeSize } from '../storage/codec.ts';
+import {
+  type ChangeEvent,
+  changeEvent,
+  changePart,
+  changePartSize,
+  decodeChangeTime,
+  isByTtl,
+} from '../storage/change-log.ts';
+import { decodeItem, decodeNative } from '../storage/codec.ts';
 import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
 import { copyBytes } from '../storage/store.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
@@ -62,15 +69,14 @@ export function readRecords(
   const entries: Entry[] = [];
   let { bytes } = known;
   for (const { key, value } of context.store.range(range, copyBytes)) {
-    const change = viewChange(value);
-    const size = sizeOf(change);
+    const size = sizeOf(value);
     // A page is never empty while there are records, however large the first one is.
     if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
       page.exhausted = false;
       break;
     }
     const sequence = logSequence(key);
-    const record = new LazyRecord(context, stream, sequence, change, size);
+    const record = new LazyRecord(context, stream, sequence, value, size);
     page.records.push(record);
     entries.push({ sequence, record, size });
     page.position = sequence + 1;
@@ -96,25 +102,24 @@ function recentOf(stream: Stream, shardId: number): Recent {
   return recent;
 }
 
-const sizeOf = (record: ChangeRecord): number =>
-  decodeSize(record.keys) +
-  (record.old ? decodeSize(record.old) : 0) +
-  (record.new ? decodeSize(record.new) : 0);
+const sizeOf = (change: Buffer): number =>
+  changePartSize(change, 'keys') + changePartSize(change, 'old') + changePartSize(change, 'new');
 
 type Origin = Pick<Context, 'region'>;
 
 // A record as a reader in this process gets it. Most readers need little of most records, and choose by the keys: the
-// rest is made for those who ask. Classes for their getters: defining them for each record would cost more than the rest
-// of it.
+// rest is made for those who ask. One object for the record and its part `dynamodb`, because a server holds thousands. A
+// class for its getters: defining them for each record would cost more than the rest of it.
 export class LazyRecord {
-  readonly dynamodb: LazyImages;
+  readonly SizeBytes: number;
   readonly #origin: Origin;
   readonly #stream: Stream;
   readonly #sequence: number;
-  readonly #change: ChangeRecord;
+  readonly #change: Buffer;
+  #keys: NativeItem | undefined;
 
-  constructor(origin: Origin, stream: Stream, sequence: number, change: ChangeRecord, size: number) {
-    this.dynamodb = new LazyImages(stream, sequence, change, size);
+  constructor(origin: Origin, stream: Stream, sequence: number, change: Buffer, size: number) {
+    this.SizeBytes = size;
     this.#origin = origin;
     this.#stream = stream;
     this.#sequence = sequence;
@@ -126,102 +131,85 @@ export class LazyRecord {
   }
 
   get eventName(): ChangeEvent {
-    return this.#change.event;
+    return changeEvent(this.#change);
   }
 
   get userIdentity(): StreamRecord['userIdentity'] {
-    return this.#change.actor === 'ttl' ? service : undefined;
+    return isByTtl(this.#change) ? service : undefined;
+  }
+
+  get dynamodb(): this {
+    return this;
+  }
+
+  get ApproximateCreationDateTime(): number {
+    return Math.floor(decodeChangeTime(this.#change) / 1000);
+  }
+
+  get SequenceNumber(): string {
+    return sequenceText(this.#sequence);
+  }
+
+  get Keys(): Item {
+    return decodeItem(changePart(this.#change, 'keys')!);
+  }
+
+  get NewImage(): Item | undefined {
+    const bytes = changePart(this.#change, 'new');
+    return bytes && decodeItem(bytes);
+  }
+
+  get OldImage(): Item | undefined {
+    const bytes = changePart(this.#change, 'old');
+    return bytes && decodeItem(bytes);
+  }
+
+  get [embedded](): this {
+    return this;
+  }
+
+  keys(): NativeItem {
+    this.#keys ??= decodeNative(changePart(this.#change, 'keys')!);
+    return this.#keys;
+  }
+
+  image(which: 'new' | 'old'): NativeItem | undefined {
+    const bytes = changePart(this.#change, which);
+    return bytes && decodeNative(bytes);
+  }
+
+  bytes(which: 'new' | 'old'): number {
+    return changePartSize(this.#change, which);
+  }
+
+  // The image as it is stored, to be compared with another one.
+  stored(which: 'new' | 'old'): Uint8Array | undefined {
+    return changePart(this.#change, which);
   }
 
   toJSON(): StreamRecord {
-    const { eventID, eventName, userIdentity } = this;
+    const { eventID, eventName, userIdentity, NewImage, OldImage } = this;
     return {
       eventID,
       eventName,
       eventVersion: '1.1',
       eventSource: 'aws:dynamodb',
       awsRegion: this.#origin.region,
-      dynamodb: this.dynamodb.toJSON(),
+      dynamodb: {
+        ApproximateCreationDateTime: this.ApproximateCreationDateTime,
+        SequenceNumber: this.SequenceNumber,
+        SizeBytes: this.SizeBytes,
+        StreamViewType: this.#stream.viewType,
+        Keys: this.Keys,
+        ...(NewImage && { NewImage }),
+        ...(OldImage && { OldImage }),
+      },
       ...(userIdentity && { userIdentity }),
     };
   }
 }
 
 const service = { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const;
-
-class LazyImages {
-  readonly SizeBytes: number;
-  readonly #stream: Stream;
-  readonly #sequence: number;
-  readonly #change: ChangeRecord;
-  #text: string | undefined;
-  #keys: NativeItem | undefined;
-
-  constructor(stream: Stream, sequence: number, change: ChangeRecord, size: number) {
-    this.SizeBytes = size;
-    this.#stream = stream;
-    this.#sequence = sequence;
-    this.#change = change;
-  }
-
-  get ApproximateCreationDateTime(): number {
-    return Math.floor(this.#change.at / 1000);
-  }
-
-  get SequenceNumber(): string {
-    this.#text ??= sequenceText(this.#sequence);
-    return this.#text;
-  }
-
-  get Keys(): Item {
-    return decodeItem(this.#change.keys);
-  }
-
-  get NewImage(): Item | undefined {
-    return this.#change.new && decodeItem(this.#change.new);
-  }
-
-  get OldImage(): Item | undefined {
-    return this.#change.old && decodeItem(this.#change.old);
-  }
-
-  get [embedded]() {
-    return this;
-  }
-
-  keys(): NativeItem {
-    this.#keys ??= decodeNative(this.#change.keys);
-    return this.#keys;
-  }
-
-  image(which: 'new' | 'old'): NativeItem | undefined {
-    const bytes = this.#change[which];
-    return bytes && decodeNative(bytes);
-  }
-
-  bytes(which: 'new' | 'old'): number {
-    const bytes = this.#change[which];
-    return bytes ? decodeSize(bytes) : 0;
-  }
-
-  // The image as it is stored, to be compared with another one.
-  stored(which: 'new' | 'old'): Uint8Array | undefined {
-    return this.#change[which];
-  }
-
-  toJSON(): StreamRecord['dynamodb'] {
-    const { ApproximateCreationDateTime, Keys, NewImage, OldImage, SequenceNumber, SizeBytes } = this;
-    return {
-      ApproximateCreationDateTime,
-      SequenceNumber,
-      SizeBytes,
-      StreamViewType: this.#stream.viewType,
-      Keys,
-      ...(NewImage && { NewImage }),
-      ...(OldImage && { OldImage }),
-    };
-  }
-}
 
 const sequenceDigits = 12; // six bytes
 const idDigits = 32;
