@@ -16,7 +16,6 @@ import {
 //   ?7:119         a reader waits for records of stream 7 above this sequence
 //   -7             nobody reads stream 7 at the moment
 
-export type CommitReports = ReturnType<typeof createCommitReports>;
 type Write = (line: string, onSent?: () => void) => void; // without `onSent`, it may be dropped if too much waits
 type Link = {
   write: Write;

@@ -82,7 +82,7 @@ export function createRows(plan: Plan, hasTexts: boolean) {
 }
 
 const nameOf = ({ table: { keys: names } }: Plan, keys: Attributes): string =>
-  names.sort === undefined ? String(keys[names.partition]) : `${keys[names.partition]}\0${keys[names.sort]}`;
+  names.sort === undefined ? String(keys[names.partition]) : `${keys[names.partition]}\n${keys[names.sort]}`;
 
 // The entities that have keys of this form. Comparing how a key begins excludes most of them.
 function possibleEntities({ table }: Plan, keys: Attributes): AnyEntity[] {
