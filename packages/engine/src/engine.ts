@@ -88,9 +88,9 @@ export async function createEngine(options: EngineOptions) {
   const committer = createCommitter(
     store,
     {
-      committed() {
-        hub.notify();
-        peers.notifyCommit();
+      committed(changes) {
+        hub.notify(changes);
+        peers.notifyCommit(changes);
       },
       aborted() {
         catalog.forget();
@@ -118,6 +118,8 @@ export async function createEngine(options: EngineOptions) {
   const hub = createStreamHub(context, {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
     signal: closing.signal,
+    watch: (streamId, since) => peers.watch(streamId, since),
+    unwatch: streamId => peers.unwatch(streamId),
   });
   const { events, ...listeners } = createPeerListeners();
   const peers = await joinPeers(options.joins === false ? ':memory:' : path, {

@@ -3,17 +3,22 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from '
 import { connect, createServer, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { makeFolder } from './storage/file.ts';
+import { createCommitReports } from './streams/commit-reports.ts';
+import type { StreamChanges } from './streams/stream-changes.ts';
 
 // A peer is a process or thread that has the store open. Each listens on a socket in the store's folder and is
-// connected to all others. An empty line on a connection says that something was committed; any other line is a
-// message. When a peer ends, even by `kill -9`, the kernel closes its connections, so liveness needs neither polling
-// nor a clock.
+// connected to all others. A line on a connection is a message if it begins with a bracket, and otherwise about commits
+// (`commit-reports.ts`). When a peer ends, even by `kill -9`, the kernel closes its connections, so liveness needs
+// neither polling nor a clock.
 
 export type Peers = {
   // Identifies this peer. Undefined if the folder allows no sockets, so that others cannot tell whether it is alive.
   readonly id: string | undefined;
-  // Tells the others that something was committed.
-  notifyCommit(): void;
+  // Tells the others what was committed.
+  notifyCommit(changes: StreamChanges): void;
+  // Whether this peer has readers of a stream, who are to hear of the others' commits.
+  watch(streamId: number, since: number): void;
+  unwatch(streamId: number): void;
   // Whether a peer has ended. False if that is not known.
   isGone(id: string): Promise<boolean>;
   // Sends a message to one peer, or to all. It is stored nowhere, and lost if it is not read in time.
@@ -23,7 +28,7 @@ export type Peers = {
 
 export type PeerEvents = {
   // Another peer has committed something.
-  onCommit(): void;
+  onCommit(changes: StreamChanges): void;
   // Another peer has opened the store and can receive messages.
   joined(id: string): void;
   // Another peer has closed the store, or died.
@@ -31,10 +36,16 @@ export type PeerEvents = {
   received(topic: string, body: unknown, from: string): void;
 };
 
-const alone: Peers = { id: undefined, notifyCommit() {}, isGone: async () => false, send() {}, close() {} };
+const alone: Peers = {
+  id: undefined,
+  notifyCommit() {},
+  watch() {},
+  unwatch() {},
+  isGone: async () => false,
+  send() {},
+  close() {},
+};
 
-// Under load, one byte stands for the commits of a few milliseconds; after a pause it is sent at once.
-const notifyEveryMs = 2;
 const draftMs = 60_000; // a socket that was never renamed belongs to a process that died while starting
 const longestPath = 100; // the kernel takes 104 to 108 bytes
 const messageBytes = 1024 * 1024; // larger messages are not sent
@@ -72,7 +83,7 @@ type Sockets = ReturnType<typeof openSockets>;
 async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   const id = `${process.pid}-${randomBytes(8).toString('hex')}`;
   const connections = new Map<Socket, string>();
-  const commits = createCommitNotifier(connections);
+  const reports = createCommitReports(events.onCommit);
   const dead = new Set<string>();
   let isClosed = false;
 
@@ -82,23 +93,26 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     const isNew = !known(peer);
     connections.set(socket, peer);
     socket.unref().setNoDelay();
-    const read = readLines(line => receive(line, peer));
-    read(rest);
-    socket.on('data', chunk => {
-      read(chunk);
-      // Anything received was sent after the commits that it reports.
-      events.onCommit();
+    const link = reports.connect((line, onSent) => {
+      if (onSent || socket.writableLength <= waitingBytes) socket.write(`${line}\n`, onSent);
     });
+    const read = readLines(line => {
+      if (isClosed) return;
+      if (line.startsWith('[')) receive(line, peer);
+      else link.receive(line);
+    });
+    read(rest);
+    socket.on('data', read);
     socket.on('error', () => {});
     if (isNew) events.joined(peer);
     socket.on('close', () => {
       connections.delete(socket);
+      link.close();
       if (!isClosed && ![...connections.values()].includes(peer)) events.gone(peer);
     });
   }
 
   function receive(line: string, from: string): void {
-    if (isClosed) return;
     try {
       const [topic, body] = JSON.parse(line) as [string, unknown];
       events.received(topic, body, from);
@@ -115,8 +129,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
       if (!idShape.test(peer) || isClosed) return socket.destroy();
       keep(socket, peer, hello.subarray(end + 1));
       // For commits between the start of one peer and the hello to the other.
-      socket.write(commitLine);
-      events.onCommit();
+      socket.write('\n');
+      events.onCommit(undefined);
     });
   }).unref();
 
@@ -174,7 +188,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
 
   function close(): void {
     if (isClosed) return;
-    commits.flush();
+    reports.flush();
     isClosed = true;
     try {
       sockets.remove(id);
@@ -184,7 +198,8 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
     sockets.close();
   }
 
-  return { id, notifyCommit: commits.notify, isGone, send, close };
+  const { notify: notifyCommit, watch, unwatch } = reports;
+  return { id, notifyCommit, watch, unwatch, isGone, send, close };
 }
 
 // The socket of a peer that accepts connections, or whether it is certain that it has ended.
@@ -198,36 +213,10 @@ function call(sockets: Sockets, peer: string): Promise<Socket | 'gone' | 'unknow
   });
 }
 
-// Tells all others that something was committed: at once after a pause, every few milliseconds under load.
-function createCommitNotifier(connections: ReadonlyMap<Socket, string>) {
-  let notifiedAtMs = 0;
-  let later: NodeJS.Timeout | undefined;
-  const notifyNow = () => {
-    later = undefined;
-    notifiedAtMs = performance.now();
-    // A socket with data in its buffer has not sent the last notification yet.
-    for (const socket of connections.keys()) if (socket.writableLength === 0) socket.write(commitLine);
-  };
-  return {
-    notify(): void {
-      if (connections.size === 0 || later) return;
-      const waitMs = notifiedAtMs + notifyEveryMs - performance.now();
-      if (waitMs <= 0) notifyNow();
-      else later = setTimeout(notifyNow, Math.ceil(waitMs)).unref();
-    },
-    flush(): void {
-      if (!later) return;
-      clearTimeout(later);
-      notifyNow();
-    },
-  };
-}
-
-const commitLine = Buffer.from('\n');
-const newline = commitLine[0]!;
+const newline = 0x0a;
 const nothing = Buffer.alloc(0);
 
-// Calls back with each line that is not empty.
+// Calls back with each line.
 function readLines(onLine: (line: string) => void): (chunk: Buffer) => void {
   let begun: Buffer[] = [];
   return chunk => {
@@ -237,7 +226,7 @@ function readLines(onLine: (line: string) => void): (chunk: Buffer) => void {
       from = end + 1;
       const line = begun.length === 1 ? begun[0]! : Buffer.concat(begun);
       begun = [];
-      if (line.length > 0) onLine(line.toString());
+      onLine(line.toString());
     }
     if (from < chunk.length) begun.push(chunk.subarray(from));
   };

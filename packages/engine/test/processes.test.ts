@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
 import { openStore, othersIn, readMeta } from '../src/storage/store.ts';
 import { type Peer, startPeer } from './crash/peers.ts';
+import { createRandom } from './crash/random.ts';
 import { hashTable, newIndex, streaming } from './engine-fixture.ts';
 
 // Several processes, one folder: this one and its peers. None of them polls while a test runs.
@@ -151,6 +153,50 @@ describe('processes on one folder', () => {
     await first.call('PutItem', put('a'));
     await Promise.all([...woken, wokenHere]);
     expect(engine.streamPosition()).toBeGreaterThan(since);
+  });
+
+  it('wake the readers of each stream, whichever of them writes to it, and without polling', async () => {
+    const names = times(3, i => `${TableName}-${i}`);
+    for (const name of names) await engine.execute('CreateTable', hashTable(name, streaming()));
+    const seed = Date.now();
+    const { below: pick } = createRandom(seed);
+    const put = (by: number, name: string) => {
+      const input = { TableName: name, Item: { pk: { S: 'a' }, n: { N: String(pick(2 ** 32)) } } };
+      return by === 0 ? engine.execute('PutItem', input) : [first, second][by - 1]!.call('PutItem', input);
+    };
+    for (let round = 0; round < 60; round++) {
+      const changed = pick(3);
+      const since = engine.streamPosition();
+      // Before, during or after the write.
+      const wait = () => [
+        first.waitForChange(names[changed]!, since),
+        second.waitForChange(names[changed]!, since),
+        engine.waitForChange(names[changed]!, undefined, since),
+      ];
+      const early = pick(2) === 0 ? wait() : [];
+      const others = times(pick(4), () => put(pick(3), names[pick(3)]!));
+      const structural = pick(10) === 0 ? engine.rollShards(names[pick(3)]!) : undefined;
+      const writing = put(pick(3), names[changed]!);
+      const during = wait();
+      await Promise.all([writing, structural, ...others]);
+      const woken = Promise.all([...early, ...during, ...wait()]).then(() => true);
+      expect(await Promise.race([woken, sleep(5000, false)]), `seed ${seed}, round ${round}`).toBe(true);
+    }
+  }, 60_000);
+
+  it('wake a reader whose table is deleted and made again', async () => {
+    const { LatestStreamArn } = (
+      (await engine.execute('DescribeTable', { TableName })) as { Table: { LatestStreamArn: string } }
+    ).Table;
+    const ofStream = engine.waitForChange(LatestStreamArn);
+    const ofTable = engine.waitForChange(TableName);
+    await first.call('DeleteTable', { TableName });
+    await Promise.all([ofStream, ofTable]);
+    await second.call('CreateTable', hashTable(TableName, streaming()));
+    await engine.client.get({ TableName, Key: { pk: 'a' }, ConsistentRead: true });
+    const again = engine.waitForChange(TableName);
+    await first.call('PutItem', put('a'));
+    await again;
   });
 
   it('wake a reader in another thread', async () => {

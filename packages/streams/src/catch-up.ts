@@ -1,5 +1,5 @@
 import { readChange, type UnknownChange } from './change.ts';
-import { batchRecordsMost } from './limits.ts';
+import { readRecordsMost } from './limits.ts';
 import { isAfter } from './sequence.ts';
 import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
@@ -57,7 +57,7 @@ export function createCatchUp(
     let empty = 0;
     const patience = source.position ? 1 : emptyReads;
     while (empty < patience) {
-      const page = await readerOf(shard).read(batchRecordsMost);
+      const page = await readerOf(shard).read(readRecordsMost);
       for (const record of page.records) onChange(readChange([], record) as UnknownChange);
       if (page.last !== undefined) reached.set(shard.shardId, page.last);
       await onPage();

@@ -64,23 +64,36 @@ export function readChange<E extends AnyEntity>(entities: readonly E[], record: 
 // A class for its getters: creating them for each change would cost more than most handlers do.
 class RecordChange {
   readonly kind: ChangeKind;
-  readonly keys: Readonly<Attributes>;
-  readonly sequence: string;
-  readonly eventId: string;
   readonly #entities: readonly AnyEntity[];
   readonly #record: StreamRecord;
+  #keys: Readonly<Attributes> | undefined;
   #images: ReturnType<typeof readImages> | undefined;
 
   constructor(entities: readonly AnyEntity[], record: StreamRecord) {
-    const keys = keysOf(record);
-    const sequence = record.dynamodb?.SequenceNumber;
-    if (!keys || !sequence || !record.eventID) throw new RecordError('a stream record without its keys');
+    if (!isWhole(record)) throw new RecordError('a stream record without its keys');
     this.kind = kindOf(record);
-    this.keys = keys;
-    this.sequence = sequence;
-    this.eventId = record.eventID;
     this.#entities = entities;
     this.#record = record;
+  }
+
+  static continues(before: unknown, after: unknown): boolean {
+    if (!(before instanceof RecordChange && after instanceof RecordChange)) return false;
+    const left = before.#record.dynamodb?.[embedded]?.stored('new');
+    const found = after.#record.dynamodb?.[embedded]?.stored('old');
+    return left !== undefined && found !== undefined && Buffer.compare(left, found) === 0;
+  }
+
+  get keys(): Readonly<Attributes> {
+    this.#keys ??= keysOf(this.#record)!;
+    return this.#keys;
+  }
+
+  get sequence(): string {
+    return this.#record.dynamodb!.SequenceNumber!;
+  }
+
+  get eventId(): string {
+    return this.#record.eventID!;
   }
 
   // Images are decoded when they are first used: most handlers ignore much of what a table writes.
@@ -113,6 +126,17 @@ class RecordChange {
     return bytesOf(this.#record, 'new');
   }
 }
+
+/**
+ * Whether the image that a change left is, byte for byte, the one that a later change of the same item found. What was
+ * computed from it is then still valid. False if the store does not tell.
+ */
+export const continues = (before: Change<AnyEntity>, after: Change<AnyEntity>): boolean =>
+  RecordChange.continues(before, after);
+
+// A record of the embedded engine always is.
+const isWhole = ({ dynamodb, eventID }: StreamRecord): boolean =>
+  dynamodb?.[embedded] !== undefined || Boolean(dynamodb?.Keys && dynamodb.SequenceNumber && eventID);
 
 function keysOf({ dynamodb }: StreamRecord): Readonly<Attributes> | undefined {
   return dynamodb?.[embedded]?.keys() ?? (dynamodb?.Keys && untagItem(dynamodb.Keys));

@@ -1,7 +1,7 @@
 import type { Clock } from '@stak/kit';
 import { type Store, write } from '@stak/table';
 import { letterSteps } from './dead-letters.ts';
-import { batchRecordsMost } from './limits.ts';
+import { readRecordsMost } from './limits.ts';
 import { requestRedrive } from './redrive.ts';
 import { createShardReader } from './shard-reader.ts';
 import { listShards, type Shard } from './shards.ts';
@@ -100,7 +100,7 @@ async function* readUnhandled(
         : { notBeforeMs: since };
   const reader = createShardReader(source, shard, start, () => {});
   for (;;) {
-    const page = await reader.read(batchRecordsMost);
+    const page = await reader.read(readRecordsMost);
     if (page.records.length > 0) yield page.records;
     if (page.ended || page.last === undefined) return;
   }

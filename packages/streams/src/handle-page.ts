@@ -2,7 +2,7 @@ import { backoffMs, type Clock, type Random } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { PermanentError } from './errors.ts';
 import * as limits from './limits.ts';
-import type { StreamRecord } from './source.ts';
+import { embedded, type StreamRecord } from './source.ts';
 
 export type PageJob = {
   attempts: number;
@@ -111,7 +111,11 @@ function splitByItem(records: readonly StreamRecord[], done: readonly boolean[])
   return [...queues.values()];
 }
 
+// Two items with the same text would only be handled one after the other.
 function itemOf({ dynamodb }: StreamRecord): string {
+  const plain = dynamodb?.[embedded]?.keys();
+  const values = plain && Object.values(plain);
+  if (values?.every(value => typeof value === 'string')) return values.join('\n');
   const keys = dynamodb?.Keys ?? {};
   const names = Object.keys(keys).sort();
   return JSON.stringify(names.map(name => Object.values(keys[name]!)));

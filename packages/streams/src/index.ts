@@ -3,6 +3,7 @@ export {
   type Change,
   type ChangeKind,
   type ChangeOf,
+  continues,
   importedAt,
   isImported,
   type UnknownChange,

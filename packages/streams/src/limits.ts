@@ -1,7 +1,10 @@
 // The limits of a consumer, each with its reason.
 
 export const batchRecords = 100; // the most that a crash repeats; a page of small records still costs one read
-export const batchRecordsMost = 1000; // DynamoDB's own limit of GetRecords
+export const readRecordsMost = 1000; // DynamoDB's own limit of GetRecords
+export const batchRecordsMost = 10_000; // from several reads, for handlers that write few large files
+export const batchBytes = 8 * 1024 * 1024; // of such a batch, in memory a few times over
+export const pageBytes = 192 * 1024; // from here on, a page may have ended for its size: at a megabyte, before a record of up to 800 KB
 export const concurrency = 8; // items of one shard handled at a time; the records of one item are handled one by one
 export const concurrencyMost = 100; // a page hardly has more items
 

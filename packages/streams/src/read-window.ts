@@ -65,7 +65,7 @@ export function createWindow(
     if (readAtMs !== Number.NEGATIVE_INFINITY)
       intervalMs = Math.min(limits.pollMostMs, Math.round(intervalMs * limits.pollGrowth));
     try {
-      add(await reader.read(limits.batchRecordsMost));
+      add(await reader.read(limits.readRecordsMost));
     } catch (error) {
       [isMoreLikely, readAtMs] = [false, clock.now()];
       throw error;

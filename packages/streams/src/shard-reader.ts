@@ -1,6 +1,6 @@
 import { isUnavailable } from '@stak/table';
 import { secondsOf } from './change.ts';
-import { clockSkewMs, iteratorAttempts } from './limits.ts';
+import { clockSkewMs, iteratorAttempts, pageBytes } from './limits.ts';
 import type { Shard } from './shards.ts';
 import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSource } from './source.ts';
 
@@ -21,7 +21,7 @@ export type Page = {
   records: StreamRecord[];
   // The last record read, including skipped ones; undefined if there was none.
   last: string | undefined;
-  isFull: boolean;
+  isFull: boolean; // there may be more
   // The shard has no more records; its children come next.
   ended: boolean;
 };
@@ -29,6 +29,10 @@ export type Page = {
 // 'lost': of a position at the newest record, whose iterator has expired. Reading continues by time, or, if `newest` is
 // set, with records that are written from now on.
 export type Mishap = 'expired' | 'trimmed' | 'gone' | 'lost';
+
+// As far as the store gives the sizes of records.
+export const bytesOf = (records: readonly StreamRecord[]): number =>
+  records.reduce((sum, { dynamodb }) => sum + (dynamodb?.SizeBytes ?? 0), 0);
 
 // Skips records older than the start, in a shard that is read from its beginning.
 export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
@@ -87,7 +91,7 @@ export function createShardReader(
     iterator = NextShardIterator ?? undefined;
     const last = Records.at(-1)?.dynamodb?.SequenceNumber;
     after = last ?? after;
-    const isFull = Records.length >= limit;
+    const isFull = Records.length >= limit || bytesOf(Records) >= pageBytes;
     return { records: Records.filter(isWanted), last, isFull, ended: iterator === undefined };
   }
 

@@ -5,8 +5,8 @@ import type { DeadLetters } from './dead-letters.ts';
 import { LeaseLostError, PermanentError } from './errors.ts';
 import { createTries, handlePage, type PageJob } from './handle-page.ts';
 import * as limits from './limits.ts';
-import type { Mishap, Page, Start } from './shard-reader.ts';
-import { openShard } from './shared-reads.ts';
+import { bytesOf, type Mishap, type Page, type Start } from './shard-reader.ts';
+import { type OpenShard, openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
 import { concerns, type HandlerContext, handleOne, type Subscription } from './subscription.ts';
 import type { Lease, WorkStore } from './work-store.ts';
@@ -54,7 +54,7 @@ export async function consumeShard(
   try {
     while (canContinue()) {
       const since = source.position?.();
-      const page = await shard.read(subscription.batchRecords ?? limits.batchRecords);
+      const page = await readBatch(shard, subscription.batchRecords ?? limits.batchRecords);
       const done = await handleAll(deps, lease, page, canContinue, signal);
       if (done < page.records.length) {
         const last = page.records[done - 1];
@@ -82,6 +82,23 @@ export async function consumeShard(
   }
   if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);
   return false;
+}
+
+// A read returns at most a thousand records, or a megabyte. A larger batch takes several.
+async function readBatch(shard: OpenShard, mostRecords: number): Promise<Page> {
+  const first = await shard.read(Math.min(mostRecords, limits.readRecordsMost));
+  if (mostRecords <= limits.readRecordsMost) return first;
+  const records = [...first.records];
+  let { last, isFull, ended } = first;
+  let bytes = bytesOf(records);
+  while (isFull && !ended && records.length < mostRecords && bytes < limits.batchBytes) {
+    const next = await shard.read(Math.min(mostRecords - records.length, limits.readRecordsMost));
+    for (const record of next.records) records.push(record);
+    bytes += bytesOf(next.records);
+    last = next.last ?? last;
+    ({ isFull, ended } = next);
+  }
+  return { records, last, isFull, ended };
 }
 
 // A polled source has gathered changes during its pause.
@@ -170,10 +187,20 @@ async function handleAll(
   };
   const isWhole =
     subscription.handleBatch !== undefined && (await handleWhole(deps, records, job, contextOf));
-  const done = isWhole ? records.length : await handlePage(records, job);
+  const done = isWhole ? records.length : await handleParts(records, job);
   counters.records += done;
   counters.pages += 1;
   return done;
+}
+
+// One by one, as many at a time as a read returns: handlers remember which records of a page they have handled.
+async function handleParts(records: readonly StreamRecord[], job: PageJob): Promise<number> {
+  for (let start = 0; start < records.length; start += limits.readRecordsMost) {
+    const part = records.slice(start, start + limits.readRecordsMost);
+    const done = await handlePage(part, job);
+    if (done < part.length) return start + done;
+  }
+  return records.length;
 }
 
 // Gives a page to a batch handler. If it keeps failing, its records are handled one by one to find the one that fails.

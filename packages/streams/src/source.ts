@@ -19,12 +19,13 @@ export type Image = { [name: string]: AttributeValue };
 
 // Only records of the embedded engine have this: values as the document client has them, and the sizes of images, which
 // it knows without decoding them. Keys are shared by all readers; an image is decoded for each. A copy of such a record
-// has no keys and images: they are getters.
+// has neither keys nor images: they are getters.
 export const embedded: unique symbol = Symbol.for('stak.embedded-record');
 type Embedded = {
   keys(): Readonly<Attributes>;
   image(which: 'new' | 'old'): Attributes | undefined;
   bytes(which: 'new' | 'old'): number;
+  stored(which: 'new' | 'old'): Uint8Array | undefined; // equal for equal images
 };
 
 /** A record of DynamoDB Streams. */

@@ -131,7 +131,7 @@ test.each([
   ['no handler', { handle: undefined }],
   ['two ways of handling', { handleBatch: () => {} }],
   ['no attempt', { attempts: 0 }],
-  ['a page larger than a page', { batchRecords: 1001 }],
+  ['a batch that is too large', { batchRecords: 10_001 }],
   ['an entity of another table', { table: { name: 'other' } }],
   ['a stream without images', { table: { name: 'notes', stream: 'KEYS_ONLY' } }],
 ])('a subscription with %s is refused', (_, wrong) => {

@@ -104,6 +104,54 @@ test('gathers changes that follow each other into one page', async () => {
   expect(pages.length - before).toBe(1);
 });
 
+describe('a batch of several reads', () => {
+  const count = 2300;
+  const writeMany = () =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) => fixture.store.put(note, { id: `n${i}`, version: 1 })),
+    );
+
+  test('has all records in order, up to its limit', async () => {
+    await writeMany();
+    const batches: string[][] = [];
+    const subscription = {
+      name: 'batches',
+      table: notesTable,
+      entities: [note],
+      batchRecords: 2100,
+      handleBatch: (changes: readonly NoteChange[]) =>
+        void batches.push(changes.map(({ sequence }) => sequence)),
+    };
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().records === count);
+    await consumer.stop();
+    expect(batches.map(({ length }) => length)).toEqual([2100, 200]);
+    expect(batches.flat()).toEqual(batches.flat().sort());
+    expect(new Set(batches.flat()).size).toBe(count);
+  });
+
+  test('is handled record by record if one of them cannot be handled, and continues after it', async () => {
+    await writeMany();
+    const seen = new Set<string>();
+    const subscription = {
+      name: 'one-by-one',
+      table: notesTable,
+      entities: [note],
+      batchRecords: 10_000,
+      attempts: 1,
+      handleBatch(changes: readonly NoteChange[]) {
+        if (changes.length > 1 || changes[0]!.new!.id === 'n1500') throw new Error('no');
+        seen.add(changes[0]!.new!.id);
+      },
+    };
+    const consumer = startConsumer(fixture, { subscription });
+    await until(fixture.clock, () => consumer.counters().records === count);
+    await consumer.stop();
+    expect(seen.size).toBe(count - 1);
+    expect(consumer.counters().deadLetters).toBe(1);
+  });
+});
+
 describe('a deferred checkpoint', () => {
   const positionOf = async () => {
     const { Items = [] } = await fixture.client.scan({ TableName: 'stak-streams', ConsistentRead: true });

@@ -1,10 +1,10 @@
 // The limits of the lake, each with its reason.
 
-export const pageRecords = 1000; // DynamoDB's own limit of GetRecords: fewer, larger files
-export const rowsPerBatch = 50; // made before yielding to the event loop: a few milliseconds
-export const groupRows = 200; // encoded before yielding to the event loop: a few milliseconds, too
-export const pageBytes = 256 * 1024; // of images: enough for a file; DynamoDB ends a page at a megabyte, with fewer records
-export const flushMs = 1000; // between two small pages of a shard: a change is seen within two seconds, not in its own file
+export const batchRecords = 8000; // of a capture: two seconds of a busy server in few, large files
+export const rowsPerBatch = 200; // made before yielding to the event loop: a few milliseconds
+export const groupRows = 1000; // encoded before yielding to the event loop: ten milliseconds, on a thread of its own
+export const batchBytes = 2 * 1024 * 1024; // of images: enough for a file; a consumer ends a batch at eight megabytes of records
+export const flushMs = 2500; // between two small batches of a shard: a change is seen within four seconds, not in its own file
 
 export const manifestStaleMs = 60_000; // after this long without a read, start from the last folded state
 export const commitsPerState = 50; // a start reads one state and at most this many commits
@@ -87,7 +87,7 @@ export const s3ConnectMs = 5_000; // milliseconds in the same region; the handsh
 export const s3SilenceMs = 60_000; // without a byte in either direction: S3 responds within seconds, and Amazon's CLI waits as long
 export const s3Connections = 50; // more make nothing faster; it is also the SDK's own limit
 export const s3WriteBytes = 64 * 1024; // of an upload: what has to be sent within `s3SilenceMs`
-export const icebergMs = 5_000; // between two snapshots of a table: each is four objects, however much has changed
+export const icebergMs = 15_000; // between two snapshots of a table: each is four objects, however much has changed
 export const icebergSnapshots = 100; // of a table that only grows; if files are replaced, snapshots end with them
 export const icebergManifests = 50; // of a snapshot, before its files are listed in one
 export const icebergMetadataKept = 20; // versions of a table's metadata, for readers that have just listed them

@@ -11,8 +11,7 @@ export type GetRecordsOutput<One = StreamRecord> = { Records: One[]; NextShardIt
 
 export function getRecords(context: Context, input: GetRecordsInput): GetRecordsOutput {
   const { Records, NextShardIterator } = readStream(context, input);
-  const plain = Records.map(record => ({ ...record, dynamodb: record.dynamodb.toJSON() }));
-  return { Records: plain, NextShardIterator };
+  return { Records: Records.map(record => record.toJSON()), NextShardIterator };
 }
 
 // The same for a reader in this process: an image is decoded when it is read.

@@ -1,3 +1,4 @@
+import { decodeSize } from './codec.ts';
 import type { Actor } from './writer.ts';
 
 // A stored change record: event, actor, time, then the keys and images as they are stored with the item.
@@ -41,6 +42,29 @@ export function decodeChange(bytes: Buffer, end = bytes.length): ChangeRecord {
     old: part(keysEnd, oldEnd),
     new: part(oldEnd, end),
   };
+}
+
+// Parts of a stored record, for readers that need few of them. `bytes` is the record alone, and must not be reused.
+export type ChangePart = 'keys' | 'old' | 'new';
+export const changeEvent = (bytes: Buffer): ChangeEvent => events[bytes[0]!]!;
+export const isByTtl = (bytes: Buffer): boolean => bytes[1] === 1;
+
+export function changePart(bytes: Buffer, part: ChangePart): Buffer | undefined {
+  const [from, to] = boundsOf(bytes, part);
+  return to > from ? bytes.subarray(from, to) : undefined;
+}
+
+// The size of the keys or an image as DynamoDB measures items.
+export function changePartSize(bytes: Buffer, part: ChangePart): number {
+  const [from, to] = boundsOf(bytes, part);
+  return to > from ? decodeSize(bytes, from) : 0;
+}
+
+function boundsOf(bytes: Buffer, part: ChangePart): [number, number] {
+  const keysEnd = headBytes + bytes.readUInt32BE(10);
+  if (part === 'keys') return [headBytes, keysEnd];
+  const oldEnd = keysEnd + bytes.readUInt32BE(14);
+  return part === 'old' ? [keysEnd, oldEnd] : [oldEnd, bytes.length];
 }
 
 export const decodeChangeTime = (bytes: Buffer): number => bytes.readDoubleBE(2);

@@ -1,5 +1,6 @@
 import { DynamoError, internalError } from '../errors.ts';
 import type { JournalWriter } from '../journal/writer.ts';
+import type { StreamChanges } from '../streams/stream-changes.ts';
 import { metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
 
@@ -12,7 +13,8 @@ export type Tx = {
   remove(key: Buffer): void;
   // Sees what this transaction has written so far.
   has(key: Buffer): boolean;
-  nextSequence(): number;
+  // The stream that gets a record of this number. Without one, anything may have changed in the streams.
+  nextSequence(streamId?: number): number;
   // Item count and bytes of a table or index, written once a transaction.
   addSize(id: number, items: number, bytes: number): void;
 };
@@ -43,7 +45,7 @@ export const readSequence = (store: Store): number => store.get(sequenceKey, dec
 export const saveSequence = (store: Store, sequence: number): void =>
   store.put(sequenceKey, doubles(sequence));
 
-export type CommitListener = { committed(): void; aborted(): void };
+export type CommitListener = { committed(changes: StreamChanges): void; aborted(): void };
 export type CommitterOptions = {
   journal?: Pick<JournalWriter, 'beginTx'> | undefined;
   refusal?(tx: Tx): DynamoError | undefined; // why this transaction must not write
@@ -80,6 +82,7 @@ export function createCommitter(
   async function commitBatch(): Promise<void> {
     const settle: (() => void)[] = [];
     const batch: Job[] = [];
+    let changes: StreamChanges;
     try {
       await store.commit(() => {
         const tx = createTx(store, journal);
@@ -92,6 +95,7 @@ export function createCommitter(
           settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));
         }
         tx.finish();
+        changes = tx.streamChanges();
       });
     } catch (error) {
       // The transaction was rolled back, so none of its callers may get a success.
@@ -102,7 +106,7 @@ export function createCommitter(
       return;
     }
     for (const answer of settle) answer();
-    listener.committed();
+    listener.committed(changes);
   }
 
   async function close(): Promise<void> {
@@ -129,6 +133,8 @@ function createTx(store: Store, journal: Pick<JournalWriter, 'beginTx'> | undefi
   let writes = 0;
   let bytes = 0;
   let sequence = -1;
+  const changes = new Map<number, number>();
+  let hasChangedAny = false;
   const sizes = new Map<number, Size>();
 
   function put(key: Buffer, value: Buffer): void {
@@ -148,10 +154,14 @@ function createTx(store: Store, journal: Pick<JournalWriter, 'beginTx'> | undefi
       record?.remove(key);
     },
     has: store.has,
-    nextSequence() {
+    nextSequence(streamId?: number) {
       if (sequence < 0) sequence = readSequence(store);
-      return ++sequence;
+      sequence += 1;
+      if (streamId === undefined) hasChangedAny = true;
+      else changes.set(streamId, sequence);
+      return sequence;
     },
+    streamChanges: (): StreamChanges => (hasChangedAny ? undefined : changes),
     addSize(id: number, items: number, bytes: number) {
       const size = sizes.get(id);
       if (!size) sizes.set(id, { items, bytes });

@@ -133,7 +133,7 @@ function writeLog(tx: Tx, stream: Stream, { table, key, before, after, actor, no
     old: wantsOld ? before?.bytes : undefined,
     new: wantsNew ? after?.bytes : undefined,
   });
-  tx.put(logKey(stream.id, openShard(stream, key).id, tx.nextSequence()), record);
+  tx.put(logKey(stream.id, openShard(stream, key).id, tx.nextSequence(stream.id)), record);
 }
 
 function openShard(stream: Stream, key: Buffer) {

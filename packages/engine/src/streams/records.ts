@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { streamBytes } from '../limits.ts';
-import { type ChangeEvent, type ChangeRecord, decodeChange } from '../storage/change-log.ts';
-import { decodeItem, decodeNative, decodeSize } from '../storage/codec.ts';
+import {
+  type ChangeEvent,
+  changeEvent,
+  changePart,
+  changePartSize,
+  decodeChangeTime,
+  isByTtl,
+} from '../storage/change-log.ts';
+import { decodeItem, decodeNative } from '../storage/codec.ts';
 import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
+import { copyBytes } from '../storage/store.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
@@ -34,9 +42,6 @@ export type StreamRecord = {
   userIdentity?: { Type: 'Service'; PrincipalId: 'dynamodb.amazonaws.com' };
 };
 
-// As a reader in this process gets it.
-export type LazyRecord = Omit<StreamRecord, 'dynamodb'> & { dynamodb: LazyImages };
-
 // Sequences fit in six bytes; the largest is never assigned.
 const lastSequence = 2 ** 48 - 1;
 
@@ -63,7 +68,7 @@ export function readRecords(
   const range = shardRange(stream.id, shardId, known.position);
   const entries: Entry[] = [];
   let { bytes } = known;
-  for (const { key, value } of context.store.range(range, decodeChange)) {
+  for (const { key, value } of context.store.range(range, copyBytes)) {
     const size = sizeOf(value);
     // A page is never empty while there are records, however large the first one is.
     if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
@@ -71,7 +76,7 @@ export function readRecords(
       break;
     }
     const sequence = logSequence(key);
-    const record = presentRecord(context, stream, sequence, value, size);
+    const record = new LazyRecord(context, stream, sequence, value, size);
     page.records.push(record);
     entries.push({ sequence, record, size });
     page.position = sequence + 1;
@@ -97,86 +102,114 @@ function recentOf(stream: Stream, shardId: number): Recent {
   return recent;
 }
 
-const sizeOf = (record: ChangeRecord): number =>
-  decodeSize(record.keys) +
-  (record.old ? decodeSize(record.old) : 0) +
-  (record.new ? decodeSize(record.new) : 0);
+const sizeOf = (change: Buffer): number =>
+  changePartSize(change, 'keys') + changePartSize(change, 'old') + changePartSize(change, 'new');
 
-function presentRecord(
-  context: Context,
-  stream: Stream,
-  sequence: number,
-  record: ChangeRecord,
-  size: number,
-): LazyRecord {
-  return {
-    eventID: eventId(stream, sequence),
-    eventName: record.event,
-    eventVersion: '1.1',
-    eventSource: 'aws:dynamodb',
-    awsRegion: context.region,
-    dynamodb: new LazyImages(stream, sequence, record, size),
-    ...(record.actor === 'ttl' && {
-      userIdentity: { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const,
-    }),
-  };
-}
+type Origin = Pick<Context, 'region'>;
 
-// Most readers need the images of some entities only, and choose them by their keys: an image is decoded for those who
-// read it. A class for its getters: defining them for each record would cost more than the rest of it.
-class LazyImages {
-  readonly ApproximateCreationDateTime: number;
-  readonly SequenceNumber: string;
+// A record as a reader in this process gets it. Most readers need little of most records, and choose by the keys: the
+// rest is made for those who ask. One object for the record and its part `dynamodb`, because a server holds thousands. A
+// class for its getters: defining them for each record would cost more than the rest of it.
+export class LazyRecord {
   readonly SizeBytes: number;
-  readonly StreamViewType: StreamViewType;
-  readonly #record: ChangeRecord;
+  readonly #origin: Origin;
+  readonly #stream: Stream;
+  readonly #sequence: number;
+  readonly #change: Buffer;
   #keys: NativeItem | undefined;
 
-  constructor(stream: Stream, sequence: number, record: ChangeRecord, size: number) {
-    this.ApproximateCreationDateTime = Math.floor(record.at / 1000);
-    this.SequenceNumber = sequenceText(sequence);
+  constructor(origin: Origin, stream: Stream, sequence: number, change: Buffer, size: number) {
     this.SizeBytes = size;
-    this.StreamViewType = stream.viewType;
-    this.#record = record;
+    this.#origin = origin;
+    this.#stream = stream;
+    this.#sequence = sequence;
+    this.#change = change;
+  }
+
+  get eventID(): string {
+    return eventId(this.#stream, this.#sequence);
+  }
+
+  get eventName(): ChangeEvent {
+    return changeEvent(this.#change);
+  }
+
+  get userIdentity(): StreamRecord['userIdentity'] {
+    return isByTtl(this.#change) ? service : undefined;
+  }
+
+  get dynamodb(): this {
+    return this;
+  }
+
+  get ApproximateCreationDateTime(): number {
+    return Math.floor(decodeChangeTime(this.#change) / 1000);
+  }
+
+  get SequenceNumber(): string {
+    return sequenceText(this.#sequence);
   }
 
   get Keys(): Item {
-    return decodeItem(this.#record.keys);
+    return decodeItem(changePart(this.#change, 'keys')!);
   }
 
   get NewImage(): Item | undefined {
-    return this.#record.new && decodeItem(this.#record.new);
+    const bytes = changePart(this.#change, 'new');
+    return bytes && decodeItem(bytes);
   }
 
   get OldImage(): Item | undefined {
-    return this.#record.old && decodeItem(this.#record.old);
+    const bytes = changePart(this.#change, 'old');
+    return bytes && decodeItem(bytes);
   }
 
-  get [embedded]() {
+  get [embedded](): this {
     return this;
   }
 
   keys(): NativeItem {
-    this.#keys ??= decodeNative(this.#record.keys);
+    this.#keys ??= decodeNative(changePart(this.#change, 'keys')!);
     return this.#keys;
   }
 
   image(which: 'new' | 'old'): NativeItem | undefined {
-    const bytes = this.#record[which];
+    const bytes = changePart(this.#change, which);
     return bytes && decodeNative(bytes);
   }
 
   bytes(which: 'new' | 'old'): number {
-    const bytes = this.#record[which];
-    return bytes ? decodeSize(bytes) : 0;
+    return changePartSize(this.#change, which);
   }
 
-  // With keys and images as properties of its own.
-  toJSON(): StreamRecord['dynamodb'] {
-    const { Keys, NewImage, OldImage } = this;
-    return { ...this, Keys, ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) };
+  // The image as it is stored, to be compared with another one.
+  stored(which: 'new' | 'old'): Uint8Array | undefined {
+    return changePart(this.#change, which);
+  }
+
+  toJSON(): StreamRecord {
+    const { eventID, eventName, userIdentity, NewImage, OldImage } = this;
+    return {
+      eventID,
+      eventName,
+      eventVersion: '1.1',
+      eventSource: 'aws:dynamodb',
+      awsRegion: this.#origin.region,
+      dynamodb: {
+        ApproximateCreationDateTime: this.ApproximateCreationDateTime,
+        SequenceNumber: this.SequenceNumber,
+        SizeBytes: this.SizeBytes,
+        StreamViewType: this.#stream.viewType,
+        Keys: this.Keys,
+        ...(NewImage && { NewImage }),
+        ...(OldImage && { OldImage }),
+      },
+      ...(userIdentity && { userIdentity }),
+    };
   }
 }
+
+const service = { Type: 'Service', PrincipalId: 'dynamodb.amazonaws.com' } as const;
 
 const sequenceDigits = 12; // six bytes
 const idDigits = 32;

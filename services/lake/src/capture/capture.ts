@@ -9,7 +9,7 @@ import { keyPart, type ObjectStore } from '../storage/objects.ts';
 import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
 import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
-import { type Row, rowsOf, wantedRows } from './rows.ts';
+import { createRows, type Row, typedChange, wantedRows } from './rows.ts';
 import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type CaptureDeps = {
@@ -33,17 +33,17 @@ export function captureChanges(deps: CaptureDeps): Subscription {
   return subscribe({
     name: subscriptionName(plan.table.name),
     table: plan.table,
-    entities: plan.table.entities,
-    batchRecords: limits.pageRecords,
+    entities: [], // as stored: the keys exclude most of them, which is cheaper than to recognise each
+    batchRecords: limits.batchRecords,
     // An unavailable store is retried for ever; a record that cannot be read becomes a dead letter of its own.
     attempts: Number.MAX_SAFE_INTEGER,
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
-      const bytes = await capturePage(deps, shardId, changes);
+      const bytes = await captureBatch(deps, shardId, changes);
       deps.onCaptured?.();
-      // Changes that arrive in the meantime are in the same page.
-      const isLarge = changes.length >= limits.pageRecords || bytes >= limits.pageBytes;
+      // Changes that arrive in the meantime are in the same batch.
+      const isLarge = changes.length >= limits.batchRecords || bytes >= limits.batchBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
     },
   });
@@ -51,10 +51,10 @@ export function captureChanges(deps: CaptureDeps): Subscription {
 
 // A change this old is followed by more. DynamoDB gives the time of a change in whole seconds.
 const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
-  clock.now() - Math.max(...changes.map(({ at }) => at.getTime())) > flushMs + 1000;
+  clock.now() - (changes.at(-1)?.at.getTime() ?? 0) > flushMs + 1000;
 
 // Returns how many bytes of images were captured.
-async function capturePage(
+async function captureBatch(
   deps: CaptureDeps,
   shard: string,
   changes: readonly Change<AnyEntity>[],
@@ -103,12 +103,13 @@ async function capturePage(
 async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[], texts: TextsNow) {
   const rows: Row[] = [];
   const letters: NewLetter[] = [];
+  const rowsOf = createRows(plan, texts.isAnyOn);
   for (const [i, change] of changes.entries()) {
     if (i % limits.rowsPerBatch === limits.rowsPerBatch - 1) await yieldToEventLoop();
     try {
-      rows.push(...rowsOf(plan, change, texts.isAnyOn));
+      for (const row of rowsOf(change)) rows.push(row);
     } catch (error) {
-      letters.push(writeLetter(plan, shard, change, error));
+      letters.push(writeLetter(plan, shard, typedChange(plan, change), error));
     }
   }
   return { rows: await wantedRows(rows, texts), letters };

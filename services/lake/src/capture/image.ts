@@ -17,7 +17,8 @@ function without(item: Attributes, omit: readonly string[]): Attributes {
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (value instanceof Uint8Array || value instanceof Set) return false;
-  for (const one of Object.values(value)) if (!isPlain(one)) return false;
+  if (Array.isArray(value)) return value.every(isPlain);
+  for (const name in value) if (!isPlain((value as Attributes)[name])) return false;
   return true;
 }
 

@@ -1,4 +1,4 @@
-import type { Change, ChangeKind } from '@stak/streams';
+import { type Change, type ChangeKind, continues } from '@stak/streams';
 import { type AnyEntity, type Attributes, hasKeyOf, recognise } from '@stak/table';
 import type { FollowedEntity, Owner, Plan, TextsNow } from '../tables.ts';
 import { imageOf, keyText } from './image.ts';
@@ -26,15 +26,16 @@ type Images = { old?: Attributes; new?: Attributes };
 
 // `hasTexts`: whether any account wants texts. `wantedRows` finds out which accounts do.
 export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean): Row[] {
-  if (isPassedOver(plan, change.keys, hasTexts)) return [];
-  if (change.entity !== undefined) return rowOf(plan, change, change.entity, change.kind, change);
-  const { entities } = plan.table;
-  const old = change.old && recognise(entities, change.old);
-  const current = change.new && recognise(entities, change.new);
-  if (!old && !current) {
-    const isText = isPassedOver(plan, change.keys, false);
-    return isText ? [] : rowOf(plan, change, otherEntity, change.kind, change);
-  }
+  const possible = possibleEntities(plan, change.keys);
+  if (areOut(plan, possible, hasTexts)) return [];
+  const { entity, kind } = change;
+  if (entity !== undefined) return rowOf(plan, change, entity, kind, change); // of a letter
+  const old = change.old && recognise(possible, change.old);
+  const current = change.new && recognise(possible, change.new);
+  if (!old && !current)
+    return areOut(plan, possible, false) ? [] : rowOf(plan, change, otherEntity, kind, change);
+  if (!change.old || !change.new || old?.entity === current?.entity)
+    return rowOf(plan, change, (current ?? old)!.entity, kind, { old: old?.item, new: current?.item });
   // Another entity was written under the same key: a removal of the old one and an insert of the new one.
   return [
     ...(old ? rowOf(plan, change, old.entity, 'remove', { old: old.item }) : []),
@@ -42,12 +43,82 @@ export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean)
   ];
 }
 
+// The rows of changes one after the other. Most items are changed again soon after they were written, and what a change
+// found is then what the last one left: it is neither decoded nor written as text again.
+export function createRows(plan: Plan, hasTexts: boolean) {
+  const latest = new Map<string, { change: Change<AnyEntity>; row: Row }>();
+
+  function rowAfter(change: Change<AnyEntity>): Row | undefined {
+    if (change.kind === 'insert') return undefined;
+    const before = latest.get(nameOf(plan, change.keys));
+    if (before?.row.new === undefined || before.row.text || !continues(before.change, change))
+      return undefined;
+    const { entity, owner, key, new: old } = before.row;
+    const about = plan.entities.get(entity);
+    const info = { entity, key, sequence: change.sequence, eventId: change.eventId, at: change.at.getTime() };
+    if (change.new === undefined)
+      return { ...info, kind: change.kind, owner, old, new: undefined, isChained: true };
+    const current = recognise(possibleEntities(plan, change.keys), change.new);
+    if (current?.entity !== entity) return undefined;
+    const ownerNow = ownerOf(about, current.item);
+    if (!sameOwner(owner, ownerNow)) return undefined;
+    return {
+      ...info,
+      kind: change.kind,
+      owner,
+      old,
+      new: imageOf(current.item, about?.omit),
+      isChained: true,
+    };
+  }
+
+  return (change: Change<AnyEntity>): Row[] => {
+    const row = rowAfter(change);
+    const rows = row ? [row] : rowsOf(plan, change, hasTexts);
+    const [only] = rows;
+    if (only && rows.length === 1) latest.set(nameOf(plan, change.keys), { change, row: only });
+    return rows;
+  };
+}
+
+const nameOf = ({ table: { keys: names } }: Plan, keys: Attributes): string =>
+  names.sort === undefined ? String(keys[names.partition]) : `${keys[names.partition]}\n${keys[names.sort]}`;
+
+// The entities that have keys of this form. Comparing how a key begins excludes most of them.
+function possibleEntities({ table }: Plan, keys: Attributes): AnyEntity[] {
+  const { partition, sort } = table.keys;
+  return table.entities.filter(entity => {
+    const { templates } = entity.key;
+    return (
+      beginsLike(templates.partition, keys[partition]) &&
+      (sort === undefined || beginsLike(templates.sort!, keys[sort])) &&
+      hasKeyOf(entity, keys)
+    );
+  });
+}
+
+const beginsLike = ({ literals }: { readonly literals: readonly string[] }, key: unknown): boolean =>
+  typeof key === 'string' && key.startsWith(literals[0]!);
+
 // Decided by the keys alone, because parsing images is what costs.
-function isPassedOver({ table, ignored, texts }: Plan, keys: Attributes, hasTexts: boolean): boolean {
+function areOut({ ignored, texts }: Plan, possible: readonly AnyEntity[], hasTexts: boolean): boolean {
   if (ignored.size + texts.size === 0) return false;
-  const possible = table.entities.filter(entity => hasKeyOf(entity, keys));
   const isOut = (name: string) => ignored.has(name) || (!hasTexts && texts.has(name));
   return possible.length > 0 && possible.every(({ name }) => isOut(name));
+}
+
+// With its entity and the items, as a letter stores it.
+export function typedChange(plan: Plan, change: Change<AnyEntity>): Change<AnyEntity> {
+  const { kind, keys, sequence, eventId, at, oldBytes, newBytes } = change;
+  const old = change.old && recognise(plan.table.entities, change.old);
+  const current = change.new && recognise(plan.table.entities, change.new);
+  const event = { kind, keys, sequence, eventId, at, oldBytes, newBytes };
+  const isOne = (old ?? current) && (!change.old || !change.new || old?.entity === current?.entity);
+  return (
+    isOne
+      ? { ...event, entity: (current ?? old)!.entity, old: old?.item, new: current?.item }
+      : { ...event, entity: undefined, old: change.old, new: change.new }
+  ) as Change<AnyEntity>;
 }
 
 // Of texts, keeps those whose account wants them. A removal keeps its key, because an earlier text may be stored.
@@ -121,9 +192,10 @@ function textRow(
 }
 
 export function snapshotOf(plan: Plan, stored: Attributes, at: number, hasTexts: boolean): Row[] {
-  if (isPassedOver(plan, stored, hasTexts)) return [];
-  const found = recognise(plan.table.entities, stored);
-  if (!found && isPassedOver(plan, stored, false)) return [];
+  const possible = possibleEntities(plan, stored);
+  if (areOut(plan, possible, hasTexts)) return [];
+  const found = recognise(possible, stored);
+  if (!found && areOut(plan, possible, false)) return [];
   const entity = found?.entity ?? otherEntity;
   const item: Attributes = found?.item ?? stored;
   const [row] = rowOf(plan, { keys: stored, sequence: '', eventId: '', at: new Date(at) }, entity, 'insert', {

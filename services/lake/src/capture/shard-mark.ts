@@ -4,7 +4,7 @@
 
 export type Mark = { through: string; singles: string[]; at: number };
 
-export const singlesMost = 1000; // no page has more records, so those of an earlier page are not needed
+export const singlesMost = 1000; // handled one by one, no page has more records, so those of an earlier page are not needed
 
 // Sequence numbers are whole numbers too long for a double: the longer one is greater.
 export const compareSequences = (a: string, b: string): number =>

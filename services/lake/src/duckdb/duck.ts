@@ -52,7 +52,7 @@ export function createDuck(given: Settings): Duck {
   function start(): Child {
     const child: Child = {
       isReady: false,
-      process: startProcess(memory.rssBytes, {
+      process: startProcess({
         onMessage: message => receive(child, message),
         onError(error) {
           children.delete(child);
@@ -85,6 +85,7 @@ export function createDuck(given: Settings): Duck {
     };
     child.process.ref();
     child.process.channel?.ref();
+    if (child.process.pid !== undefined) memoryWatch.watch(child.process.pid, memory.rssBytes);
     child.process.send(job);
     limitTime(child, child.isReady ? timeOf(waiter) : limits.duckStartMs);
   }
@@ -124,6 +125,7 @@ export function createDuck(given: Settings): Duck {
     const waiter = child.job;
     child.timer?.abort();
     delete child.job;
+    if (child.process.pid !== undefined) memoryWatch.rest(child.process.pid);
     child.process.unref();
     child.process.channel?.unref();
     return waiter;
@@ -160,18 +162,15 @@ type ProcessEvents = {
   onExit(error: Error): void;
 };
 
-// Starts a process of DuckDB, with a low priority and a limit of memory.
-function startProcess(rssBytes: number, { onMessage, onError, onExit }: ProcessEvents): ChildProcess {
+// Starts a process of DuckDB, with a low priority.
+function startProcess({ onMessage, onError, onExit }: ProcessEvents): ChildProcess {
   const started = fork(program, {
     execArgv: [],
     env: { TZ: 'UTC' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const { pid } = started;
-  if (pid !== undefined) {
-    lowerPriority(pid);
-    memoryWatch.watch(pid, rssBytes);
-  }
+  if (pid !== undefined) lowerPriority(pid);
   started.on('message', message => onMessage(message as Message));
   started.on('error', onError);
   started.on('exit', (code, signal) => {

@@ -45,12 +45,19 @@ function look() {
   }
 }
 
+const everyMs = isLinux ? watchMs : watchMs * 10; // calling `ps` starts a process
+let timer;
+
+// Looks only while a process works.
 parentPort.on('message', ({ pid, rssBytes }) => {
   if (rssBytes === undefined) limits.delete(pid);
   else {
     limits.set(pid, rssBytes);
     offerToKernel(pid);
   }
+  if (limits.size > 0) timer ??= setInterval(look, everyMs);
+  else {
+    clearInterval(timer);
+    timer = undefined;
+  }
 });
-// Calling `ps` starts a process.
-setInterval(look, isLinux ? watchMs : watchMs * 10);

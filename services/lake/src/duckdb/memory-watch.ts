@@ -3,8 +3,9 @@ import * as limits from '../limits.ts';
 
 const program = new URL('./memory-watch-thread.mjs', import.meta.url);
 
-// Watches the memory of processes from outside. The thread runs while there is a process to watch.
+// Watches the memory of processes from outside, while they work. The thread ends with the last process.
 export function createMemoryWatch() {
+  const processes = new Set<number>();
   const watched = new Map<number, number>();
   let thread: Worker | undefined;
 
@@ -16,7 +17,7 @@ export function createMemoryWatch() {
     started.once('error', () => {}); // then it exits
     started.once('exit', () => {
       if (thread !== started) return;
-      thread = watched.size > 0 ? start() : undefined;
+      thread = processes.size > 0 ? start() : undefined;
     });
     for (const [pid, rssBytes] of watched) started.postMessage({ pid, rssBytes });
     return started;
@@ -24,14 +25,19 @@ export function createMemoryWatch() {
 
   return {
     watch(pid: number, rssBytes: number): void {
+      processes.add(pid);
       watched.set(pid, rssBytes);
       if (thread) thread.postMessage({ pid, rssBytes });
       else thread = start();
     },
+    // It has nothing to do, so its memory does not grow.
+    rest(pid: number): void {
+      if (watched.delete(pid)) thread?.postMessage({ pid });
+    },
     forget(pid: number): void {
-      watched.delete(pid);
-      thread?.postMessage({ pid });
-      if (watched.size > 0) return;
+      processes.delete(pid);
+      if (watched.delete(pid)) thread?.postMessage({ pid });
+      if (processes.size > 0) return;
       const ending = thread;
       thread = undefined;
       void ending?.terminate();

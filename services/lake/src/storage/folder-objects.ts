@@ -1,6 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, open, opendir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  copyFile,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as limits from '../limits.ts';
 import { checkKey, type ObjectStore, type StoredObject } from './objects.ts';
@@ -35,8 +47,9 @@ export function folderObjects(folder: string): ObjectStore {
     const draft = join(drafts, randomUUID());
     try {
       return await use(draft);
-    } finally {
+    } catch (error) {
       await rm(draft, { force: true });
+      throw error;
     }
   }
 
@@ -81,15 +94,17 @@ export function folderObjects(folder: string): ObjectStore {
       return withDraft(async draft => {
         await writeSynced(draft, body);
         await ensureFolder(dirname(path));
-        try {
-          // A link, unlike a rename, does not replace an existing file.
-          await link(draft, path);
-        } catch (error) {
-          if (codeOf(error) === 'EEXIST') return false;
-          throw error;
-        }
-        await syncFolder(dirname(path));
-        return true;
+        // A link, unlike a rename, does not replace an existing file.
+        const isFirst = await link(draft, path).then(
+          () => true,
+          error => {
+            if (codeOf(error) === 'EEXIST') return false;
+            throw error;
+          },
+        );
+        await unlink(draft);
+        if (isFirst) await syncFolder(dirname(path));
+        return isFirst;
       });
     },
     async *list(prefix) {
