@@ -94,6 +94,19 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;
 };
 
+export const hasTags = (bytes: Buffer): boolean => (bytes[0]! & tagged) !== 0;
+
+// Whether some value carries a tag other than that of binary.
+export function hasTypeTags(bytes: Buffer, end: number): boolean {
+  if (!hasTags(bytes)) return false;
+  const text = textOf(bytes, end);
+  for (let at = text.indexOf(tagMark); at >= 0; at = text.indexOf(tagMark, at + 1))
+    if (!text.startsWith('B"', at + tagMark.length)) return true;
+  return false;
+}
+
+const tagMark = '\\u0001'; // U+0001 in JSON
+
 export type Gathering<T> = { add(bytes: Buffer, end: number): void; finish(): T[] };
 
 // Decodes many items as JavaScript values. Their texts are joined and parsed at once, which for a page of twenty takes

@@ -2,13 +2,13 @@ import { itemBytes, nestingDepth } from '../limits.ts';
 import type { Encoded } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength, numberSize } from '../values/size.ts';
-import { encodeText, taggedBytes } from './codec.ts';
+import { decodeNative, encodeText, hasTags, hasTypeTags, taggedBytes } from './codec.ts';
 
 // Most items of JavaScript callers are stored as the JSON of what they passed. Those are checked, measured and encoded
 // here, in one pass over the plain values. Everything else, and every error, takes the slow path, which handles all
 // types and error messages.
 
-const notPlain = -1;
+export const notPlain = -1;
 const longName = 1000; // characters; a longer one takes the slow path, which counts its bytes
 
 export function encodePlain(item: NativeItem): Encoded | undefined {
@@ -29,16 +29,29 @@ export function encodePlain(item: NativeItem): Encoded | undefined {
   return { size, bytes: encodeText(text, size, binary.length > 0) };
 }
 
+// The reverse: undefined for an item that `encodePlain` would not have encoded. Such an item has sets, long numbers,
+// binary inside its maps, or maps whose names look like tags.
+export function decodePlain(bytes: Buffer, end = bytes.length): NativeItem | undefined {
+  if (hasTypeTags(bytes, end)) return undefined;
+  const item = decodeNative(bytes, end);
+  if (!hasTags(bytes)) return item;
+  for (const name in item) {
+    const value: unknown = item[name];
+    if (!(value instanceof Uint8Array) && plainSize(value, 1) === notPlain) return undefined;
+  }
+  return item;
+}
+
 // Other objects may have their own `toJSON`.
-function isPlainObject(value: object): boolean {
+export function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-const isPlainName = (name: string): boolean =>
+export const isPlainName = (name: string): boolean =>
   name !== '' && name.length < longName && name.charCodeAt(0) !== 1 && name.isWellFormed();
 
-function plainSize(value: unknown, depth: number): number {
+export function plainSize(value: unknown, depth: number): number {
   switch (typeof value) {
     case 'string':
       return value.isWellFormed() ? byteLength(value) : notPlain;
