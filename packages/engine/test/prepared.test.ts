@@ -220,6 +220,30 @@ describe('prepared conditions', () => {
   });
 });
 
+describe('text in prepared conditions', () => {
+  // In UTF-8; UTF-16 has the second pair the other way round.
+  it.each([
+    ['a', 'b'],
+    ['\uffff', '𝄞'],
+    ['a', 'ab'],
+  ])('has %j before %j', async (low, high) => {
+    await engine.client.put({ TableName, Item: { ...key, a: low } });
+    const holds = (op: Test['op'], value: string) =>
+      Promise.resolve(
+        prepared().writeOne(
+          { kind: 'check', table: TableName, key, condition: { op, path: 'a', value } },
+          { bills: false },
+        ),
+      ).then(
+        () => true,
+        () => false,
+      );
+    expect(
+      await Promise.all([holds('<', high), holds('>=', high), holds('<=', low), holds('>', low)]),
+    ).toEqual([true, false, true, false]);
+  });
+});
+
 describe('prepared updates', () => {
   it('have the result of the expression, or are not supported', async () => {
     supported = 0;

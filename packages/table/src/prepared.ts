@@ -47,7 +47,7 @@ export type PreparedWrite =
     })
   | (Guarded & { readonly kind: 'delete' | 'check'; readonly key: Attributes });
 
-export type PreparedGet = { readonly table: string; readonly key: Attributes };
+type PreparedGet = { readonly table: string; readonly key: Attributes };
 export type PreparedQuery = {
   readonly table: string;
   readonly index?: string | undefined;

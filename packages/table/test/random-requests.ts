@@ -105,7 +105,7 @@ function comparison(draw: Draw, value: unknown): unknown {
   ]);
 }
 
-export function conditionOf(draw: Draw, entity: AnyEntity, depth = 0): object {
+function conditionOf(draw: Draw, entity: AnyEntity, depth = 0): object {
   if (depth < 2 && chance(draw, 30)) {
     const parts = () => conditionOf(draw, entity, depth + 1);
     return pick(draw, [() => and(parts(), parts()), () => or(parts(), parts()), () => not(parts())])();

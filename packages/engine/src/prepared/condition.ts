@@ -33,20 +33,20 @@ const mostTests = 60;
 const mostCandidates = 100;
 const mostSteps = 200;
 
-/** Calls `visit` with every attribute that the test reaches into. */
-export function eachNestedRoot({ path, tests }: Test, visit: (name: string) => void): void {
-  if (tests) for (const test of tests) eachNestedRoot(test, visit);
-  else if (typeof path === 'object') visit(path[0]!);
-}
+type Seen = { tests: number; steps: number; nested: string[] | undefined };
 
-/** Refuses what the wire operations refuse before they read an item, and what is not supported here. */
-export function checkTest(test: Test): void {
-  const seen = { tests: 0, steps: 0 };
+/**
+ * Refuses what the wire operations refuse before they read an item, and what is not supported here. Returns the
+ * attributes that the test reaches into.
+ */
+export function checkTest(test: Test): readonly string[] | undefined {
+  const seen: Seen = { tests: 0, steps: 0, nested: undefined };
   check(test, seen);
   if (seen.tests > mostTests || seen.steps > mostSteps) throw unsupported;
+  return seen.nested;
 }
 
-function check({ op, path, value, tests }: Test, seen: { tests: number; steps: number }): void {
+function check({ op, path, value, tests }: Test, seen: Seen): void {
   seen.tests++;
   if (tests) {
     if (tests.length === 0) throw unsupported;
@@ -55,7 +55,12 @@ function check({ op, path, value, tests }: Test, seen: { tests: number; steps: n
   }
   if (path === undefined) throw unsupported;
   checkPath(path);
-  seen.steps += typeof path === 'string' ? 1 : path.length;
+  if (typeof path === 'string') seen.steps++;
+  else {
+    seen.steps += path.length;
+    seen.nested ??= [];
+    seen.nested.push(path[0]!);
+  }
   switch (op) {
     case 'attribute_exists':
     case 'attribute_not_exists':
@@ -67,7 +72,8 @@ function check({ op, path, value, tests }: Test, seen: { tests: number; steps: n
       return;
     case 'begins_with':
       if (typeof value !== 'string') throw unsupported;
-      return checkScalar(value);
+      checkScalar(value);
+      return;
     case '=':
     case '<>':
       if (!isBytes(value) && plainSize(value, 1) === notPlain) throw unsupported;

@@ -21,7 +21,7 @@ export type IndexLayout = {
   readonly isReadable: boolean;
 };
 
-export type StreamLayout = {
+type StreamLayout = {
   readonly id: number;
   readonly shards: readonly number[]; // open ones
   readonly wantsOld: boolean;

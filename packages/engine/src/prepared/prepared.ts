@@ -9,7 +9,7 @@ import { attempt, createPreparedWrites } from './write.ts';
 // every error.
 
 /** Undefined if the operation is not supported: nothing was read or written. */
-export type Attempted<T> = T | undefined | Promise<T | undefined>;
+type Attempted<T> = T | undefined | Promise<T | undefined>;
 
 /** The prepared form of the client's operations. Every function of the client has it as `prepared`. */
 export type Prepared = ReturnType<typeof createPreparedWrites> & {

@@ -18,7 +18,7 @@ import { unsupported } from './values.ts';
 import type { TableUnits } from './write.ts';
 
 /** The sort keys of a query: one, those with a prefix, or a range that includes both ends. */
-export type SortRange = {
+type SortRange = {
   readonly exactly?: string | undefined;
   readonly prefix?: string | undefined;
   readonly low?: string | undefined;

@@ -16,7 +16,7 @@ export const isMap = (value: unknown): value is NativeItem =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes(value);
 
 // A name that every JavaScript object has would be found in items that do not have it.
-export function checkName(name: string): void {
+function checkName(name: string): void {
   if (!isPlainName(name) || name in Object.prototype) throw unsupported;
 }
 

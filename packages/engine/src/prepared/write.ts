@@ -7,7 +7,7 @@ import { decodePlain, encodePlain } from '../storage/plain-item.ts';
 import { copyBytes } from '../storage/store.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { applyChanges, type Change, copyChanges } from './change.ts';
-import { checkTest, eachNestedRoot, evaluateTest, type Test } from './condition.ts';
+import { checkTest, evaluateTest, type Test } from './condition.ts';
 import { exactKeyOf, itemKeyOf } from './keys.ts';
 import { createTableFinder, indexKeyPart, type Layout } from './layout.ts';
 import { equalMaps, unsupported } from './values.ts';
@@ -36,30 +36,31 @@ export type PreparedResults = { ConsumedCapacity?: TableUnits[] | undefined };
 // A write whose values are checked, copied and encoded: everything that needs no table.
 type Draft = {
   readonly write: PreparedWrite;
+  readonly nested: readonly string[] | undefined; // attributes that the condition reaches into
   readonly changes: readonly Change[] | undefined;
   readonly bytes: Buffer | undefined;
   readonly size: number;
 };
 
 function draftOf(write: PreparedWrite): Draft {
-  if (write.condition) checkTest(write.condition);
+  const nested = write.condition && checkTest(write.condition);
   if (write.kind === 'put') {
     const encoded = encodePlain(write.item);
     if (!encoded) throw unsupported;
-    return { write, changes: undefined, bytes: encoded.bytes, size: encoded.size };
+    return { write, nested, changes: undefined, bytes: encoded.bytes, size: encoded.size };
   }
   const changes = write.kind === 'update' ? copyChanges(write.changes) : undefined;
-  return { write, changes, bytes: undefined, size: 0 };
+  return { write, nested, changes, bytes: undefined, size: 0 };
 }
 
 export function createPreparedWrites(context: Context) {
   const { store, submit } = context;
   const tableIn = createTableFinder(context);
 
-  function plan(tx: Tx, { write, bytes, size }: Draft): ItemWrite {
+  function plan(tx: Tx, { write, nested, bytes, size }: Draft): ItemWrite {
     const layout = tableIn(tx, write.table);
     if (!layout.canWrite) throw unsupported;
-    checkPaths(layout, write);
+    checkPaths(layout, write, nested);
     const isPut = write.kind === 'put';
     return {
       layout,
@@ -202,7 +203,7 @@ function checkDistinct(items: readonly ItemWrite[]): void {
     for (let j = 0; j < i; j++) if (items[i]!.key.equals(items[j]!.key)) throw unsupported;
 }
 
-export function beforeOf(item: ItemWrite): NativeItem | undefined {
+function beforeOf(item: ItemWrite): NativeItem | undefined {
   if (item.before || !item.beforeBytes) return item.before;
   item.before = decodePlain(item.beforeBytes);
   if (!item.before) throw unsupported;
@@ -229,11 +230,12 @@ function update(item: ItemWrite, changes: readonly Change[]): void {
 }
 
 // A key is a scalar, and that of the item cannot change.
-function checkPaths({ hash, range, keyNames }: Layout, write: PreparedWrite): void {
-  if (write.condition)
-    eachNestedRoot(write.condition, name => {
-      if (keyNames.has(name)) throw unsupported;
-    });
+function checkPaths(
+  { hash, range, keyNames }: Layout,
+  write: PreparedWrite,
+  nested: readonly string[] | undefined,
+): void {
+  if (nested?.some(name => keyNames.has(name))) throw unsupported;
   if (write.kind !== 'update') return;
   for (const { path } of write.changes) {
     if (path === hash || path === range) throw unsupported;
@@ -273,7 +275,7 @@ function checkIndexKey(item: NativeItem, hash: string, range: string | undefined
 }
 
 /** The errors of prepared writes have the stored item as plain values. */
-export type PreparedReason = Omit<CancellationReason, 'Item'> & { current?: NativeItem | undefined };
+type PreparedReason = Omit<CancellationReason, 'Item'> & { current?: NativeItem | undefined };
 
 const refusal = (item: ItemWrite): DynamoError =>
   Object.assign(conditionFailed(), { current: beforeOf(item) });

@@ -20,8 +20,8 @@ export function encodeItem(item: Item, size: number): Buffer {
   return encodeText(text, size, state.tagged);
 }
 
-export function encodeText(text: string, size: number, hasTags: boolean): Buffer {
-  const length = Buffer.byteLength(text);
+export function encodeText(text: string, size: number, hasTags: boolean, knownAscii?: boolean): Buffer {
+  const length = knownAscii ? text.length : Buffer.byteLength(text);
   const isAscii = length === text.length;
   const bytes = Buffer.allocUnsafe(headerBytes + length);
   bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0);
