@@ -1,6 +1,6 @@
 import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
 import { checkStore } from './check.ts';
-import { type Client, createClient } from './client/client.ts';
+import { createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
 import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
@@ -15,6 +15,7 @@ import {
 import { findAction } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
 import { joinPeers, type Peers } from './peers.ts';
+import { createPrepared } from './prepared/prepared.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
@@ -156,6 +157,13 @@ export async function createEngine(options: EngineOptions) {
     }
   }
 
+  // The same for results that need no promise.
+  function answerPrepared<T>(act: () => T): T | Promise<T> {
+    if (closing.signal.aborted) throw internalError('the engine is closed');
+    const result = act();
+    return ++asked % askedPerTick === 0 ? nextTick().then(() => result) : result;
+  }
+
   // Removes everything that is due, a chunk at a time.
   async function sweep(): Promise<number> {
     let removed = 0;
@@ -198,7 +206,7 @@ export async function createEngine(options: EngineOptions) {
     await store.close();
   }
 
-  const client: Client = createClient(executeNative);
+  const client = createClient(executeNative, createPrepared(context, answerPrepared));
   return {
     execute,
     client,

@@ -4,8 +4,9 @@ import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
 import * as limits from './limits.ts';
+import { type PreparedWrite, prepare, preparedOf, unprepared } from './prepared.ts';
 import { backoff, busy } from './retry.ts';
-import { type Session, send } from './session.ts';
+import { readPrepared, type Session, send, sendPrepared } from './session.ts';
 import type { Ref, WriteStep } from './steps.ts';
 import type { AnyTableKeys } from './table.ts';
 
@@ -68,7 +69,16 @@ async function readKeys(
     return address;
   });
   const found = new Map<string, Attributes>();
+  const prepared = preparedOf(session.client, 'batchGet');
   for (const chunk of chunks([...wanted.values()], limits.batchGetKeys)) {
+    const gets = chunk.map(({ table, entry }) => ({ table: table.name, key: entry }));
+    const run = prepared && (() => prepared.getEach(gets, consistent ?? false));
+    const read = run && (await readPrepared(session, pattern, undefined, run));
+    if (read) {
+      for (const [i, stored] of read.items.entries())
+        if (stored) found.set(addressOf(chunk[i]!.table, stored), stored);
+      continue;
+    }
     const tables = new Map(chunk.map(({ table }) => [table.name, table]));
     const requests: Record<string, KeysToGet> = {};
     for (const { table, entry } of chunk) {
@@ -102,6 +112,7 @@ export async function writeBatch(
   steps: readonly WriteStep[],
 ): Promise<void> {
   const nowMs = session.clock.now();
+  if (await writePrepared(session, pattern, steps, nowMs)) return;
   const writes = steps.map(({ entity, build }) => {
     const built = build(nowMs);
     const [entry, condition]: [BatchWrite, string | undefined] =
@@ -114,6 +125,37 @@ export async function writeBatch(
     return { table: entity.table, entry };
   });
   await sendWrites(session, pattern, writes);
+}
+
+// False if a wire operation is to be sent, for all of the writes: those that were made are then made again.
+async function writePrepared(
+  session: Session,
+  pattern: string,
+  steps: readonly WriteStep[],
+  nowMs: number,
+): Promise<boolean> {
+  const prepared = preparedOf(session.client, 'batchWrite');
+  const writes = prepared && prepare(() => steps.map(step => unconditional(step.prepare(nowMs))));
+  if (!writes) return false;
+  const last = new Map<string, PreparedWrite>();
+  for (const [i, write] of writes.entries()) {
+    const { table } = steps[i]!.entity;
+    last.set(addressOf(table, write.kind === 'put' ? write.item : write.key), write);
+  }
+  for (const chunk of chunks([...last.values()], limits.batchWriteItems)) {
+    const run = () => prepared.writeEach(chunk, { bills: session.ledger !== undefined });
+    try {
+      if (!(await sendPrepared(session, 'write', pattern, undefined, run))) return false;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+function unconditional(write: PreparedWrite): PreparedWrite {
+  if (write.condition || (write.kind !== 'put' && write.kind !== 'delete')) throw unprepared;
+  return write;
 }
 
 /**

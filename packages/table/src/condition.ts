@@ -1,6 +1,7 @@
 import { type Comparison, isComparison } from './comparison.ts';
 import { itemRefused } from './errors.ts';
 import { type Expression, pathIn, valueIn } from './expression.ts';
+import { type PreparedTest, preparedPath, unprepared } from './prepared.ts';
 
 type Compared<Value> = Value | Comparison<NonNullable<Value>>;
 type Comparisons<Item> = { readonly [A in keyof Item]?: Compared<Item[A]> } & {
@@ -80,5 +81,46 @@ function comparisonText(expression: Expression, path: string, value: unknown): s
       return `${name} IN (${placeholders.join(', ')})`;
     default:
       return `${name} ${operator} ${placeholders[0]}`;
+  }
+}
+
+const prepared = { AND: 'and', OR: 'or', NOT: 'not' } as const;
+
+// The same as data.
+export function conditionTest(condition: Condition<never> | object): PreparedTest {
+  if (!isCombination(condition)) return comparisonsTest(condition);
+  const op = prepared[condition[combination]];
+  const tests = condition.conditions.map(conditionTest);
+  if (tests.length === 0) throw unprepared;
+  return { op, tests: op === 'not' ? [tests[0]!] : tests };
+}
+
+function comparisonsTest(condition: object): PreparedTest {
+  const tests: PreparedTest[] = [];
+  for (const path of Object.keys(condition)) {
+    const value = (condition as Record<string, unknown>)[path];
+    if (value !== undefined) tests.push(comparisonTest(path, value));
+  }
+  if (tests.length === 0) throw unprepared;
+  return tests.length === 1 ? tests[0]! : { op: 'and', tests };
+}
+
+function comparisonTest(name: string, value: unknown): PreparedTest {
+  const path = preparedPath(name);
+  if (!isComparison(value)) return { op: '=', path, value };
+  const { operator, operands } = value;
+  switch (operator) {
+    case 'in':
+      return { op: 'in', path, value: operands };
+    case 'between':
+      return {
+        op: 'and',
+        tests: [
+          { op: '>=', path, value: operands[0] },
+          { op: '<=', path, value: operands[1] },
+        ],
+      };
+    default:
+      return { op: operator, path, value: operands[0] };
   }
 }

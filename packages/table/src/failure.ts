@@ -5,16 +5,22 @@ import { tableErrors } from './errors.ts';
 import { fromStored, hasKindOf } from './item.ts';
 import { untagItem } from './tagged.ts';
 
-type WithItem = { Item?: Record<string, Record<string, unknown>> };
+// A wire operation returns the item that failed its condition with tagged values, a prepared one with plain values.
+type WithItem = { Item?: Record<string, Record<string, unknown>>; current?: Attributes };
 
-export const storedIn = ({ Item }: WithItem): Attributes | undefined => Item && untagItem(Item);
+export const storedIn = ({ Item, current }: WithItem): Attributes | undefined =>
+  Item ? untagItem(Item) : current;
 
 // The stored item that failed the condition, as the entity if it is one.
-function currentOf(entity: AnyEntity, { Item }: WithItem): object | undefined {
-  if (!Item) return undefined;
-  const stored = untagItem(Item);
-  return hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
+function currentOf(entity: AnyEntity, failure: WithItem): object | undefined {
+  const stored = storedIn(failure);
+  return stored && hasKindOf(entity, stored) ? fromStored(entity, stored) : undefined;
 }
+
+/** A condition did not hold. */
+export const isConditionFailure = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'ConditionalCheckFailedException' || error.name === 'TransactionCanceledException');
 
 export function explainWrite(entity: AnyEntity, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') return error;

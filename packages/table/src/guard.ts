@@ -1,8 +1,9 @@
 import type { Conditional } from './client.ts';
-import { type Condition, conditionText } from './condition.ts';
+import { type Condition, conditionTest, conditionText } from './condition.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { type Expression, nameIn, valueIn } from './expression.ts';
+import { type PreparedTest, unprepared } from './prepared.ts';
 
 // What must hold for the stored item before a write.
 export type Guards<Item> = {
@@ -68,3 +69,54 @@ const kindText = (expression: Expression, kind: string | undefined): string =>
 // DynamoDB returns the item with the refusal, at no cost.
 export const conditional = (text: string | undefined): Conditional =>
   text === undefined ? {} : { ConditionExpression: text, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+
+// The same as data.
+export function guardTest(
+  entity: AnyEntity,
+  presence: Presence,
+  guards: Guards<never>,
+  nowMs: number,
+): PreparedTest | undefined {
+  const tests: PreparedTest[] = [];
+  presenceTests(tests, entity, presence, nowMs);
+  if (guards.ifVersion !== undefined) {
+    if (entity.version === undefined) throw unprepared;
+    tests.push({ op: '=', path: entity.version, value: guards.ifVersion });
+  }
+  if (guards.if) tests.push(conditionTest(guards.if));
+  return allOf(tests);
+}
+
+export const allOf = (tests: readonly PreparedTest[]): PreparedTest | undefined =>
+  tests.length > 1 ? { op: 'and', tests } : tests[0];
+
+function presenceTests(
+  tests: PreparedTest[],
+  { key, table, hasTtl, kind, sharesKeys }: AnyEntity,
+  presence: Presence,
+  nowMs: number,
+): void {
+  if (presence === 'any' || (presence === 'own' && !sharesKeys)) return;
+  const ttl = hasTtl ? table.ttl : undefined;
+  const nowS = Math.floor(nowMs / 1000);
+  const isAbsent: PreparedTest = { op: 'attribute_not_exists', path: key.partition };
+  const hasKind: PreparedTest =
+    kind === undefined
+      ? { op: 'attribute_not_exists', path: 'kind' }
+      : { op: '=', path: 'kind', value: kind };
+  switch (presence) {
+    case 'absent':
+      if (ttl === undefined) tests.push(isAbsent);
+      else tests.push({ op: 'or', tests: [isAbsent, { op: '<=', path: ttl, value: nowS }] });
+      return;
+    case 'own':
+      tests.push({ op: 'or', tests: [isAbsent, hasKind] });
+      return;
+  }
+  tests.push({ op: 'attribute_exists', path: key.partition });
+  if (sharesKeys) tests.push(hasKind);
+  if (ttl !== undefined) {
+    const isEndless: PreparedTest = { op: 'attribute_not_exists', path: ttl };
+    tests.push({ op: 'or', tests: [isEndless, { op: '>', path: ttl, value: nowS }] });
+  }
+}

@@ -1,38 +1,31 @@
 import type { Attributes } from './client.ts';
 import type { AnyEntity, IndexKeys } from './entity.ts';
 import { itemRefused } from './errors.ts';
-import { type Expression, nameIn, valueIn } from './expression.ts';
 import { indexKeysOf } from './item.ts';
 import { isMissing } from './key-template.ts';
-import { addTo, type Change, type Clauses, type UpdateOptions } from './update.ts';
+import type { Change, UpdateOptions } from './update.ts';
 
-// Moves the item in every index whose key contains a changed attribute. Returns the condition that the attributes taken
-// from `current` are unchanged.
-export function writeIndexKeys(
-  expression: Expression,
-  clauses: Clauses,
+// The new keys in every index whose key contains a changed attribute; a key without a value is removed. `borrowed` are
+// the attributes taken from `current`, which must be unchanged.
+export function moveIndexKeys(
   entity: AnyEntity,
   key: object,
   set: Attributes,
   change: Change<never>,
   options: UpdateOptions<never>,
-): string | undefined {
+): { moved: { name: string; value?: unknown }[]; borrowed: { name: string; value: unknown }[] } {
   const removed: readonly string[] = change.remove ?? none;
   const current: Attributes | undefined = options.current;
   const borrowed: string[] = [];
+  const moved: { name: string; value?: unknown }[] = [];
   for (const index of entity.indexes) {
     refuseUnknowable(entity, index, change);
     if (!isMoved(index, key, set, removed, options.upsert)) continue;
     const keys = newKeysOf(entity, index, key, set, removed, current, borrowed);
-    writeKey(expression, clauses, index.partition, keys);
-    if (index.sort !== undefined) writeKey(expression, clauses, index.sort, keys);
+    moved.push({ name: index.partition, value: keys?.[index.partition] });
+    if (index.sort !== undefined) moved.push({ name: index.sort, value: keys?.[index.sort] });
   }
-  let condition: string | undefined;
-  for (const name of borrowed) {
-    const text = unchangedText(expression, name, current![name]);
-    condition = condition === undefined ? text : `${condition} AND ${text}`;
-  }
-  return condition;
+  return { moved, borrowed: borrowed.map(name => ({ name, value: current![name] })) };
 }
 
 const none: readonly string[] = [];
@@ -80,16 +73,6 @@ function newKeysOf(
   return indexKeysOf(index, values);
 }
 
-function writeKey(
-  expression: Expression,
-  clauses: Clauses,
-  name: string,
-  keys: Attributes | undefined,
-): void {
-  if (keys) addTo(clauses, 'set', `${nameIn(expression, name)} = ${valueIn(expression, keys[name])}`);
-  else addTo(clauses, 'remove', nameIn(expression, name));
-}
-
 const computed = ['setOnce', 'add', 'append', 'deleteFrom'] as const;
 
 function refuseUnknowable(entity: AnyEntity, index: IndexKeys, change: Change<never>): void {
@@ -102,8 +85,3 @@ function refuseUnknowable(entity: AnyEntity, index: IndexKeys, change: Change<ne
       );
   }
 }
-
-const unchangedText = (expression: Expression, name: string, value: unknown): string =>
-  value === undefined
-    ? `attribute_not_exists(${nameIn(expression, name)})`
-    : `${nameIn(expression, name)} = ${valueIn(expression, value)}`;

@@ -3,8 +3,9 @@ import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { fromStored, hasKeyOf, hasKindOf, isExpired } from './item.ts';
 import * as limits from './limits.ts';
-import { type AnyQuery, positionOf, type QueryOptions, queryParams } from './query.ts';
-import { type Session, send } from './session.ts';
+import { prepare, preparedOf } from './prepared.ts';
+import { type AnyQuery, positionOf, prepareQuery, type QueryOptions, queryParams } from './query.ts';
+import { readPrepared, type Session, send } from './session.ts';
 import type { Bounds } from './sort-range.ts';
 
 /** The size of a page, the cursor of the previous one, and bounds and filters of the query. */
@@ -29,36 +30,30 @@ export async function readPage(
   const { limit = limits.pageItems, budget = limits.readBudget, cursor } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMost)
     throw itemRefused(`a page has 1 to ${limits.pageItemsMost} items`);
-  const { input, bounds } = queryParams(query, params, options);
+  const request = createRequest(session, query, params, options);
   // The cursor is bound to the request.
-  const bound = [query.name, input, options.caller ?? null];
-  let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound);
-  if (bounds.isEmpty) return { items: [] };
-  const take = taker(session, query, bounds);
+  const bound = () => [query.name, request.input(), options.caller ?? null];
+  let start = cursor === undefined ? undefined : session.cursors.open(cursor, bound());
+  if (request.bounds.isEmpty) return { items: [] };
+  const take = taker(session, query, request.bounds);
   const items: unknown[] = [];
   let last: Attributes | undefined;
   for (let read = 0, round = 0; ; round++) {
     // One more item shows whether the list continues.
     const wanted = limit - items.length + 1;
-    const page = await readOnce(
-      session,
-      query,
-      input,
-      Math.min(limits.readAhead, wanted * 2 ** round),
-      start,
-    );
+    const page = await request.read(Math.min(limits.readAhead, wanted * 2 ** round), start);
     for (const stored of page.items) {
       const item = take(stored);
       if (item === undefined) continue;
       if (items.length === limit)
-        return { items, cursor: session.cursors.seal(positionOf(query, last!), bound) };
+        return { items, cursor: session.cursors.seal(positionOf(query, last!), bound()) };
       items.push(item);
       last = stored;
     }
     start = page.end;
     read += page.read;
     if (start === undefined) return { items };
-    if (read >= budget) return { items, cursor: session.cursors.seal(start, bound) };
+    if (read >= budget) return { items, cursor: session.cursors.seal(start, bound()) };
   }
 }
 
@@ -69,12 +64,12 @@ export async function* readAll(
   params: object,
   options: QueryOptions<never>,
 ): AsyncGenerator<unknown> {
-  const { input, bounds } = queryParams(query, params, options);
-  if (bounds.isEmpty) return;
-  const take = taker(session, query, bounds);
+  const request = createRequest(session, query, params, options);
+  if (request.bounds.isEmpty) return;
+  const take = taker(session, query, request.bounds);
   let start: Attributes | undefined;
   do {
-    const page = await readOnce(session, query, input, undefined, start);
+    const page = await request.read(undefined, start);
     for (const stored of page.items) {
       const item = take(stored);
       if (item !== undefined) yield item;
@@ -83,21 +78,33 @@ export async function* readAll(
   } while (start);
 }
 
-async function readOnce(
-  session: Session,
-  query: AnyQuery,
-  input: QueryInput,
-  limit: number | undefined,
-  start: Attributes | undefined,
-) {
-  const page = await send(
-    session,
-    'read',
-    query.name,
-    { ...input, ...(limit && { Limit: limit }), ...(start && { ExclusiveStartKey: start }) },
-    session.client.query,
-  );
-  return { items: page.Items ?? [], end: page.LastEvaluatedKey, read: page.ScannedCount ?? 0 };
+type StoredItems = { items: Attributes[]; end: Attributes | undefined; read: number };
+
+// The pages of a query. Its wire form is built when it is needed: for a cursor, or for a store over a network.
+function createRequest(session: Session, query: AnyQuery, params: object, options: QueryOptions<never>) {
+  const operation = preparedOf(session.client, 'query');
+  const built = operation && prepare(() => prepareQuery(query, params, options));
+  let wire = built ? undefined : queryParams(query, params, options);
+  const input = (): QueryInput => {
+    wire ??= queryParams(query, params, options);
+    return wire.input;
+  };
+
+  async function read(limit: number | undefined, start: Attributes | undefined): Promise<StoredItems> {
+    const run = built && (() => operation!.query({ ...built.prepared, limit, start }));
+    const page =
+      (run && (await readPrepared(session, query.name, query.table.name, run))) ??
+      (await send(
+        session,
+        'read',
+        query.name,
+        { ...input(), ...(limit && { Limit: limit }), ...(start && { ExclusiveStartKey: start }) },
+        session.client.query,
+      ));
+    return { items: page.Items ?? [], end: page.LastEvaluatedKey, read: page.ScannedCount ?? 0 };
+  }
+
+  return { bounds: (built ?? wire!).bounds, input, read };
 }
 
 function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {

@@ -2,8 +2,9 @@ import type { Attributes, Conditional, DeleteInput, GetInput, PutInput } from '.
 import type { Condition } from './condition.ts';
 import type { AnyEntity } from './entity.ts';
 import { bindPlaceholders, createExpression } from './expression.ts';
-import { conditional, type Guards, guardText, type Presence } from './guard.ts';
+import { conditional, type Guards, guardTest, guardText, type Presence } from './guard.ts';
 import { keyOf, parseInput, toStored } from './item.ts';
+import type { PreparedPut, PreparedWrite } from './prepared.ts';
 
 // Builds requests without sending them. `nowMs` decides which items have expired.
 
@@ -30,12 +31,39 @@ export function putParams(
   options: PutOptions<never>,
   nowMs: number,
 ): Omit<PutInput, 'ReturnValues'> {
-  return {
-    TableName: entity.table.name,
-    Item: toStored(entity, parseInput(entity, complete(entity, input, options.ifVersion))),
-    ...guard(entity, options.ifAbsent || options.ifNew ? 'absent' : 'any', options, nowMs),
-  };
+  return putStored(entity, storedItem(entity, input, options), options, nowMs);
 }
+
+/** The item as it is stored. Validates it against its schema. */
+export const storedItem = (entity: AnyEntity, input: object, { ifVersion }: PutOptions<never>): Attributes =>
+  toStored(entity, parseInput(entity, complete(entity, input, ifVersion)));
+
+export const putStored = (
+  entity: AnyEntity,
+  Item: Attributes,
+  options: PutOptions<never>,
+  nowMs: number,
+): Omit<PutInput, 'ReturnValues'> => ({
+  TableName: entity.table.name,
+  Item,
+  ...guard(entity, putPresence(options), options, nowMs),
+});
+
+const putPresence = ({ ifAbsent, ifNew }: PutOptions<never>): Presence =>
+  ifAbsent || ifNew ? 'absent' : 'any';
+
+/** The same as data. */
+export const preparePut = (
+  entity: AnyEntity,
+  item: Attributes,
+  options: PutOptions<never>,
+  nowMs: number,
+): PreparedPut => ({
+  kind: 'put',
+  table: entity.table.name,
+  item,
+  condition: guardTest(entity, putPresence(options), options, nowMs),
+});
 
 // Attributes that this layer sets itself are optional for the caller, and may still be in the schema.
 function complete(entity: AnyEntity, input: object, ifVersion: number | undefined): object {
@@ -61,19 +89,49 @@ export const deleteParams = (
 ): Omit<DeleteInput, 'ReturnValues'> => ({
   TableName: entity.table.name,
   Key: keyOf(entity, key),
-  ...guard(entity, options.ifPresent ? 'present' : 'own', options, nowMs),
+  ...guard(entity, deletePresence(options), options, nowMs),
+});
+
+const deletePresence = ({ ifPresent }: DeleteOptions<never>): Presence => (ifPresent ? 'present' : 'own');
+
+/** The same as data. */
+export const prepareDelete = (
+  entity: AnyEntity,
+  key: object,
+  options: DeleteOptions<never>,
+  nowMs: number,
+): PreparedWrite => ({
+  kind: 'delete',
+  table: entity.table.name,
+  key: keyOf(entity, key),
+  condition: guardTest(entity, deletePresence(options), options, nowMs),
 });
 
 /** The ConditionCheck of a transaction for an item of the entity. */
 export const checkParams = (entity: AnyEntity, key: object, options: CheckOptions<never>, nowMs: number) => ({
   TableName: entity.table.name,
   Key: keyOf(entity, key),
-  ...(guard(
-    entity,
-    'absent' in options ? 'absent' : 'present',
-    'if' in options ? { if: options.if } : {},
-    nowMs,
-  ) as Conditional & { ConditionExpression: string }),
+  ...(guard(entity, checkPresence(options), checkGuards(options), nowMs) as Conditional & {
+    ConditionExpression: string;
+  }),
+});
+
+const checkPresence = (options: CheckOptions<never>): Presence =>
+  'absent' in options ? 'absent' : 'present';
+const checkGuards = (options: CheckOptions<never>): Guards<never> =>
+  'if' in options ? { if: options.if } : {};
+
+/** The same as data. */
+export const prepareCheck = (
+  entity: AnyEntity,
+  key: object,
+  options: CheckOptions<never>,
+  nowMs: number,
+): PreparedWrite => ({
+  kind: 'check',
+  table: entity.table.name,
+  key: keyOf(entity, key),
+  condition: guardTest(entity, checkPresence(options), checkGuards(options), nowMs),
 });
 
 function guard(entity: AnyEntity, presence: Presence, guards: Guards<never>, nowMs: number): Conditional {

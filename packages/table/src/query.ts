@@ -1,10 +1,12 @@
 import type { Attributes, QueryInput } from './client.ts';
-import { type Condition, conditionText } from './condition.ts';
+import { type Condition, conditionTest, conditionText } from './condition.ts';
 import type { AnyEntity, IndexKeys, ItemOf, KeyOf, TemplatesOf } from './entity.ts';
 import { DesignError } from './errors.ts';
 import { bindPlaceholders, createExpression, type Expression, nameIn, valueIn } from './expression.ts';
+import { allOf } from './guard.ts';
 import type { Recognised } from './item.ts';
 import { buildKey, type KeyTemplate, type ParamsOf } from './key-template.ts';
+import type { PreparedQuery } from './prepared.ts';
 import { type Bounds, boundsOf, type Range } from './sort-range.ts';
 import type { AnyTable, AnyTableKeys } from './table.ts';
 
@@ -181,6 +183,28 @@ export function queryParams(
   if (options.newestFirst ?? query.newestFirst) input.ScanIndexForward = false;
   if (options.consistent ?? query.consistent) input.ConsistentRead = true;
   return { input: bindPlaceholders(input, expression), bounds };
+}
+
+/** The same as data. */
+export function prepareQuery(
+  query: AnyQuery,
+  params: object,
+  options: QueryOptions<never>,
+): { prepared: PreparedQuery; bounds: Bounds } {
+  const bounds: Bounds = query.sortTemplate ? boundsOf(query.sortTemplate, params, options) : {};
+  const filters = [query.filter, options.filter].filter(filter => filter !== undefined);
+  const prepared = {
+    table: query.table.name,
+    index: query.index,
+    partition: buildKey(query.partitionTemplate, params),
+    sort: query.sort === undefined ? undefined : bounds,
+    filter: allOf(filters.map(conditionTest)),
+    isReverse: options.newestFirst ?? query.newestFirst,
+    consistent: options.consistent ?? query.consistent,
+    limit: undefined,
+    start: undefined,
+  };
+  return { prepared, bounds };
 }
 
 function filterText(expression: Expression, own?: object, given?: object): string | undefined {

@@ -2,6 +2,7 @@ import { type Clock, inSpan, isTraced, type Random } from '@stak/kit';
 import type { Ledger } from './capacity.ts';
 import type { Capacity, DynamoClient } from './client.ts';
 import type { Cursors } from './cursor.ts';
+import type { Attempted } from './prepared.ts';
 import { withRetry } from './retry.ts';
 
 // Shared by all operations.
@@ -33,7 +34,41 @@ export async function send<Input extends Billable, Output extends Billed>(
   return output;
 }
 
-const runTraced = <Output extends Billed>(
+type BilledAttempt = { ConsumedCapacity?: Capacity | Capacity[] | undefined };
+
+// The result of a prepared operation. Undefined if it is not supported: the wire operation is then sent.
+export function sendPrepared<Output extends BilledAttempt>(
+  { ledger }: Omit<Session, 'cursors'>,
+  kind: 'read' | 'write',
+  pattern: string,
+  table: string | undefined,
+  run: () => Attempted<Output>,
+): Attempted<Output> {
+  const record = (output: Output | undefined): Output | undefined => {
+    if (ledger && output) ledger.record(kind, pattern, output.ConsumedCapacity);
+    return output;
+  };
+  if (isTraced()) return runTraced(kind, pattern, { TableName: table }, async () => run()).then(record);
+  const output = run();
+  return output instanceof Promise ? output.then(record) : record(output);
+}
+
+// A read that fails is sent as a wire operation, which is retried.
+export function readPrepared<Output extends BilledAttempt>(
+  session: Omit<Session, 'cursors'>,
+  pattern: string,
+  table: string | undefined,
+  run: () => Attempted<Output>,
+): Attempted<Output> {
+  try {
+    const output = sendPrepared(session, 'read', pattern, table, run);
+    return output instanceof Promise ? output.catch(() => undefined) : output;
+  } catch {
+    return undefined;
+  }
+}
+
+const runTraced = <Output extends BilledAttempt | undefined>(
   kind: string,
   pattern: string,
   input: object,
@@ -48,7 +83,7 @@ const runTraced = <Output extends Billed>(
   };
   return inSpan(`store ${pattern}`, { kind: 'client', attributes }, async span => {
     const output = await run();
-    const units = [output.ConsumedCapacity ?? []]
+    const units = [output?.ConsumedCapacity ?? []]
       .flat()
       .reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
     span.setAttribute('stak.store.units', units);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Attributes, type Capacity, mayLoseAnswers, type TransactWrite } from './client.ts';
-import { asOneWrite, storedIn } from './failure.ts';
+import { asOneWrite, isConditionFailure, storedIn } from './failure.ts';
+import { type PreparedResult, type PreparedWrite, preparedOf } from './prepared.ts';
 import { isUnanswered } from './retry.ts';
-import { type Session, send } from './session.ts';
+import { type Session, send, sendPrepared } from './session.ts';
 import type { WriteStep } from './steps.ts';
 
 type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
@@ -11,6 +12,44 @@ type Handling = {
   explain(error: unknown): unknown; // returns the error to throw instead
   mayRepeat?: boolean;
 };
+
+// The result of a prepared write; or undefined if its wire operation is to be sent, because it is not supported or has
+// failed with `failure`.
+type Tried = { result?: PreparedResult | undefined; failure?: unknown };
+
+export async function tryPrepared(
+  session: Session,
+  pattern: string,
+  operation: 'put' | 'update' | 'delete',
+  write: PreparedWrite | undefined,
+  returns: 'old' | 'new' | undefined,
+  explain: Handling['explain'],
+): Promise<Tried> {
+  const prepared = write && preparedOf(session.client, operation);
+  if (!prepared) return {};
+  const options = { returns, bills: session.ledger !== undefined };
+  try {
+    const run = () => prepared.writeOne(write, options);
+    return { result: await sendPrepared(session, 'write', pattern, write.table, run) };
+  } catch (error) {
+    if (isConditionFailure(error)) throw explain(error);
+    return { failure: error };
+  }
+}
+
+// An attempt that has failed counts as the first one.
+export function failingFirst<Input, Output>(
+  failure: unknown,
+  operation: (input: Input) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  if (failure === undefined) return operation;
+  let isFirst = true;
+  return input => {
+    if (!isFirst) return operation(input);
+    isFirst = false;
+    return Promise.reject(failure);
+  };
+}
 
 // Repeated if there was no response. If the repetition is refused because of what the first attempt wrote, the write
 // was made.

@@ -6,10 +6,15 @@ import {
   type DeleteOptions,
   deleteParams,
   type PutOptions,
+  prepareCheck,
+  prepareDelete,
+  preparePut,
   putParams,
+  storedItem,
 } from './params.ts';
+import type { PreparedWrite } from './prepared.ts';
 import { isAddition, isResultOf, isResultOfPut } from './repeated-write.ts';
-import { type Change, type UpdateOptions, updateParams } from './update.ts';
+import { type Change, prepareUpdate, type UpdateOptions, updateParams } from './update.ts';
 
 /** A step with the name under which its failure is reported. */
 export type NamedStep = readonly [name: string, step: WriteStep];
@@ -18,6 +23,8 @@ export type WriteStep = {
   readonly entity: AnyEntity;
   readonly isAddition?: boolean; // making it twice would count twice
   build(nowMs: number): TransactWrite;
+  // The same as data, for a store that takes prepared operations.
+  prepare(nowMs: number): PreparedWrite;
   // Whether this step has written what is stored.
   isOwn(stored: Attributes | undefined, built: TransactWrite): boolean;
 };
@@ -38,6 +45,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ Put: putParams(entity, item, options as never, nowMs) }),
+    prepare: nowMs => preparePut(entity, storedItem(entity, item, options as never), options as never, nowMs),
     isOwn: (stored, built) => 'Put' in built && isResultOfPut(stored, built.Put.Item, options),
   }),
   update: <E extends AnyEntity>(
@@ -49,6 +57,7 @@ export const write = {
     entity,
     isAddition: isAddition(change as never),
     build: nowMs => ({ Update: updateParams(entity, key, change as never, options as never, nowMs) }),
+    prepare: nowMs => prepareUpdate(entity, key, change as never, options as never, nowMs),
     isOwn: stored => isResultOf(entity, stored, change as never, options.ifVersion),
   }),
   delete: <E extends AnyEntity>(
@@ -58,6 +67,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ Delete: deleteParams(entity, key, options as never, nowMs) }),
+    prepare: nowMs => prepareDelete(entity, key, options as never, nowMs),
     isOwn: stored => stored === undefined,
   }),
   check: <E extends AnyEntity>(
@@ -67,6 +77,7 @@ export const write = {
   ): WriteStep => ({
     entity,
     build: nowMs => ({ ConditionCheck: checkParams(entity, key, options as never, nowMs) }),
+    prepare: nowMs => prepareCheck(entity, key, options as never, nowMs),
     isOwn: () => false,
   }),
 };

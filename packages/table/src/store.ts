@@ -5,16 +5,26 @@ import { type Attributes, type DynamoClient, mayLoseAnswers, type UpdateInput } 
 import { type Cursors, createCursors } from './cursor.ts';
 import type { AnyEntity, InputOf, ItemOf, KeyOf } from './entity.ts';
 import { explainWrite } from './failure.ts';
-import { fromStored, hasKindOf, isExpired } from './item.ts';
+import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
-import { type DeleteOptions, deleteParams, getParams, type PutOptions, putParams } from './params.ts';
+import {
+  type DeleteOptions,
+  deleteParams,
+  getParams,
+  type PutOptions,
+  prepareDelete,
+  preparePut,
+  putStored,
+  storedItem,
+} from './params.ts';
+import { prepare, preparedOf } from './prepared.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
 import { isAddition, isResultOf, isResultOfPut } from './repeated-write.ts';
-import { type Session, send } from './session.ts';
-import { sendAddition, sendWrite } from './single-write.ts';
+import { readPrepared, type Session, send } from './session.ts';
+import { failingFirst, sendAddition, sendWrite, tryPrepared } from './single-write.ts';
 import type { NamedStep, Ref, WriteStep } from './steps.ts';
 import { readTogether, type Steps, writeInOrder, writeTogether } from './transaction.ts';
-import { type Change, type UpdateOptions, updateParams } from './update.ts';
+import { type Change, prepareUpdate, type UpdateOptions, updateParams } from './update.ts';
 
 /** Options of `createStore`. Only `client` is required. */
 export type StoreOptions = {
@@ -135,10 +145,15 @@ async function getItem(
   session: Session,
   entity: AnyEntity,
   key: object,
-  { pattern = `get ${entity.name}`, consistent }: Named & { consistent?: boolean },
+  { pattern = `get ${entity.name}`, consistent = false }: Named & { consistent?: boolean },
 ): Promise<Attributes | undefined> {
-  const input = getParams(entity, key, consistent);
-  const { Item } = await send(session, 'read', pattern, input, session.client.get);
+  const { client } = session;
+  const prepared = preparedOf(client, 'get');
+  const table = entity.table.name;
+  const run = prepared && (() => prepared.get({ table, key: keyOf(entity, key) }, consistent));
+  const { Item } =
+    (run && (await readPrepared(session, pattern, table, run))) ??
+    (await send(session, 'read', pattern, getParams(entity, key, consistent), client.get));
   if (!Item || !hasKindOf(entity, Item) || isExpired(entity, Item, session.clock.now())) return undefined;
   return fromStored(entity, Item);
 }
@@ -150,12 +165,20 @@ async function putItem(
   options: Named & PutOptions<never> & { returns?: Image },
 ): Promise<Attributes | undefined> {
   const { pattern = `put ${entity.name}`, returns = 'new' } = options;
-  const params = putParams(entity, item, options, session.clock.now());
-  const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
-  const isOwn = (stored?: Attributes) => isResultOfPut(stored, params.Item, options);
+  const nowMs = session.clock.now();
+  const stored = storedItem(entity, item, options);
   const explain = (error: unknown) => explainWrite(entity, error);
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.put, { isOwn, explain });
-  return returns === 'new' ? fromStored(entity, params.Item) : imageOf(entity, Attributes);
+  const image = returns === 'old' ? 'old' : undefined;
+  const write = prepare(() => preparePut(entity, stored, options, nowMs));
+  const { result, failure } = await tryPrepared(session, pattern, 'put', write, image, explain);
+  if (result) return returns === 'new' ? fromStored(entity, stored) : imageOf(entity, result.item);
+
+  const params = putStored(entity, stored, options, nowMs);
+  const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
+  const isOwn = (found?: Attributes) => isResultOfPut(found, stored, options);
+  const put = failingFirst(failure, session.client.put);
+  const { Attributes } = await sendWrite(session, pattern, input, put, { isOwn, explain });
+  return returns === 'new' ? fromStored(entity, stored) : imageOf(entity, Attributes);
 }
 
 async function updateItem(
@@ -166,14 +189,22 @@ async function updateItem(
   options: Named & UpdateOptions<never> & { returns?: Image },
 ): Promise<Attributes | undefined> {
   const { pattern = `update ${entity.name}`, returns = 'new' } = options;
-  const params = updateParams(entity, key, change, options, session.clock.now());
+  const nowMs = session.clock.now();
+  const explain = (error: unknown) => explainWrite(entity, error);
+  const write = preparedOf(session.client, 'update')
+    ? prepare(() => prepareUpdate(entity, key, change, options, nowMs))
+    : undefined;
+  const { result, failure } = await tryPrepared(session, pattern, 'update', write, returns, explain);
+  if (result) return imageOf(entity, result.item);
+
+  const params = updateParams(entity, key, change, options, nowMs);
   if (mayLoseAnswers(session.client) && isAddition(change) && returns === 'new')
     return addOnce(session, entity, pattern, params);
   const input = { ...params, ReturnValues: returns === 'old' ? ('ALL_OLD' as const) : ('ALL_NEW' as const) };
   const isOwn = (stored?: Attributes) => isResultOf(entity, stored, change, options.ifVersion);
-  const explain = (error: unknown) => explainWrite(entity, error);
   const again = { isOwn, explain, mayRepeat: !isAddition(change) };
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.update, again);
+  const update = failingFirst(failure, session.client.update);
+  const { Attributes } = await sendWrite(session, pattern, input, update, again);
   return imageOf(entity, Attributes);
 }
 
@@ -199,11 +230,17 @@ async function deleteItem(
   options: Named & DeleteOptions<never>,
 ): Promise<Attributes | undefined> {
   const { pattern = `delete ${entity.name}` } = options;
-  const params = deleteParams(entity, key, options, session.clock.now());
+  const nowMs = session.clock.now();
+  const explain = (error: unknown) => explainWrite(entity, error);
+  const write = prepare(() => prepareDelete(entity, key, options, nowMs));
+  const { result, failure } = await tryPrepared(session, pattern, 'delete', write, 'old', explain);
+  if (result) return imageOf(entity, result.item);
+
+  const params = deleteParams(entity, key, options, nowMs);
   const input = { ...params, ReturnValues: 'ALL_OLD' as const };
   const isOwn = (stored?: Attributes) => stored === undefined;
-  const explain = (error: unknown) => explainWrite(entity, error);
-  const { Attributes } = await sendWrite(session, pattern, input, session.client.delete, { isOwn, explain });
+  const remove = failingFirst(failure, session.client.delete);
+  const { Attributes } = await sendWrite(session, pattern, input, remove, { isOwn, explain });
   return imageOf(entity, Attributes);
 }
 

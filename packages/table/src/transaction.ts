@@ -1,11 +1,12 @@
 import { type Attributes, mayLoseAnswers } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
-import { explainStep, explainTransaction } from './failure.ts';
+import { explainStep, explainTransaction, isConditionFailure } from './failure.ts';
 import { fromStored, hasKindOf, isExpired, keyOf } from './item.ts';
 import * as limits from './limits.ts';
-import { type Session, send } from './session.ts';
-import { sendStep, tokenFor } from './single-write.ts';
+import { prepare, preparedOf } from './prepared.ts';
+import { readPrepared, type Session, send, sendPrepared } from './session.ts';
+import { failingFirst, sendStep, tokenFor } from './single-write.ts';
 import type { NamedStep, Ref, WriteStep } from './steps.ts';
 
 // Steps by name, so that an error can name the step that failed.
@@ -22,18 +23,32 @@ export async function writeTogether(
     throw itemRefused(`a transaction has 1 to ${limits.transactionSteps} steps, not ${named.length}`);
   const nowMs = session.clock.now();
   const token = given ?? tokenFor(session);
+  const explain = (error: unknown) =>
+    explainTransaction(
+      named.map(([name, { entity }]) => ({ name, entity })),
+      error,
+    );
+  // A token is remembered by the wire operation only.
+  const prepared = token === undefined ? preparedOf(session.client, 'transactWrite') : undefined;
+  const writes = prepared && prepare(() => named.map(([, step]) => step.prepare(nowMs)));
+  let failure: unknown;
+  if (writes)
+    try {
+      const run = () => prepared.writeTogether(writes, { bills: session.ledger !== undefined });
+      if (await sendPrepared(session, 'write', pattern, undefined, run)) return;
+    } catch (error) {
+      if (isConditionFailure(error)) throw explain(error);
+      failure = error;
+    }
   const input = {
     TransactItems: named.map(([, step]) => step.build(nowMs)),
     ...(token !== undefined && { ClientRequestToken: token }),
   };
   try {
-    const { transactWrite } = session.client;
+    const transactWrite = failingFirst(failure, session.client.transactWrite);
     await send(session, 'write', pattern, input, transactWrite, { mayRepeat: token !== undefined });
   } catch (error) {
-    throw explainTransaction(
-      named.map(([name, { entity }]) => ({ name, entity })),
-      error,
-    );
+    throw explain(error);
   }
 }
 
@@ -59,18 +74,41 @@ export async function readTogether(
   refs: Readonly<Record<string, Ref<AnyEntity>>>,
 ): Promise<Record<string, Attributes | undefined>> {
   const named = Object.entries(refs);
+  const found =
+    (await readTogetherPrepared(session, pattern, named)) ?? (await sendGets(session, pattern, named));
+  const nowMs = session.clock.now();
+  return Object.fromEntries(
+    named.map(([name, { entity }], i) => {
+      const stored = found[i];
+      const isThere = stored && hasKindOf(entity, stored) && !isExpired(entity, stored, nowMs);
+      return [name, isThere ? fromStored(entity, stored) : undefined];
+    }),
+  );
+}
+
+type NamedRef = [string, Ref<AnyEntity>];
+
+async function readTogetherPrepared(session: Session, pattern: string, named: readonly NamedRef[]) {
+  const prepared = preparedOf(session.client, 'transactGet');
+  const gets =
+    prepared &&
+    prepare(() =>
+      named.map(([, { entity, key }]) => ({ table: entity.table.name, key: keyOf(entity, key) })),
+    );
+  const read = gets && (await readPrepared(session, pattern, undefined, () => prepared.getTogether(gets)));
+  return read?.items;
+}
+
+async function sendGets(
+  session: Session,
+  pattern: string,
+  named: readonly NamedRef[],
+): Promise<(Attributes | undefined)[]> {
   const input = {
     TransactItems: named.map(([, { entity, key }]) => ({
       Get: { TableName: entity.table.name, Key: keyOf(entity, key) },
     })),
   };
   const { Responses = [] } = await send(session, 'read', pattern, input, session.client.transactGet);
-  const nowMs = session.clock.now();
-  return Object.fromEntries(
-    named.map(([name, { entity }], i) => {
-      const stored = Responses[i]?.Item;
-      const isThere = stored && hasKindOf(entity, stored) && !isExpired(entity, stored, nowMs);
-      return [name, isThere ? fromStored(entity, stored) : undefined];
-    }),
-  );
+  return Responses.map(({ Item }) => Item);
 }

@@ -9,9 +9,16 @@ import {
   pathIn,
   valueIn,
 } from './expression.ts';
-import { conditional, type Guards, guardText } from './guard.ts';
-import { writeIndexKeys } from './index-update.ts';
+import { allOf, conditional, type Guards, guardTest, guardText, type Presence } from './guard.ts';
+import { moveIndexKeys } from './index-update.ts';
 import { keyOf } from './item.ts';
+import {
+  type PreparedChange,
+  type PreparedTest,
+  type PreparedWrite,
+  preparedPath,
+  unprepared,
+} from './prepared.ts';
 
 type Settable<Item, Key> = Omit<Item, keyof Key | 'kind'>;
 type Numbers<Item> = { [A in keyof Item as NonNullable<Item[A]> extends number ? A : never]?: number };
@@ -52,28 +59,87 @@ export function updateParams(
 ): Omit<UpdateInput, 'ReturnValues'> {
   const expression = createExpression();
   const clauses: Clauses = { set: '', remove: '', add: '', delete: '' };
-  const set = checkValues(entity, change.set);
-  writeAttributes(expression, clauses, entity, set, change);
-  if (options.upsert) writeIdentity(expression, clauses, entity, key);
-  const unchanged = writeIndexKeys(expression, clauses, entity, key, set, change, options);
+  const { changes, borrowed } = changesOf(entity, key, change, options);
+  for (const one of changes) writeChange(expression, clauses, one);
   const text = clausesText(clauses);
   if (text === '') throw itemRefused(`an update of ${entity.name} changes nothing`);
 
-  const guard = guardText(expression, entity, options.upsert ? 'own' : 'present', options, nowMs);
-  const condition = guard !== undefined && unchanged ? `${guard} AND ${unchanged}` : (guard ?? unchanged);
+  const unchanged = borrowed.map(({ name, value }) => unchangedText(expression, name, value)).join(' AND ');
+  const guard = guardText(expression, entity, presenceOf(options), options, nowMs);
+  const condition = guard !== undefined && unchanged ? `${guard} AND ${unchanged}` : guard || unchanged;
   const request: Omit<UpdateInput, 'ReturnValues'> = {
     TableName: entity.table.name,
     Key: keyOf(entity, key),
     UpdateExpression: entity.version === undefined ? text : countVersion(expression, clauses, entity.version),
-    ...conditional(condition),
+    ...conditional(condition || undefined),
   };
   return bindPlaceholders(request, expression);
 }
 
-// The text of each clause so far.
-export type Clauses = { set: string; remove: string; add: string; delete: string };
+/** The same as data. */
+export function prepareUpdate(
+  entity: AnyEntity,
+  key: object,
+  change: Change<never>,
+  options: UpdateOptions<never>,
+  nowMs: number,
+): PreparedWrite {
+  const { changes, borrowed } = changesOf(entity, key, change, options);
+  if (changes.length === 0) throw unprepared;
+  const prepared = changes.map(preparedChange);
+  if (entity.version !== undefined) prepared.push({ op: 'add', path: entity.version, value: 1 });
+  const guard = guardTest(entity, presenceOf(options), options, nowMs);
+  const unchanged = borrowed.map(
+    ({ name, value }): PreparedTest =>
+      value === undefined ? { op: 'attribute_not_exists', path: name } : { op: '=', path: name, value },
+  );
+  return {
+    kind: 'update',
+    table: entity.table.name,
+    key: keyOf(entity, key),
+    changes: prepared,
+    condition: guard && unchanged.length > 0 ? allOf([guard, ...unchanged]) : (guard ?? allOf(unchanged)),
+  };
+}
 
-export function addTo(clauses: Clauses, clause: keyof Clauses, text: string): void {
+const presenceOf = ({ upsert }: UpdateOptions<never>): Presence => (upsert ? 'own' : 'present');
+
+// What an update does, in the order of its text. `once` sets an attribute that has no value; `isKey` marks the keys of
+// indexes.
+type AttributeChange = {
+  readonly op: 'set' | 'once' | 'append' | 'remove' | 'add' | 'delete';
+  readonly name: string;
+  readonly value?: unknown;
+  readonly isKey?: boolean;
+};
+
+// The version is counted by each form in its own way.
+function changesOf(entity: AnyEntity, key: object, change: Change<never>, options: UpdateOptions<never>) {
+  const changes: AttributeChange[] = [];
+  const set = checkValues(entity, change.set);
+  addChanges(changes, entity, set, change);
+  if (options.upsert) addIdentity(changes, entity, key);
+  const { moved, borrowed } = moveIndexKeys(entity, key, set, change, options);
+  for (const { name, value } of moved)
+    changes.push({ op: value === undefined ? 'remove' : 'set', name, value, isKey: true });
+  return { changes, borrowed };
+}
+
+function preparedChange({ op, name, value, isKey }: AttributeChange): PreparedChange {
+  switch (op) {
+    case 'delete':
+      throw unprepared;
+    case 'once':
+      return { op: 'set_if_absent', path: preparedPath(name), value };
+    default:
+      return { op, path: isKey ? name : preparedPath(name), value };
+  }
+}
+
+// The text of each clause so far.
+type Clauses = { set: string; remove: string; add: string; delete: string };
+
+function addTo(clauses: Clauses, clause: keyof Clauses, text: string): void {
   clauses[clause] = clauses[clause] === '' ? text : `${clauses[clause]}, ${text}`;
 }
 
@@ -83,6 +149,24 @@ function clausesText({ set, remove, add, delete: deleted }: Clauses): string {
   if (add !== '') text += `${text && ' '}ADD ${add}`;
   if (deleted !== '') text += `${text && ' '}DELETE ${deleted}`;
   return text;
+}
+
+function writeChange(expression: Expression, clauses: Clauses, { op, name, value, isKey }: AttributeChange) {
+  const path = isKey ? nameIn(expression, name) : pathIn(expression, name);
+  switch (op) {
+    case 'set':
+      return addTo(clauses, 'set', `${path} = ${valueIn(expression, value)}`);
+    case 'once':
+      return addTo(clauses, 'set', `${path} = if_not_exists(${path}, ${valueIn(expression, value)})`);
+    case 'append': {
+      const old = `if_not_exists(${path}, ${valueIn(expression, [])})`;
+      return addTo(clauses, 'set', `${path} = list_append(${old}, ${valueIn(expression, value)})`);
+    }
+    case 'remove':
+      return addTo(clauses, 'remove', path);
+    default:
+      return addTo(clauses, op, `${path} ${valueIn(expression, value)}`);
+  }
 }
 
 const untouched: Attributes = {};
@@ -108,34 +192,23 @@ function checkValue(entity: AnyEntity, name: string, value: unknown): unknown {
   return result.data;
 }
 
-function writeAttributes(
-  expression: Expression,
-  clauses: Clauses,
+function addChanges(
+  changes: AttributeChange[],
   entity: AnyEntity,
   set: Attributes,
   change: Change<never>,
 ): void {
-  for (const name in set)
-    addTo(clauses, 'set', `${target(expression, entity, name)} = ${valueIn(expression, set[name])}`);
+  const add = (op: AttributeChange['op'], name: string, value?: unknown) => {
+    checkTarget(entity, name);
+    changes.push({ op, name, value });
+  };
+  for (const name in set) add('set', name, set[name]);
   const once = checkValues(entity, change.setOnce);
-  for (const name in once) {
-    const path = target(expression, entity, name);
-    addTo(clauses, 'set', `${path} = if_not_exists(${path}, ${valueIn(expression, once[name])})`);
-  }
-  for (const [name, list] of given(change.append)) {
-    const path = target(expression, entity, name);
-    const empty = valueIn(expression, []);
-    addTo(
-      clauses,
-      'set',
-      `${path} = list_append(if_not_exists(${path}, ${empty}), ${valueIn(expression, list)})`,
-    );
-  }
-  for (const name of change.remove ?? []) addTo(clauses, 'remove', target(expression, entity, name));
-  for (const [name, value] of given(change.add))
-    addTo(clauses, 'add', `${target(expression, entity, name)} ${valueIn(expression, value)}`);
-  for (const [name, value] of given(change.deleteFrom))
-    addTo(clauses, 'delete', `${target(expression, entity, name)} ${valueIn(expression, value)}`);
+  for (const name in once) add('once', name, once[name]);
+  for (const [name, list] of given(change.append)) add('append', name, list);
+  for (const name of change.remove ?? []) add('remove', name);
+  for (const [name, value] of given(change.add)) add('add', name, value);
+  for (const [name, value] of given(change.deleteFrom)) add('delete', name, value);
 }
 
 const nothing: [string, unknown][] = [];
@@ -143,22 +216,25 @@ const nothing: [string, unknown][] = [];
 const given = (values: object | undefined): [string, unknown][] =>
   values ? Object.entries(values).filter(([, value]) => value !== undefined) : nothing;
 
-function target(expression: Expression, entity: AnyEntity, name: string): string {
+function checkTarget(entity: AnyEntity, name: string): void {
   if (entity.key.params.includes(name))
     throw itemRefused(`${name} is part of the key of ${entity.name}: it cannot change`);
   if (name === entity.version) throw itemRefused(`${name} of ${entity.name} is counted by every write`);
-  return pathIn(expression, name);
 }
 
 // An item created by an update must be recognised and found like any other.
-function writeIdentity(expression: Expression, clauses: Clauses, entity: AnyEntity, key: object): void {
-  if (entity.kind !== undefined)
-    addTo(clauses, 'set', `${nameIn(expression, 'kind')} = ${valueIn(expression, entity.kind)}`);
+function addIdentity(changes: AttributeChange[], entity: AnyEntity, key: object): void {
+  if (entity.kind !== undefined) changes.push({ op: 'set', name: 'kind', value: entity.kind });
   for (const name of entity.key.params) {
     if (entity.inKeyOnly.includes(name)) continue;
-    addTo(clauses, 'set', `${nameIn(expression, name)} = ${valueIn(expression, (key as Attributes)[name])}`);
+    changes.push({ op: 'set', name, value: (key as Attributes)[name] });
   }
 }
+
+const unchangedText = (expression: Expression, name: string, value: unknown): string =>
+  value === undefined
+    ? `attribute_not_exists(${nameIn(expression, name)})`
+    : `${nameIn(expression, name)} = ${valueIn(expression, value)}`;
 
 function countVersion(expression: Expression, clauses: Clauses, version: string): string {
   const name = nameIn(expression, version);

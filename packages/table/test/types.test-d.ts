@@ -12,6 +12,7 @@ import {
   type Store,
   write,
 } from '../src/index.ts';
+import type { Prepared } from '../src/prepared.ts';
 import {
   byStatus,
   dueMessages,
@@ -33,6 +34,7 @@ declare const store: Store;
 declare const engine: Engine;
 
 export const enginesClient: DynamoClient = engine.client;
+export const enginesPrepared: Prepared | undefined = engine.client.put.prepared;
 
 const id = { tenant_key: 'acme', uid: 'ann', inbox_key: 'main', id: 'm1' };
 const schema = z.object({

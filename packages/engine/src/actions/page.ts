@@ -35,12 +35,19 @@ export type Page<T> = {
   lastKey?: Item;
 };
 
-export function readPage<T>({ store }: Context, request: PageRequest, view: View<T>): Page<T> {
+export function readPage<T>(context: Context, request: PageRequest, view: View<T>): Page<T> {
   const { collect, finish } = createCollector(request, view);
-  const { range, index } = request;
+  walkAll(context, request, collect);
+  return finish();
+}
+
+export function walkAll(
+  { store }: Context,
+  { range, index }: Pick<PageRequest, 'range' | 'index'>,
+  collect: Collect,
+): void {
   if (index) store.each(range, copyBytes, key => store.get(key, collect) ?? true);
   else store.each(range, collect, hasRoom => hasRoom);
-  return finish();
 }
 
 // A segment may own few of the items it passes, or none: after this many, the event loop runs other work.
@@ -93,7 +100,7 @@ function walkSome(
 const nothing = (): undefined => undefined;
 
 // Reads an item into the page and returns whether there is room for more.
-type Collect = Decode<boolean>;
+export type Collect = Decode<boolean>;
 
 function createCollector<T>(request: PageRequest, view: View<T>): { collect: Collect; finish(): Page<T> } {
   const page: Page<T> = { items: [], count: 0, scanned: 0, bytes: 0, fetchedBytes: [] };
@@ -139,7 +146,7 @@ function partCollector<T>(page: Page<T>, request: PageRequest, view: View<T>): C
 }
 
 // Counts the items of a page, and decides where it ends.
-function createTally(page: Page<unknown>, request: PageRequest) {
+export function createTally(page: Page<unknown>, request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY } = request;
   let last: Buffer | undefined;
   let read = 0;

@@ -1,4 +1,5 @@
 import type { ConsumedCapacity } from '../capacity.ts';
+import type { Prepared } from '../prepared/prepared.ts';
 import type { batchGetItemShape } from '../validation/batch-get-item.ts';
 import type { batchWriteItemShape } from '../validation/batch-write-item.ts';
 import type { deleteItemShape } from '../validation/delete-item.ts';
@@ -57,12 +58,17 @@ export type Client = {
   ): Promise<BilledTables & { ItemCollectionMetrics?: Record<string, Collection[]> }>;
 };
 
-// `execute` takes and gives plain values.
-export function createClient(execute: (operation: Operation, input: unknown) => Promise<object>): Client {
-  const as =
-    <Input, Output>(operation: Operation) =>
-    (input: Input) =>
-      execute(operation, input) as Promise<Output>;
+/** The client, whose operations also have a prepared form as long as they are its own. */
+export type PreparedClient = { [Name in keyof Client]: Client[Name] & { readonly prepared?: Prepared } };
+
+// `execute` takes and gives plain values. The prepared form belongs to each function: if a caller replaces or wraps one,
+// what it did not replace stays prepared, and nothing bypasses the replacement.
+export function createClient(
+  execute: (operation: Operation, input: unknown) => Promise<object>,
+  prepared: Prepared,
+): PreparedClient {
+  const as = <Input, Output>(operation: Operation) =>
+    Object.assign((input: Input) => execute(operation, input) as Promise<Output>, { prepared });
   return {
     get: as('GetItem'),
     put: as('PutItem'),

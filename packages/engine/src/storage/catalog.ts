@@ -16,6 +16,7 @@ export function createCatalog(store: Store) {
   let version = -1;
   let tables = new Map<string, Table>();
   let byId = new Map<number, Table>();
+  let changes = 0; // of this process
 
   function refresh(): void {
     const current = store.get(versionKey, decodeVersion) ?? 0;
@@ -79,6 +80,7 @@ export function createCatalog(store: Store) {
   // Also after a rollback: the version in memory may never have reached the file.
   function forget(): void {
     version = -1;
+    changes++;
   }
 
   return {
@@ -89,5 +91,7 @@ export function createCatalog(store: Store) {
     save,
     drop,
     forget,
+    // Within one write transaction, tables stay as they are while this number does.
+    changes: () => changes,
   };
 }

@@ -20,8 +20,8 @@ export function encodeItem(item: Item, size: number): Buffer {
   return encodeText(text, size, state.tagged);
 }
 
-export function encodeText(text: string, size: number, hasTags: boolean): Buffer {
-  const length = Buffer.byteLength(text);
+export function encodeText(text: string, size: number, hasTags: boolean, knownAscii?: boolean): Buffer {
+  const length = knownAscii ? text.length : Buffer.byteLength(text);
   const isAscii = length === text.length;
   const bytes = Buffer.allocUnsafe(headerBytes + length);
   bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0);
@@ -93,6 +93,19 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   const map = parse(bytes, end);
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;
 };
+
+export const hasTags = (bytes: Buffer): boolean => (bytes[0]! & tagged) !== 0;
+
+// Whether some value carries a tag other than that of binary.
+export function hasTypeTags(bytes: Buffer, end: number): boolean {
+  if (!hasTags(bytes)) return false;
+  const text = textOf(bytes, end);
+  for (let at = text.indexOf(tagMark); at >= 0; at = text.indexOf(tagMark, at + 1))
+    if (!text.startsWith('B"', at + tagMark.length)) return true;
+  return false;
+}
+
+const tagMark = '\\u0001'; // U+0001 in JSON
 
 export type Gathering<T> = { add(bytes: Buffer, end: number): void; finish(): T[] };
 

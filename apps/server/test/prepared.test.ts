@@ -1,0 +1,13 @@
+import { testCoverage, testPrepared } from '@stak/table/prepared-suite';
+import { describe } from 'vitest';
+import { designs } from '../src/designs.ts';
+
+// Sets are stored by the wire operations only.
+const withSets = new Set(['revocation slot']);
+
+describe('prepared operations on the tables of every service', () => {
+  for (const table of designs) {
+    testCoverage(table, withSets);
+    testPrepared(table, { runs: 8, requests: 40 });
+  }
+});
