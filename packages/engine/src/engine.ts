@@ -5,7 +5,7 @@ import { createDocumentClient, type DocumentClient } from './client/document-cli
 import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
-import { createJournal, type Journal } from './journal/journal.ts';
+import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
 import type { JournalPosition } from './journal/position.ts';
 import { needsRecovery, recoverStore } from './journal/recovery.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
@@ -51,6 +51,7 @@ export type EngineOptions = {
   // How often a waiting stream reader polls for commits of other processes that were not reported to it. By default
   // every second, or ten times a second if processes cannot notify each other.
   pollIntervalMs?: number;
+  journal?: JournalSettings;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -83,7 +84,7 @@ export async function createEngine(options: EngineOptions) {
   const journal =
     path === ':memory:'
       ? undefined
-      : createJournal(store, { now: () => clock.now(), isReader: readOnly, onError });
+      : createJournal(store, { ...options.journal, now: () => clock.now(), isReader: readOnly, onError });
   const pause = createWritePause(store, () => clock.now());
   const committer = createCommitter(
     store,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { flushFile, flushFolder } from '../storage/disk.ts';
+import { makeFolder } from '../storage/file.ts';
 import { readNewestMeta, readStoreId, writeStoreId } from '../storage/meta-page.ts';
 import type { Store } from '../storage/store.ts';
 import {
@@ -33,7 +34,7 @@ type Held = { txn: number; end: JournalEnd; release(): void };
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
-export function createCheckpoints(store: Store) {
+export function createCheckpoints(store: Store, fileBytes: number) {
   const folder = dirname(store.file);
   const journal = journalFolder(folder);
   let opened: number | undefined;
@@ -48,6 +49,7 @@ export function createCheckpoints(store: Store) {
   // A new store, one of an earlier version and a copy have no id, or no journal. All that is in them is on the disk:
   // their journal starts here. Of several processes that find such a store, the first one does this.
   function adopt(): void {
+    makeFolder(journal); // its name is on the disk with the first checkpoint
     store.write(() => {
       const id = readStoreId(handle());
       const recorded = readCheckpoint(folder);
@@ -122,8 +124,8 @@ export function createCheckpoints(store: Store) {
     return store.exclusive(() => {
       const end = readEnd(store)!;
       const shipping = readShipping(store);
-      const shipped = shipping ? firstUnshipped(journal, shipping, end) : end.file;
-      recycleFiles(journal, Math.min(file, shipped), end.file);
+      const shipped = shipping ? firstUnshipped(journal, fileBytes, shipping, end) : end.file;
+      recycleFiles(journal, fileBytes, Math.min(file, shipped), end.file);
       return end;
     });
   }

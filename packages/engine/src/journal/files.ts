@@ -7,7 +7,6 @@ import type { JournalCursor, JournalEnd, Shipping } from './position.ts';
 // place: flushing a file whose blocks exist takes half as long as flushing one that grows. Its old records cannot be
 // mistaken for new ones, because each record continues the checksum of the one before.
 
-export const fileBytes = 4 * 1024 * 1024;
 const readyFiles = 16; // what is written between two checkpoints, at most
 
 export const journalFolder = (path: string): string => join(path, 'journal');
@@ -37,7 +36,7 @@ export function removeFiles(folder: string): void {
 }
 
 // Called while no process can write: another one may need a name that looks free.
-export function recycleFiles(folder: string, needed: number, current: number): void {
+export function recycleFiles(folder: string, fileBytes: number, needed: number, current: number): void {
   const files = listFiles(folder);
   let last = Math.max(current, files.at(-1) ?? 0);
   let ready = files.filter(file => file > current).length;
@@ -71,6 +70,7 @@ function readShippedFile(folder: string, history: string): number {
 // The first file that a backup needs. A backup that is behind by more than its limit has to start again.
 export function firstUnshipped(
   folder: string,
+  fileBytes: number,
   { start, limitBytes }: Shipping,
   { file: current }: Pick<JournalEnd, 'file'>,
 ): number {

@@ -26,7 +26,15 @@ import { createJournalWriter } from './writer.ts';
 // Where it cannot be known whether the machine has stopped since the last write, each commit flushes LMDB instead, and
 // the journal is only for backups.
 
-export type JournalOptions = {
+/** How the journal of a store is written. The defaults suit every store; tests use smaller ones. */
+export type JournalSettings = {
+  // Of one file.
+  fileBytes?: number;
+  // How often the store itself is put on the disk.
+  checkpointMs?: number;
+};
+
+export type JournalOptions = JournalSettings & {
   now(): number;
   isReader: boolean;
   onError(error: Error, work: string): void;
@@ -34,7 +42,6 @@ export type JournalOptions = {
 
 export type Journal = ReturnType<typeof createJournal>;
 
-const checkpointMs = 10_000;
 const checkpointFiles = 16; // 64 MB of journal are applied within seconds
 // The pages of a checkpoint are not reused, so LMDB's file grows by what is written until the next one.
 const smallestPagesBytes = 16 * 1024 * 1024;
@@ -45,10 +52,13 @@ const writesPerLook = 16;
 const isRefused = (error: unknown): boolean =>
   ['EINVAL', 'ENOSYS', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-export function createJournal(store: Store, { now, isReader, onError }: JournalOptions) {
+export function createJournal(
+  store: Store,
+  { now, isReader, onError, fileBytes = 4 * 1024 * 1024, checkpointMs = 10_000 }: JournalOptions,
+) {
   const folder = dirname(store.file);
-  const writer = createJournalWriter(store, journalFolder(folder), now);
-  const checkpoints = createCheckpoints(store);
+  const writer = createJournalWriter(store, journalFolder(folder), { fileBytes, now });
+  const checkpoints = createCheckpoints(store, fileBytes);
   let flushesTree = bootId() === undefined;
   let isPrepared = false;
   let afterGap = 0; // a commit that needs a checkpoint to be durable

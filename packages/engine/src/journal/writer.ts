@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Tx } from '../storage/committer.ts';
 import { fileMode, makeFolder, StoreError } from '../storage/file.ts';
 import type { Store } from '../storage/store.ts';
-import { fileBytes, journalFile } from './files.ts';
+import { journalFile } from './files.ts';
 import { type JournalEnd, newHistory, readEnd, readShipping, saveEnd, saveShipping } from './position.ts';
 import { createRecordBuilder, recordHead } from './records.ts';
 
@@ -12,7 +12,9 @@ import { createRecordBuilder, recordHead } from './records.ts';
 
 export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
-export function createJournalWriter(store: Store, folder: string, now: () => number) {
+export type JournalWriterOptions = { fileBytes: number; now(): number };
+
+export function createJournalWriter(store: Store, folder: string, { fileBytes, now }: JournalWriterOptions) {
   const builder = createRecordBuilder();
   let open: { file: number; handle: number } | undefined;
   let last: JournalEnd | undefined; // as this process has saved it
