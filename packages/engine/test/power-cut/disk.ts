@@ -121,8 +121,9 @@ function survivingNames(flushed: Names, current: Names, random: Random): Names {
     if (old !== undefined && names.get(old) === inode) names.delete(old);
     names.set(name, inode);
   }
+  // Another file may have taken the name: then it was never free.
   for (const [inode, name] of before)
-    if (!now.has(inode) && names.get(name) === inode && random.below(2) === 0) names.delete(name);
+    if (!now.has(inode) && !current.has(name) && random.below(2) === 0) names.delete(name);
   return names;
 }
 
