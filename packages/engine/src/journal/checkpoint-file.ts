@@ -16,6 +16,7 @@ export type Checkpoint = {
   txn: number;
   meta: string; // the page of LMDB that describes the state, in base64
   journal: JournalEnd;
+  recoveries: number; // how often the journal was applied after a power failure
   boot: string;
   device: string;
   inode: string;
@@ -50,13 +51,13 @@ export function surroundings(handle: number): Pick<Checkpoint, 'boot' | 'device'
   return { boot: bootId() ?? '', device: String(dev), inode: String(ino) };
 }
 
+type Described = Pick<Checkpoint, 'id' | 'recoveries' | 'journal'> & { page: MetaPage };
+
 export function describe(
   handle: number,
-  id: string,
-  { txn, bytes }: MetaPage,
-  journal: JournalEnd,
+  { page: { txn, bytes }, id, recoveries, journal }: Described,
 ): Checkpoint {
-  return { id, txn, meta: bytes.toString('base64'), journal, ...surroundings(handle) };
+  return { id, txn, meta: bytes.toString('base64'), journal, recoveries, ...surroundings(handle) };
 }
 
 // Whether what was written after the checkpoint is still as it was written.

@@ -3,7 +3,8 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { makeFolder } from '../storage/file.ts';
-import { readNewestMeta, readStoreId, writeStoreId } from '../storage/meta-page.ts';
+import { readFreedPages, readOldPages } from '../storage/freed-pages.ts';
+import { type MetaPage, readNewestMeta, readStoreId, writeStoreId } from '../storage/meta-page.ts';
 import type { Store } from '../storage/store.ts';
 import {
   describe,
@@ -14,32 +15,46 @@ import {
   writeDraft,
 } from './checkpoint-file.ts';
 import { firstUnshipped, journalFile, journalFolder, recycleFiles, removeFiles } from './files.ts';
-import { dropShipping, type JournalEnd, readEnd, readShipping, saveEnd } from './position.ts';
+import { createPageImages, removePageImages } from './page-images.ts';
+import {
+  dropShipping,
+  type JournalEnd,
+  newHistory,
+  readEnd,
+  readShipping,
+  saveEnd,
+  saveShipping,
+} from './position.ts';
 
 // Checkpoints of a store whose commits are not flushed. After a power failure the recorded checkpoint is the store, and
-// the journal is applied to it. So no page of that checkpoint may be overwritten:
+// the journal is applied to it. So each page of that checkpoint must be where it was, or have a copy on the disk:
 //
-// 1. LMDB reuses a page only if no reader needs a state that contains it. A process that writes holds a reader of a
-//    state that is not newer than the recorded checkpoint: its own, which it recorded first. A page of the checkpoint
-//    is freed by a transaction after it, so it is after the state of every such reader, and is not reused.
-// 2. A recorded checkpoint is never replaced by an older one, or by one for which 1 does not hold. Recording happens
-//    while no process can write.
-// 3. A process gives its reader up only when a newer checkpoint is on the disk, its folder included, and it holds a
-//    reader of that one or an earlier one; or when it will not write again without preparing itself first.
-// 4. When a process dies, its reader is cleared at some time. Every other process that writes has its own, and one that
-//    does not write yet records a checkpoint before its first write. So it does not matter in which order processes
-//    end, and that LMDB clears all readers when the first process opens a store.
+// 1. LMDB overwrites a page only if the transaction that freed it is older than the state of every reader. A process
+//    that writes always holds a reader. At first that is of a checkpoint which it recorded, so no page of that one, or
+//    of a newer one, is overwritten. Before it exchanges its reader for a later one, it copies the pages of the
+//    checkpoint that were freed in between, and flushes the copies (`advance`). Otherwise LMDB could not use any page
+//    again until the next checkpoint, and would write each one once.
+// 2. Another process may have begun a checkpoint that it has not recorded yet. The state of a reader says so
+//    (`JournalEnd.checkpoint`); from there on, pages of that checkpoint are copied, which include those of the recorded
+//    one.
+// 3. A recorded checkpoint is not replaced by an older one. Recording happens while no process can write.
+// 4. A process drops its copies when a checkpoint that is newer than all of them is on the disk, its folder included.
+// 5. When a process dies, its reader is cleared at some time, and its copies stay. Every other process that writes has
+//    its own reader and its own copies; one that does not write yet records a checkpoint before its first write. So it
+//    does not matter in which order processes end, nor that LMDB clears all readers when it opens a store.
 
-type Held = { txn: number; end: JournalEnd; release(): void };
+type Held = { txn: number; end: JournalEnd; copiedUntil: number; recoveries: number; release(): void };
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 export function createCheckpoints(store: Store, fileBytes: number) {
   const folder = dirname(store.file);
   const journal = journalFolder(folder);
+  const images = createPageImages(journal, store.pageSize);
   let opened: number | undefined;
   let held: Held | undefined;
-  let running: Promise<JournalEnd> | undefined;
+  let making: Promise<JournalEnd> | undefined;
+  let advancing: Promise<void> | undefined;
 
   function handle(): number {
     opened ??= openSync(store.file, 'r+');
@@ -63,60 +78,94 @@ export function createCheckpoints(store: Store, fileBytes: number) {
       }
       dropShipping(store);
       const { commit, at, chain, file } = end ?? { commit: 0, at: 0, chain: 0, file: 0 };
-      saveEnd(store, { commit, at, chain, file: file + 1, offset: 0, txn: store.txnId() });
+      const txn = store.txnId();
+      saveEnd(store, { commit, at, chain, file: file + 1, offset: 0, txn, checkpoint: txn });
     });
   }
 
-  // The newest state, with a reader that keeps its pages.
+  // The newest state, with a reader of it.
+  function look(): { page: MetaPage; end: JournalEnd; release(): void } {
+    return store.exclusive(() => ({
+      page: readNewestMeta(handle()),
+      end: readEnd(store)!,
+      release: store.holdSnapshot(),
+    }));
+  }
+
+  // Something else may have written to the store since the last commit. A checkpoint contains that, but a backup does
+  // not get it: it needs a new history.
+  function passGap(txn: number): JournalEnd {
+    const end = readEnd(store)!;
+    const shipping = txn === end.txn + 1 ? undefined : readShipping(store);
+    if (!shipping) return end;
+    const { commit, chain, file } = end;
+    const start = { history: newHistory(Date.now()), commit, chain, file: file + 1, offset: 0 };
+    saveShipping(store, { ...shipping, start });
+    return { ...end, file: file + 1, offset: 0 };
+  }
+
+  // The newest state, which says itself that a checkpoint of it has begun.
   function begin() {
-    return store.exclusive(() => {
-      const meta = readNewestMeta(handle());
-      const end = readEnd(store)!;
-      return { meta, end, txn: meta.txn, release: store.holdSnapshot() };
-    });
+    for (;;) {
+      let txn = 0;
+      store.write(
+        () => {
+          txn = store.txnId();
+          saveEnd(store, { ...passGap(txn), txn, checkpoint: txn });
+        },
+        { flush: false },
+      );
+      const { page, end, release } = look();
+      if (page.txn === txn) return { page, end, txn, release };
+      release(); // another process has written in between
+    }
   }
 
-  function keep(next: Held): void {
+  function keep(next: Omit<Held, 'copiedUntil'>): void {
     held?.release();
-    held = next;
+    held = { ...next, copiedUntil: next.txn };
+    images.clear();
+    if (!store.hasOtherProcesses()) removePageImages(journal);
   }
 
-  // Before the first write. A checkpoint of the newest state may have been recorded by the last process that closed the
-  // store; then a reader of it is enough.
+  // Before the first write. The last process that closed the store may have recorded a checkpoint of the newest state;
+  // then a reader of it is enough.
   async function prepare(): Promise<JournalEnd> {
     adopt();
-    const { meta, ...next } = begin();
+    const { page, end, release } = look();
     const recorded = readCheckpoint(folder);
-    if (recorded?.txn === meta.txn && recorded.id === readStoreId(handle()) && isIntact(recorded, handle())) {
-      await flushFolder(folder); // the process that recorded it may have been killed before it did this
-      keep(next);
-      return next.end;
+    const isRecorded = recorded?.txn === page.txn && recorded.id === readStoreId(handle());
+    if (!isRecorded || !isIntact(recorded, handle())) {
+      release();
+      return make();
     }
-    next.release();
-    return make();
+    await flushFolder(folder); // the process that recorded it may have been killed before it did this
+    keep({ txn: page.txn, end, recoveries: recorded.recoveries, release });
+    return end;
   }
 
   async function record(): Promise<JournalEnd> {
-    const { meta, ...next } = begin();
+    await advancing;
+    const { page, end, txn, release } = begin();
+    const id = readStoreId(handle())!;
+    const recoveries = readCheckpoint(folder)?.recoveries ?? 0;
     try {
-      const checkpoint = describe(handle(), readStoreId(handle())!, meta, next.end);
       await flushFile(handle(), store.file);
-      const draft = await writeDraft(folder, checkpoint);
+      const draft = await writeDraft(folder, describe(handle(), { page, id, recoveries, journal: end }));
       store.exclusive(() => {
         const recorded = readCheckpoint(folder);
-        const isNewer = recorded?.id === checkpoint.id && recorded.txn >= checkpoint.txn;
-        if (isNewer) rmSync(draft);
+        if (recorded?.id === id && recorded.txn >= txn) rmSync(draft);
         else publishDraft(folder, draft);
       });
-      // Also if another process has recorded a newer one: its name must be on the disk before anything is given up.
+      // Also if another process has recorded a newer one: its name must be on the disk before anything is dropped.
       await flushFolder(folder);
     } catch (error) {
-      next.release();
+      release();
       throw error;
     }
-    keep(next);
-    recycle(next.end.file);
-    return next.end;
+    keep({ txn, end, recoveries, release });
+    recycle(end.file);
+    return end;
   }
 
   // Files before this one, unless a backup needs them.
@@ -132,10 +181,32 @@ export function createCheckpoints(store: Store, fileBytes: number) {
 
   // Resolves to the end of the journal in it: everything before is on the disk.
   function make(): Promise<JournalEnd> {
-    running ??= record().finally(() => {
-      running = undefined;
+    making ??= record().finally(() => {
+      making = undefined;
     });
-    return running;
+    return making;
+  }
+
+  async function advanceNow(current: Held): Promise<void> {
+    const { page, end, release } = look();
+    try {
+      copyPages(current, page, Math.max(end.checkpoint, readCheckpoint(folder)?.txn ?? 0));
+      await images.flush();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    if (held !== current) return release();
+    current.release();
+    current.release = release;
+    current.copiedUntil = page.txn;
+  }
+
+  function copyPages({ copiedUntil, recoveries }: Held, { txn, bytes }: MetaPage, checkpoint: number): void {
+    const file = { handle: handle(), pageSize: store.pageSize };
+    const id = readStoreId(handle())!;
+    for (const freed of readFreedPages(file, bytes, copiedUntil))
+      for (const old of readOldPages(file, freed, checkpoint)) images.add({ id, recoveries, txn, ...old });
   }
 
   return {
@@ -143,8 +214,17 @@ export function createCheckpoints(store: Store, fileBytes: number) {
     prepare,
     make,
     recycle: () => recycle(),
-    isBusy: () => running !== undefined,
+    // Lets LMDB use pages again that were freed since the checkpoint.
+    advance(): Promise<void> {
+      if (!held || making) return Promise.resolve();
+      advancing ??= advanceNow(held).finally(() => {
+        advancing = undefined;
+      });
+      return advancing;
+    },
+    isBusy: () => making !== undefined || advancing !== undefined,
     end: (): JournalEnd | undefined => held?.end,
+    imageBytes: images.bytes,
     // From here on this process must not write, unless it prepares itself again.
     giveUp(): void {
       held?.release();
@@ -153,6 +233,7 @@ export function createCheckpoints(store: Store, fileBytes: number) {
     close(): void {
       held?.release();
       held = undefined;
+      images.close();
       if (opened !== undefined) closeSync(opened);
       opened = undefined;
     },

@@ -24,7 +24,8 @@ export function createFlusher(folder: string, start: Target) {
       for (let file = durable.file; file <= to.file; file++) await flushOne(file);
     } catch (error) {
       // The system may have dropped what it could not write, and would report the next flush as a success.
-      failure = new Error(`the journal was not flushed: ${(error as Error).message}`);
+      const { message } = error as Error;
+      failure = new Error(`the journal was not flushed: ${message}; the store must be opened again`);
       throw failure;
     }
     confirm(to);

@@ -32,6 +32,9 @@ export type JournalSettings = {
   fileBytes?: number;
   // How often the store itself is put on the disk.
   checkpointMs?: number;
+  // How much is written to the store until its freed pages are used again. By default an eighth of its size, within
+  // limits.
+  reuseBytes?: number;
 };
 
 export type JournalOptions = JournalSettings & {
@@ -43,10 +46,11 @@ export type JournalOptions = JournalSettings & {
 export type Journal = ReturnType<typeof createJournal>;
 
 const checkpointFiles = 16; // 64 MB of journal are applied within seconds
-// The pages of a checkpoint are not reused, so LMDB's file grows by what is written until the next one.
-const smallestPagesBytes = 16 * 1024 * 1024;
-const largestPagesBytes = 128 * 1024 * 1024;
-const writesPerLook = 16;
+const checkpointImageBytes = 64 * 1024 * 1024;
+// LMDB's file grows by what is written until pages can be used again.
+const smallestPagesBytes = 1024 * 1024;
+const largestPagesBytes = 8 * 1024 * 1024;
+const writesPerLook = 8;
 
 // Some file systems cannot flush a folder.
 const isRefused = (error: unknown): boolean =>
@@ -54,7 +58,7 @@ const isRefused = (error: unknown): boolean =>
 
 export function createJournal(
   store: Store,
-  { now, isReader, onError, fileBytes = 4 * 1024 * 1024, checkpointMs = 10_000 }: JournalOptions,
+  { now, isReader, onError, fileBytes = 4 * 1024 * 1024, checkpointMs = 10_000, reuseBytes }: JournalOptions,
 ) {
   const folder = dirname(store.file);
   const writer = createJournalWriter(store, journalFolder(folder), { fileBytes, now });
@@ -105,14 +109,14 @@ export function createJournal(
 
   function beginTx() {
     const failure = flusher.failure();
-    if (failure) throw new StoreError(`${failure.message}; the store must be opened again`);
+    if (failure) throw new StoreError(failure.message);
     const record = writer.beginTx();
     return {
       ...record,
       finish(): void {
-        const { isGap, commit } = record.finish();
+        const { isGap, isWritten, commit } = record.finish();
         if (isGap) afterGap = commit;
-        writes++;
+        if (isWritten) writes++;
       },
     };
   }
@@ -143,19 +147,24 @@ export function createJournal(
     // One that has begun before does not contain it.
     while (afterGap > 0) if ((await checkpoint()) >= afterGap) afterGap = 0;
     await settled();
-    if (writes % writesPerLook === 0) startIfDue();
+    if (writes % writesPerLook === 0 || reuseBytes !== undefined) startIfDue();
   }
 
+  // Both happen beside the commits that follow.
   function startIfDue(): void {
-    const pagesBytes = (store.pagesWritten() - pagesBefore) * store.pageSize;
-    const limit = Math.min(Math.max(store.bytes() / 2, smallestPagesBytes), largestPagesBytes);
     const files = (readEnd(store)?.file ?? 0) - (checkpoints.end()?.file ?? 0);
-    if (pagesBytes > limit || files > checkpointFiles) background();
+    const pagesBytes = (store.pagesWritten() - pagesBefore) * store.pageSize;
+    const usual = Math.min(Math.max(store.bytes() / 8, smallestPagesBytes), largestPagesBytes);
+    if (files > checkpointFiles || checkpoints.imageBytes() > checkpointImageBytes) background(checkpoint);
+    else if (pagesBytes > (reuseBytes ?? usual)) {
+      pagesBefore = store.pagesWritten();
+      background(checkpoints.advance);
+    }
   }
 
   let working: Promise<unknown> | undefined;
-  function background(): void {
-    working ??= checkpoint()
+  function background(work: () => Promise<unknown>): void {
+    working ??= work()
       .catch(error => onError(error as Error, 'checkpoint'))
       .finally(() => {
         working = undefined;
@@ -166,7 +175,7 @@ export function createJournal(
   function tick(): void {
     if (!isPrepared) return;
     store.refresh();
-    if (writes > 0) background();
+    if (writes > 0) background(checkpoint);
     else if (!flushesTree && !checkpoints.isBusy() && checkpoints.end()?.commit !== readCommit(store)) {
       isPrepared = false;
       checkpoints.giveUp();

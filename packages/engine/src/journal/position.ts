@@ -14,6 +14,8 @@ export type JournalEnd = {
   chain: number;
   file: number;
   offset: number;
+  // The transaction at which a checkpoint was last begun, by any process.
+  checkpoint: number;
 };
 
 /** A position in the journal of a store, after the commit with the number `commit`. */
@@ -34,7 +36,7 @@ export type Shipping = { start: JournalCursor; limitBytes: number };
 const endName = 'commit';
 const shippingName = 'shipping';
 const endKey = metaKey(endName);
-const endBytes = 36;
+const endBytes = 44;
 
 const decodeEnd = (bytes: Buffer): JournalEnd => ({
   commit: bytes.readDoubleBE(0),
@@ -43,6 +45,7 @@ const decodeEnd = (bytes: Buffer): JournalEnd => ({
   chain: bytes.readUInt32BE(24),
   file: bytes.readUInt32BE(28),
   offset: bytes.readUInt32BE(32),
+  checkpoint: bytes.readDoubleBE(36),
 });
 
 const decodeCommit = (bytes: Buffer): number => bytes.readDoubleBE(0);
@@ -61,6 +64,7 @@ export function saveEnd(store: Pick<Store, 'put'>, end: JournalEnd): void {
   bytes.writeUInt32BE(end.chain, 24);
   bytes.writeUInt32BE(end.file, 28);
   bytes.writeUInt32BE(end.offset, 32);
+  bytes.writeDoubleBE(end.checkpoint, 36);
   store.put(endKey, bytes);
 }
 

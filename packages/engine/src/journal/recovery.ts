@@ -1,10 +1,10 @@
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { bootId } from '../storage/boot-id.ts';
 import { flushFileSync, syncFolder } from '../storage/disk.ts';
 import { makeFolder, StoreError, storeExists, storeFile } from '../storage/file.ts';
-import { readNewestMeta, readStoreId, restoreMeta } from '../storage/meta-page.ts';
+import { decodeMeta, readNewestMeta, readStoreId, restoreMeta } from '../storage/meta-page.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import {
   type Checkpoint,
@@ -15,11 +15,13 @@ import {
   writeDraftSync,
 } from './checkpoint-file.ts';
 import { journalFile, journalFolder } from './files.ts';
+import { readPageImages } from './page-images.ts';
 import { type JournalEnd, saveEnd } from './position.ts';
 import { JournalDamage, type JournalRecord, readOperations, readRecord, recordHead } from './records.ts';
 
 // After the machine has stopped, the store file may hold any part of what was written since the last checkpoint.
-// Recovery makes it show the checkpoint again, whose pages are intact, and applies the journal. If it is interrupted,
+// Recovery puts the pages of the checkpoint back that were overwritten, makes the file show it again, and applies the
+// journal. If it is interrupted,
 // the next process starts again: the checkpoint is replaced only when all is done.
 
 const bytesPerTransaction = 8 * 1024 * 1024;
@@ -48,6 +50,7 @@ export async function recoverStore(folder: string): Promise<void> {
     // Another process was faster.
     if (!checkpoint) return;
     try {
+      makeFolder(journalFolder(folder));
       restoreCheckpoint(folder, checkpoint);
       applyJournal(folder, checkpoint);
     } catch (error) {
@@ -69,19 +72,22 @@ async function withLock(folder: string, work: () => void): Promise<void> {
   }
 }
 
-function restoreCheckpoint(folder: string, { meta }: Checkpoint): void {
+function restoreCheckpoint(folder: string, checkpoint: Checkpoint): void {
   const file = storeFile(folder);
   const handle = openSync(file, 'r+');
   try {
-    restoreMeta(handle, Buffer.from(meta, 'base64'));
+    const meta = Buffer.from(checkpoint.meta, 'base64');
+    const { pageSize } = decodeMeta(meta);
+    const images = readPageImages(journalFolder(folder), checkpoint, checkpoint.txn, pageSize);
+    for (const [page, bytes] of images) writeSync(handle, bytes, 0, pageSize, page * pageSize);
+    restoreMeta(handle, meta);
     flushFileSync(handle, file);
   } finally {
     closeSync(handle);
   }
 }
 
-function applyJournal(folder: string, { id, journal: start }: Checkpoint): void {
-  makeFolder(journalFolder(folder));
+function applyJournal(folder: string, { id, recoveries, journal: start }: Checkpoint): void {
   const store = openStore(folder);
   const handle = openSync(store.file, 'r+');
   // The checkpoint is still the one to go back to.
@@ -89,7 +95,13 @@ function applyJournal(folder: string, { id, journal: start }: Checkpoint): void 
   try {
     const end = applyRecords(store, journalFolder(folder), start);
     flushFileSync(handle, store.file);
-    const checkpoint = describe(handle, id, readNewestMeta(handle), end);
+    const checkpoint = describe(handle, {
+      id,
+      // What was copied before means other pages now.
+      recoveries: recoveries + 1,
+      journal: end,
+      page: readNewestMeta(handle),
+    });
     publishDraft(folder, writeDraftSync(folder, checkpoint));
     syncFolder(folder);
   } finally {

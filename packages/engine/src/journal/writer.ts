@@ -47,9 +47,9 @@ export function createJournalWriter(store: Store, folder: string, { fileBytes, n
 
   // If something else has written to the store since the last commit, there is a gap: only a checkpoint makes that
   // durable. A backup gets nothing of it, and needs a new history.
-  function finish(begun: JournalEnd): { commit: number; isGap: boolean } {
+  function finish(begun: JournalEnd): { commit: number; isWritten: boolean; isGap: boolean } {
     written = undefined;
-    if (builder.isEmpty()) return { commit: begun.commit, isGap: false };
+    if (builder.isEmpty()) return { commit: begun.commit, isWritten: false, isGap: false };
     const txn = store.txnId();
     const isGap = txn !== begun.txn + 1;
     const shipping = isGap ? readShipping(store) : undefined;
@@ -57,7 +57,7 @@ export function createJournalWriter(store: Store, folder: string, { fileBytes, n
     const end = append(begun, txn);
     saveEnd(store, end);
     last = end;
-    return { commit: end.commit, isGap };
+    return { commit: end.commit, isWritten: true, isGap };
   }
 
   function put(key: Buffer, value: Buffer): void {
@@ -84,7 +84,7 @@ export function createJournalWriter(store: Store, folder: string, { fileBytes, n
     written = begun;
     for (let count = 0; count < record.length; )
       count += writeSync(handle, record, count, record.length - count, offset + count);
-    return { commit, at, txn, chain, file, offset: offset + record.length };
+    return { ...begun, commit, at, txn, chain, file, offset: offset + record.length };
   }
 
   // The record of a transaction that failed must not come back after a power failure.

@@ -23,6 +23,12 @@ function decode(bytes: Buffer): MetaPage | undefined {
   };
 }
 
+export function decodeMeta(bytes: Buffer): MetaPage {
+  const meta = decode(bytes);
+  if (!meta) throw new Error('the checkpoint does not describe a store');
+  return meta;
+}
+
 function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, readSync(file, bytes, 0, length, position));
@@ -45,8 +51,7 @@ export function readNewestMeta(file: number): MetaPage {
 // Makes a file show an earlier state again, whose pages are intact. LMDB takes the newer page, so the other one must be
 // older, and it must be readable: it describes the same state under the number before.
 export function restoreMeta(file: number, bytes: Buffer): void {
-  const meta = decode(bytes);
-  if (!meta) throw new Error('the checkpoint does not describe a store');
+  const meta = decodeMeta(bytes);
   for (const txn of [meta.txn, meta.txn - 1]) {
     const page = Buffer.from(bytes);
     page.writeBigUInt64LE(BigInt(txn % 2), layout.page);

@@ -9,6 +9,7 @@ import type { Random } from '../crash/random.ts';
 
 type Names = Map<string, number>; // within a folder
 type Content = { flushed: Buffer; since: Buffer[] };
+type Version = { content: Buffer; moment: number };
 
 /** The state of the disk at one moment. */
 export type DiskState = {
@@ -40,48 +41,53 @@ function readIfThere(path: string): Buffer {
 /** Records the flushes in a store's folder. `onFlush` is called when one begins and when it has ended. */
 export function recordDisk(folder: string, onFlush: () => void) {
   const folders = [folder, join(folder, 'journal')];
-  const flushedNames = new Map<string, Names>();
-  const flushed = new Map<number, Buffer>();
-  const versions = new Map<number, Buffer[]>();
+  const flushedNames = new Map<string, { names: Names; moment: number }>();
+  const flushed = new Map<number, Version>();
+  const versions = new Map<number, Version[]>();
+  let moment = 0;
 
-  const keep = (inode: number, content: Buffer): number => {
-    const known = versions.get(inode) ?? [];
-    versions.set(inode, known);
-    return known.push(content);
-  };
+  function keep(inode: number, content: Buffer): Version {
+    const version = { content, moment: ++moment };
+    versions.set(inode, [...(versions.get(inode) ?? []), version]);
+    return version;
+  }
 
   observeFlushes(path => {
     if (!path.startsWith(folder)) return () => {};
     const { ino } = lstatSync(path);
     if (folders.includes(path)) {
-      const names = namesIn(path);
+      const begun = { names: namesIn(path), moment: ++moment };
       onFlush();
       return () => {
-        flushedNames.set(path, names);
+        if (begun.moment > (flushedNames.get(path)?.moment ?? 0)) flushedNames.set(path, begun);
         onFlush();
       };
     }
-    const content = readFileSync(path);
-    const count = keep(ino, content);
+    const begun = keep(ino, readFileSync(path));
     onFlush();
     return () => {
-      flushed.set(ino, content);
-      versions.get(ino)!.splice(0, count);
+      // One that began later may have ended already.
+      if (begun.moment > (flushed.get(ino)?.moment ?? 0)) flushed.set(ino, begun);
+      const later = versions.get(ino)!.filter(version => version.moment > begun.moment);
+      versions.set(ino, later);
       onFlush();
     };
   });
 
   // Blocks may reach the disk at any time, so what a file holds between two flushes matters as well.
   function look(path: string): void {
-    const known = versions.get(lstatSync(path).ino);
-    if (!known || known.length < 4) keep(lstatSync(path).ino, readFileSync(path));
+    const { ino } = lstatSync(path);
+    if ((versions.get(ino) ?? []).length < 4) keep(ino, readFileSync(path));
   }
 
   function capture(): DiskState {
     const state: DiskState = { names: new Map(), files: new Map() };
     for (const path of folders) {
       const current = namesIn(path);
-      state.names.set(path.slice(folder.length), { flushed: flushedNames.get(path) ?? new Map(), current });
+      state.names.set(path.slice(folder.length), {
+        flushed: flushedNames.get(path)?.names ?? new Map(),
+        current,
+      });
       for (const [name, inode] of current) {
         if (folders.includes(join(path, name))) continue;
         keep(inode, readIfThere(join(path, name)));
@@ -89,8 +95,8 @@ export function recordDisk(folder: string, onFlush: () => void) {
     }
     for (const inode of new Set([...flushed.keys(), ...versions.keys()]))
       state.files.set(inode, {
-        flushed: flushed.get(inode) ?? nothing,
-        since: [...(versions.get(inode) ?? [])],
+        flushed: flushed.get(inode)?.content ?? nothing,
+        since: (versions.get(inode) ?? []).map(({ content }) => content),
       });
     return state;
   }

@@ -26,7 +26,7 @@ type Cut = { disk: DiskState; operations: Entry<Operation>[] };
 
 const writersPerEngine = 6;
 // Small, so that files are used again and checkpoints happen within a round.
-const journal = { fileBytes: 48 * 1024, checkpointMs: 25 };
+const journal = { fileBytes: 48 * 1024, checkpointMs: 60, reuseBytes: 64 * 1024 };
 
 export async function runCampaign({
   root,
