@@ -3,18 +3,19 @@ import { dirname, join } from 'node:path';
 import { observeFlushes } from '../../src/storage/disk.ts';
 import type { Random } from '../crash/random.ts';
 
-// What a disk may hold after a power failure. Files are known by their inode, because they are renamed. Content that
-// was there when a completed flush began is on the disk. Each block that was written since may be there in any of its
-// versions, or in part; each new, renamed or removed name may be there or not, unless its folder was flushed.
+// What a disk may hold after a power failure. Content that was there when a completed flush began is on the disk. Each
+// block that was written since may be there in any of its versions, or in part; each new, renamed or removed name may be
+// there or not, unless its folder was flushed. Files are known by their inode, because they are renamed, and by the time
+// they were made, because the inode of a removed file is used again.
 
-type Names = Map<string, number>; // within a folder
+type Names = Map<string, string>; // within a folder, to the identity of a file
 type Content = { flushed: Buffer; since: Buffer[] };
 type Version = { content: Buffer; moment: number };
 
 /** The state of the disk at one moment. */
 export type DiskState = {
   names: Map<string, { flushed: Names; current: Names }>;
-  files: Map<number, Content>;
+  files: Map<string, Content>;
 };
 
 const blockBytes = 4096;
@@ -24,9 +25,14 @@ const nothing = Buffer.alloc(0);
 // Sockets and LMDB's lock file mean nothing after a restart.
 const isKept = (name: string): boolean => name !== 'processes' && !name.endsWith('-lock');
 
+function identify(path: string): string {
+  const { ino, birthtimeNs } = lstatSync(path, { bigint: true });
+  return `${ino} ${birthtimeNs}`;
+}
+
 function namesIn(folder: string): Names {
   const names: Names = new Map();
-  for (const name of readdirSync(folder).filter(isKept)) names.set(name, lstatSync(join(folder, name)).ino);
+  for (const name of readdirSync(folder).filter(isKept)) names.set(name, identify(join(folder, name)));
   return names;
 }
 
@@ -42,19 +48,19 @@ function readIfThere(path: string): Buffer {
 export function recordDisk(folder: string, onFlush: () => void) {
   const folders = [folder, join(folder, 'journal')];
   const flushedNames = new Map<string, { names: Names; moment: number }>();
-  const flushed = new Map<number, Version>();
-  const versions = new Map<number, Version[]>();
+  const flushed = new Map<string, Version>();
+  const versions = new Map<string, Version[]>();
   let moment = 0;
 
-  function keep(inode: number, content: Buffer): Version {
+  function keep(file: string, content: Buffer): Version {
     const version = { content, moment: ++moment };
-    versions.set(inode, [...(versions.get(inode) ?? []), version]);
+    versions.set(file, [...(versions.get(file) ?? []), version]);
     return version;
   }
 
   observeFlushes(path => {
     if (!path.startsWith(folder)) return () => {};
-    const { ino } = lstatSync(path);
+    const file = identify(path);
     if (folders.includes(path)) {
       const begun = { names: namesIn(path), moment: ++moment };
       onFlush();
@@ -63,21 +69,21 @@ export function recordDisk(folder: string, onFlush: () => void) {
         onFlush();
       };
     }
-    const begun = keep(ino, readFileSync(path));
+    const begun = keep(file, readFileSync(path));
     onFlush();
     return () => {
       // One that began later may have ended already.
-      if (begun.moment > (flushed.get(ino)?.moment ?? 0)) flushed.set(ino, begun);
-      const later = versions.get(ino)!.filter(version => version.moment > begun.moment);
-      versions.set(ino, later);
+      if (begun.moment > (flushed.get(file)?.moment ?? 0)) flushed.set(file, begun);
+      const later = versions.get(file)!.filter(version => version.moment > begun.moment);
+      versions.set(file, later);
       onFlush();
     };
   });
 
   // Blocks may reach the disk at any time, so what a file holds between two flushes matters as well.
   function look(path: string): void {
-    const { ino } = lstatSync(path);
-    if ((versions.get(ino) ?? []).length < 4) keep(ino, readFileSync(path));
+    const file = identify(path);
+    if ((versions.get(file) ?? []).length < 4) keep(file, readFileSync(path));
   }
 
   function capture(): DiskState {
@@ -88,15 +94,15 @@ export function recordDisk(folder: string, onFlush: () => void) {
         flushed: flushedNames.get(path)?.names ?? new Map(),
         current,
       });
-      for (const [name, inode] of current) {
+      for (const [name, file] of current) {
         if (folders.includes(join(path, name))) continue;
-        keep(inode, readIfThere(join(path, name)));
+        keep(file, readIfThere(join(path, name)));
       }
     }
-    for (const inode of new Set([...flushed.keys(), ...versions.keys()]))
-      state.files.set(inode, {
-        flushed: flushed.get(inode)?.content ?? nothing,
-        since: (versions.get(inode) ?? []).map(({ content }) => content),
+    for (const file of new Set([...flushed.keys(), ...versions.keys()]))
+      state.files.set(file, {
+        flushed: flushed.get(file)?.content ?? nothing,
+        since: (versions.get(file) ?? []).map(({ content }) => content),
       });
     return state;
   }
@@ -107,29 +113,29 @@ export function recordDisk(folder: string, onFlush: () => void) {
 /** Writes one of the states that a power failure could have left into a new folder. */
 export function writeState({ names, files }: DiskState, random: Random, to: string): void {
   for (const [path, { flushed, current }] of names) {
-    for (const [name, inode] of survivingNames(flushed, current, random)) {
-      const content = files.get(inode);
-      const file = join(to, path, name);
-      mkdirSync(dirname(file), { recursive: true });
-      if (content) writeFileSync(file, survivingContent(content, random));
-      else mkdirSync(file, { recursive: true });
+    for (const [name, file] of survivingNames(flushed, current, random)) {
+      const content = files.get(file);
+      const copy = join(to, path, name);
+      mkdirSync(dirname(copy), { recursive: true });
+      if (content) writeFileSync(copy, survivingContent(content, random));
+      else mkdirSync(copy, { recursive: true });
     }
   }
 }
 
 function survivingNames(flushed: Names, current: Names, random: Random): Names {
   const names = new Map(flushed);
-  const before = new Map([...flushed].map(([name, inode]) => [inode, name]));
-  const now = new Map([...current].map(([name, inode]) => [inode, name]));
-  for (const [inode, name] of now) {
-    const old = before.get(inode);
+  const before = new Map([...flushed].map(([name, file]) => [file, name]));
+  const now = new Map([...current].map(([name, file]) => [file, name]));
+  for (const [file, name] of now) {
+    const old = before.get(file);
     if (old === name || random.below(2) === 0) continue;
-    if (old !== undefined && names.get(old) === inode) names.delete(old);
-    names.set(name, inode);
+    if (old !== undefined && names.get(old) === file) names.delete(old);
+    names.set(name, file);
   }
   // Another file may have taken the name: then it was never free.
-  for (const [inode, name] of before)
-    if (!now.has(inode) && !current.has(name) && random.below(2) === 0) names.delete(name);
+  for (const [file, name] of before)
+    if (!now.has(file) && !current.has(name) && random.below(2) === 0) names.delete(name);
   return names;
 }
 
