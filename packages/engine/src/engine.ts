@@ -5,23 +5,20 @@ import { createDocumentClient, type DocumentClient } from './client/document-cli
 import { marshalInput } from './client/marshal-input.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
+import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
+import type { JournalPosition } from './journal/position.ts';
+import { needsRecovery, recoverStore } from './journal/recovery.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
-import {
-  createJournalWriter,
-  type JournalPosition,
-  type JournalWriter,
-  readPosition,
-} from './journal/writer.ts';
 import { findAction } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
-import { joinPeers, type Peers } from './peers.ts';
+import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
 import { stats } from './stats.ts';
 import { createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
 import { metaKey } from './storage/keys.ts';
-import { claimFormat, encodeJson, openStore, othersIn, readMeta, type Store } from './storage/store.ts';
+import { claimFormat, encodeJson, openStore, readMeta, type Store } from './storage/store.ts';
 import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
@@ -55,6 +52,7 @@ export type EngineOptions = {
   // How often a waiting stream reader polls for commits of other processes that were not reported to it. By default
   // every second, or ten times a second if processes cannot notify each other.
   pollIntervalMs?: number;
+  journal?: JournalSettings;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -70,6 +68,15 @@ const sweepChunk = 1000;
 const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
 
+// These are answered when their own commit is on the disk.
+const writeOperations: ReadonlySet<string> = new Set<Operation>([
+  'BatchWriteItem',
+  'DeleteItem',
+  'PutItem',
+  'TransactWriteItems',
+  'UpdateItem',
+]);
+
 /**
  * Opens a DynamoDB in this process: in a folder, which is created if it is missing, or in memory.
  *
@@ -82,9 +89,12 @@ export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, readOnly = false } = options;
   const sweepIntervalMs = readOnly ? 0 : (options.sweepIntervalMs ?? 30_000);
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
-  const store = await openChecked(path, options.create !== false && !readOnly);
+  const store = await openChecked(path, { mayCreate: options.create !== false && !readOnly, readOnly });
   const catalog = createCatalog(store);
-  const writer = path === ':memory:' ? undefined : createJournalWriter(store, path, () => clock.now());
+  const journal =
+    path === ':memory:'
+      ? undefined
+      : createJournal(store, { ...options.journal, now: () => clock.now(), isReader: readOnly, onError });
   const pause = createWritePause(store, () => clock.now());
   const committer = createCommitter(
     store,
@@ -95,10 +105,10 @@ export async function createEngine(options: EngineOptions) {
       },
       aborted() {
         catalog.forget();
-        writer?.forget();
+        journal?.forget();
       },
     },
-    { journal: writer, refusal: pause.refusal },
+    { journal, refusal: pause.refusal },
   );
 
   const closing = new AbortController();
@@ -141,19 +151,20 @@ export async function createEngine(options: EngineOptions) {
       const action = findAction(operation);
       if (!action) throw new DynamoError('UnknownOperationException', `Unknown operation: ${operation}`);
       return action(context, input as never, view);
-    });
+    }, writeOperations.has(operation));
   }
 
   // Not an `async` function: a result that is available already costs no extra turn of the event loop. But a caller
   // that only reads, in a loop, would then block timers and everything else, so every so often a result waits.
   let asked = 0;
-  function answer<T>(act: () => T | Promise<T>): Promise<T> {
+  function answer<T>(act: () => T | Promise<T>, isWrite = false): Promise<T> {
     try {
       if (closing.signal.aborted) throw internalError('the engine is closed');
-      const result = Promise.resolve(act());
+      const result = isWrite ? Promise.resolve(act()) : settle(act());
       return ++asked % askedPerTick === 0 ? result.finally(nextTick) : result;
     } catch (error) {
-      return Promise.reject(error);
+      const settling = settled();
+      return settling ? settling.then(() => Promise.reject(error)) : Promise.reject(error);
     }
   }
 
@@ -161,7 +172,24 @@ export async function createEngine(options: EngineOptions) {
   function answerPrepared<T>(act: () => T): T | Promise<T> {
     if (closing.signal.aborted) throw internalError('the engine is closed');
     const result = act();
+    const settling = settled();
+    if (settling) return settling.then(() => result);
     return ++asked % askedPerTick === 0 ? nextTick().then(() => result) : result;
+  }
+
+  // A result, or an error, may come from a commit that is not on the disk yet. It leaves the engine when that is.
+  const settled = (): Promise<void> | undefined => (closing.signal.aborted ? undefined : journal?.settled());
+  async function settleLater<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } finally {
+      await settled();
+    }
+  }
+  function settle<T>(result: T | Promise<T>): Promise<T> {
+    if (result instanceof Promise) return journal ? settleLater(result) : result;
+    const settling = settled();
+    return settling ? settling.then(() => result) : Promise.resolve(result);
   }
 
   // Removes everything that is due, a chunk at a time.
@@ -201,7 +229,7 @@ export async function createEngine(options: EngineOptions) {
     clearInterval(timer);
     await jobs.settled();
     await committer.close();
-    writer?.close();
+    await journal?.close();
     peers.close();
     await store.close();
   }
@@ -231,7 +259,7 @@ export async function createEngine(options: EngineOptions) {
     rollShards: (tableName: string) => rollShards(context, tableName),
     sweep,
     backup,
-    journal: journalOf(context, writer),
+    journal: journalOf(context, journal),
     writePause: writePauseOf(store, pause, work =>
       readOnly ? context.submit(work) : committer.submit(work, { isExempt: true }),
     ),
@@ -247,13 +275,16 @@ export async function createEngine(options: EngineOptions) {
   };
 }
 
-async function openChecked(path: string, mayCreate: boolean): Promise<Store> {
+async function openChecked(
+  path: string,
+  { mayCreate, readOnly }: { mayCreate: boolean; readOnly: boolean },
+): Promise<Store> {
   if (!mayCreate && path !== ':memory:' && !storeExists(path))
     throw new StoreError(`there is no store in ${path}`);
-  for (let others = othersIn(path); others; others = othersIn(path)) await others;
+  if (path !== ':memory:') await recoverIfNeeded(path);
   const store = openStore(path);
   try {
-    await claimFormat(store);
+    await claimFormat(store, !readOnly);
     return store;
   } catch (error) {
     await store.close();
@@ -261,6 +292,14 @@ async function openChecked(path: string, mayCreate: boolean): Promise<Store> {
       ? error
       : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
   }
+}
+
+// If a process has the store open, the machine has not stopped since: that process has recovered it.
+async function recoverIfNeeded(path: string): Promise<void> {
+  if (!needsRecovery(path)) return;
+  if (!(await hasLivePeer(path))) return recoverStore(path);
+  if (needsRecovery(path))
+    throw new StoreError(`${path} is in use, but not by a process of this machine: stop the other one first`);
 }
 
 // Backfills, removals and sweeps: each by its name, one at a time.
@@ -330,21 +369,21 @@ function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' |
   };
 }
 
-const journalOf = ({ store, submit }: Context, writer: JournalWriter | undefined) => ({
-  // The position of the newest commit of any process in the journal; undefined if there is no journal.
-  position(): JournalPosition | undefined {
-    store.refresh();
-    return readPosition(store);
-  },
-  // Starts the journal: from the next commit on, every process that opens the store writes it. Starts a new history if
-  // there was a journal already.
+const journalOf = ({ submit }: Context, journal: Journal | undefined) => ({
+  // The newest durable commit of any process; undefined if no backup has begun.
+  position: async (): Promise<JournalPosition | undefined> => journal?.position(),
+  // Starts a history: everything from the next commit on can be shipped. Also after a gap.
   begin: ({ limitBytes }: { limitBytes: number }): Promise<JournalPosition> =>
-    writer
-      ? submit(() => writer.begin(limitBytes))
+    journal
+      ? submit(tx => journal.begin(tx, limitBytes))
       : Promise.reject(new StoreError('a store in memory has no journal')),
-  // How large the journal may grow before it stops.
-  setLimit: (limitBytes: number): Promise<void> => submit(() => writer?.setLimit(limitBytes)),
-  end: (): Promise<void> => submit(() => writer?.end()),
+  // How far a backup may be behind before it has to start again.
+  setLimit: (limitBytes: number): Promise<void> => submit(tx => journal?.setLimit(tx, limitBytes)),
+  // Puts the store itself on the disk, and uses the files of the journal before that again. This happens by itself every
+  // few seconds.
+  checkpoint: async (): Promise<void> => journal?.checkpoint(),
+  // No backup is made any more.
+  end: (): Promise<void> => submit(tx => journal?.end(tx)),
 });
 
 const writePauseOf = (

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { makeFolder } from './storage/file.ts';
@@ -58,6 +58,20 @@ export async function joinPeers(folder: string, events: PeerEvents): Promise<Pee
     return await meetPeers(openSockets(folder), events);
   } catch {
     return alone;
+  }
+}
+
+// Whether a process that has the store open accepts connections.
+export async function hasLivePeer(folder: string): Promise<boolean> {
+  if (process.platform === 'win32' || !existsSync(joinPath(folder, 'processes'))) return false;
+  const sockets = openSockets(folder);
+  try {
+    const names = sockets.list().filter(name => idShape.test(name));
+    const found = await Promise.all(names.map(name => call(sockets, name)));
+    for (const socket of found) if (typeof socket === 'object') socket.destroy();
+    return found.some(socket => typeof socket === 'object');
+  } finally {
+    sockets.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import {
   createEngine,
   type Engine,
   type JournalCursor,
-  journalStart,
+  noteShipped,
   readJournal,
   restoreStore,
-  trimJournal,
 } from '../src/index.ts';
+import { journalFile, listFiles } from '../src/journal/files.ts';
+import { createJournal } from '../src/journal/journal.ts';
 import { readOperations } from '../src/journal/records.ts';
-import { createJournalWriter } from '../src/journal/writer.ts';
 import { createCommitter } from '../src/storage/committer.ts';
 import { metaKey } from '../src/storage/keys.ts';
 import { openStore as openFile } from '../src/storage/store.ts';
@@ -66,8 +66,8 @@ function copyOf(from: Engine): Copy {
 }
 
 async function readAll(from?: JournalCursor, most = mb): Promise<{ log: Log; next: JournalCursor }> {
-  const end = engine.journal.position()!;
-  let next = from ?? journalStart(end.history);
+  const end = (await engine.journal.position())!;
+  let next = from ?? end.start;
   const log: Log = [];
   for (let chunk = await readJournal(store, next, end, most); chunk; ) {
     log.push(chunk);
@@ -93,9 +93,12 @@ function contentOf({ parts }: Pick<Copy, 'parts'>): Map<string, string> {
   for (const part of parts)
     for (const { key, value } of readOperations(part))
       if (value) content.set(key.toString('latin1'), value.toString('latin1'));
-  for (const name of ['journal', 'sequence', 'sweeper', 'claims/backup']) content.delete(`\0${name}`);
+  for (const name of ['journal', 'shipping', 'sequence', 'sweeper', 'claims/backup'])
+    content.delete(`\0${name}`);
   return content;
 }
+
+const newestFile = async () => journalFile(join(store, 'journal'), (await engine.journal.position())!.file);
 
 const put = (n: number, body = '') =>
   engine.client.put({ TableName: tableName, Item: { pk: 'p', sk: String(n), body } });
@@ -125,7 +128,7 @@ describe('the journal', () => {
       );
       if (n % 10 !== 5) continue;
       await engine.settled();
-      moments.push({ at: engine.journal.position()!.at, content: contentOf(copyOf(engine)) });
+      moments.push({ at: (await engine.journal.position())!.at, content: contentOf(copyOf(engine)) });
       if (n === 45) late = copyOf(engine);
     }
     const { log } = await readAll(undefined, 20_000);
@@ -198,39 +201,45 @@ describe('the journal', () => {
     await peers[1]!.stop();
   }, 30_000);
 
-  it('continues in the next file when one is full, and removes files that were read', async () => {
+  it('continues in the next file when one is full, and uses files again that were shipped', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     const copy = copyOf(engine);
-    for (let n = 0; n < 16; n++) await put(n, 'x'.repeat(350_000));
+    for (let n = 0; n < 30; n++) await put(n, 'x'.repeat(350_000));
     const journal = join(store, 'journal');
-    expect(readdirSync(journal).length).toBeGreaterThan(1);
+    await engine.journal.checkpoint();
+    expect(listFiles(journal).length).toBeGreaterThan(2);
     const { log, next } = await readAll(undefined, 1000);
     const restored = await restore(copy, log);
     expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
     await restored.close();
-    await trimJournal(store, next);
-    expect(readdirSync(journal).length).toBe(1);
-    await put(17);
-    expect((await readAll(next)).log.length).toBe(1);
+    const inodes = () => listFiles(journal).map(file => statSync(journalFile(journal, file)).ino);
+    const before = inodes();
+    noteShipped(store, next);
+    await engine.journal.checkpoint();
+    expect(listFiles(journal)[0]).toBe(next.file);
+    expect(inodes().sort()).toEqual(before.filter(ino => inodes().includes(ino)).sort());
+    expect(inodes().length).toBeGreaterThan(2);
+    for (let n = 0; n < 30; n++) await put(n, 'y'.repeat(350_000));
+    const again = await restore(copy, [...log, ...(await readAll(next)).log]);
+    expect(contentOf(copyOf(again))).toEqual(contentOf(copyOf(engine)));
+    await again.close();
   });
 
-  it('stops at its limit instead of filling the disk, and restarts on request', async () => {
+  it('keeps nothing for a backup that is behind by more than its limit, which starts again', async () => {
     await createTables(engine);
     const { history } = await engine.journal.begin({ limitBytes: mb });
-    for (let n = 0; n < 16; n++) await put(n, 'x'.repeat(350_000));
-    const stopped = engine.journal.position()!;
-    expect(stopped.stopped).toMatch(/limit of 1048576 bytes/);
-    expect((await readAll()).next.commit).toBe(stopped.commit);
-    await put(1);
-    expect(engine.journal.position()).toEqual(stopped);
+    for (let n = 0; n < 30; n++) await put(n, 'x'.repeat(350_000));
+    await engine.journal.checkpoint();
+    await expect(readAll()).rejects.toThrow(/file of the journal with commit \d+ is missing/);
     const next = await engine.journal.begin({ limitBytes });
     expect(next.history).not.toBe(history);
     await put(2);
-    expect(engine.journal.position()).toMatchObject({ history: next.history, commit: 1 });
+    expect(await engine.journal.position()).toMatchObject({ history: next.history });
+    expect((await readAll()).log).toHaveLength(1);
     await engine.journal.end();
     await put(3);
-    expect(engine.journal.position()).toBeUndefined();
+    expect(await engine.journal.position()).toBeUndefined();
   });
 
   it('overwrites what a failed transaction left behind its end', async () => {
@@ -238,11 +247,10 @@ describe('the journal', () => {
     await engine.journal.begin({ limitBytes });
     const copy = copyOf(engine);
     await put(1);
-    const [name] = readdirSync(join(store, 'journal'));
-    appendFileSync(join(store, 'journal', name!), 'x'.repeat(5000));
+    appendFileSync(await newestFile(), 'x'.repeat(5000));
     await put(2);
     const { log, next } = await readAll();
-    expect(next.commit).toBe(2);
+    expect(next.commit).toBe((await engine.journal.position())!.commit);
     const restored = await restore(copy, log);
     expect(contentOf(copyOf(restored))).toEqual(contentOf(copyOf(engine)));
     await restored.close();
@@ -251,29 +259,30 @@ describe('the journal', () => {
   it('continues correctly after a commit that the disk refused, whose number another process got', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
+    const { commit } = (await engine.journal.position())!;
     const opened = openFile(store);
-    const writer = createJournalWriter(opened, store, clock.now);
+    const journal = createJournal(opened, { now: clock.now, isReader: false, onError() {} });
     let isFull = false;
-    const commit = (work: () => void) =>
-      opened.commit(() => {
+    const write: typeof opened.write = (work, options) =>
+      opened.write(() => {
         work();
         if (isFull) throw new Error('the disk is full');
-      });
+      }, options);
     const { submit, close } = createCommitter(
-      { ...opened, commit },
-      { committed() {}, aborted: writer.forget },
-      { journal: writer },
+      { ...opened, write },
+      { committed() {}, aborted: journal.forget },
+      { journal },
     );
-    const write = () => submit(tx => tx.put(metaKey('test'), Buffer.from(String(++ms))));
-    await write();
+    const writeOne = () => submit(tx => tx.put(metaKey('test'), Buffer.from(String(++ms))));
+    await writeOne();
     isFull = true;
-    await expect(write()).rejects.toThrow('the disk is full');
+    await expect(writeOne()).rejects.toThrow('the disk is full');
     isFull = false;
     await put(1);
-    await write();
-    expect((await readAll()).next.commit).toBe(3);
+    await writeOne();
+    expect((await readAll()).next.commit).toBe(commit + 3);
     await close();
-    writer.close();
+    await journal.close();
     await opened.close();
   });
 
@@ -281,67 +290,64 @@ describe('the journal', () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     for (let n = 0; n < 20; n++) await put(n);
-    const [name] = readdirSync(join(store, 'journal'));
-    const file = join(store, 'journal', name!);
+    const file = await newestFile();
     const bytes = await readFile(file);
-    const end = engine.journal.position()!;
+    const end = (await engine.journal.position())!;
     const read = () => readAll().then(({ next }) => next.commit);
-    expect(await read()).toBe(20);
+    expect(await read()).toBe(end.commit);
     bytes[Math.floor(bytes.length / 2)]! ^= 1;
     writeFileSync(file, bytes);
-    await expect(read()).rejects.toThrow(/commit 1[01] is damaged/);
+    await expect(read()).rejects.toThrow(/commit \d+ is damaged/);
     bytes[Math.floor(bytes.length / 2)]! ^= 1;
     writeFileSync(file, bytes);
     truncateSync(file, bytes.length - 10);
-    await expect(read()).rejects.toThrow(/commit 20 is (cut short|missing)/);
+    await expect(read()).rejects.toThrow(`commit ${end.commit} is cut short`);
     await rm(file);
     await expect(read()).rejects.toThrow(/missing/);
-    const start = journalStart(end.history);
     writeFileSync(file, bytes);
-    await expect(readJournal(store, { ...start, chain: 7 }, end, mb)).rejects.toThrow(/commit 1 is damaged/);
-    await expect(readJournal(store, { ...start, commit: 30 }, end, mb)).rejects.toThrow(/no commit 30/);
+    const { start } = end;
+    await expect(readJournal(store, { ...start, chain: 7 }, end, mb)).rejects.toThrow(/is damaged/);
+    const later = { ...start, commit: end.commit + 7 };
+    await expect(readJournal(store, later, end, mb)).rejects.toThrow(/no commit/);
   });
 
-  it('notices writes by a process without a journal', async () => {
+  it('of a backup starts again after writes that it does not have', async () => {
     await createTables(engine);
-    await engine.journal.begin({ limitBytes });
+    const { history } = await engine.journal.begin({ limitBytes });
     await put(1);
     await engine.close();
     engine = await openStore();
     await put(2);
-    expect(engine.journal.position()).toMatchObject({ commit: 2 });
+    expect(await engine.journal.position()).toMatchObject({ history });
     await engine.close();
     const other = open({ path: join(store, 'stak.mdb'), keyEncoding: 'binary', encoding: 'binary' });
     await other.put(Buffer.from([0, 120]), Buffer.from('1'));
     await other.close();
     engine = await openStore();
     await put(3);
-    expect(engine.journal.position()).toMatchObject({
-      commit: 2,
-      stopped: expect.stringMatching(/something else/),
-    });
+    expect((await engine.journal.position())!.history).not.toBe(history);
+    expect((await readAll()).log).toHaveLength(1);
   });
 
-  it('of a copy does not continue', async () => {
+  it('of a copy is its own', async () => {
     await createTables(engine);
     await engine.journal.begin({ limitBytes });
     for (let n = 0; n < 5; n++) await put(n);
     await engine.backup(join(folder, 'copy'));
     const copy = await createEngine({ path: join(folder, 'copy'), sweepIntervalMs: 0 });
     await copy.client.put({ TableName: tableName, Item: { pk: 'p', sk: 'copy' } });
-    expect(copy.journal.position()).toMatchObject({ commit: 5, stopped: expect.any(String) });
+    expect(await copy.journal.position()).toBeUndefined();
     await copy.close();
   });
 
   it('accepts another limit while it is written', async () => {
     await createTables(engine);
-    await engine.journal.begin({ limitBytes });
+    const { history } = await engine.journal.begin({ limitBytes });
     await put(1);
     await Promise.all([put(2), engine.journal.setLimit(7), put(3)]);
     await put(4);
-    const position = engine.journal.position()!;
-    expect(position.limitBytes).toBe(7);
-    expect(position.stopped).toBeUndefined();
+    const position = (await engine.journal.position())!;
+    expect(position).toMatchObject({ limitBytes: 7, history });
     expect((await readAll()).next.commit).toBe(position.commit);
   });
 
@@ -362,7 +368,7 @@ describe('a restored store', () => {
     await restored.close();
     const path = join(folder, `restored-${restores}`);
     const again = await createEngine({ path, sweepIntervalMs: 0 });
-    expect(again.journal.position()).toBeUndefined();
+    expect(await again.journal.position()).toBeUndefined();
     const numbers = async (from: Engine) =>
       (await readStream(from, await streamOf(from, tableName))).map(one =>
         BigInt(one.dynamodb.SequenceNumber),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEngine, type Engine } from '../src/index.ts';
-import { openStore, othersIn, readMeta } from '../src/storage/store.ts';
+import { openStore, readMeta } from '../src/storage/store.ts';
 import { type Peer, startPeer } from './crash/peers.ts';
 import { createRandom } from './crash/random.ts';
 import { hashTable, newIndex, streaming } from './engine-fixture.ts';
@@ -313,7 +313,6 @@ it('sweeps in one of several processes, and in the next when that one is gone', 
   const open = () => createEngine({ path, clock: { now: () => nowMs }, sweepIntervalMs: 20 });
   const [one, two] = [await open(), await open()];
   const sweeper = async () => {
-    for (let others = othersIn(path); others; others = othersIn(path)) await others; // opening takes the lock
     const store = openStore(path);
     const claim = readMeta<{ id: string; until: number }>(store, 'sweeper');
     await store.close();

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker as Thread } from 'node:worker_threads';
 import type { Engine, JournalPosition } from '@stak/engine';
@@ -81,7 +80,7 @@ export function createBackupHost({ thread, store, journalBytes, clock, log }: Ba
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!(await hold())) await clock.sleep(standbyMs, signal);
-    const position = store.journal.position();
+    const position = await store.journal.position();
     if (position && position.limitBytes !== journalBytes) await store.journal.setLimit(journalBytes);
     const started = new Thread(program, {
       workerData: thread,
@@ -142,7 +141,7 @@ export async function startBackup(
   if (!store || location.kind !== 'embedded' || location.path === ':memory:') return undefined;
   const path = resolve(location.path);
   if (!backup) {
-    await endJournal(store, path);
+    await endShipping(store);
     return undefined;
   }
   if (!secretKeys)
@@ -165,9 +164,7 @@ export async function startBackup(
 export const objectsLocation = (location: ObjectsConfig): ObjectsLocation =>
   location.kind === 's3' ? { ...location, cache: '' } : { kind: 'folder', folder: resolve(location.path) };
 
-// Without a backup, the store keeps no journal.
-async function endJournal(store: BackupStore, path: string): Promise<void> {
-  if (!store.journal.position()) return;
-  await store.journal.end();
-  await rm(join(path, 'journal'), { recursive: true, force: true });
+// Without a backup, the store keeps nothing to be shipped.
+async function endShipping(store: BackupStore): Promise<void> {
+  if (await store.journal.position()) await store.journal.end();
 }

@@ -1,4 +1,4 @@
-import { type JournalChunk, type JournalCursor, journalStart } from '@stak/engine';
+import type { JournalChunk, JournalCursor } from '@stak/engine';
 import { withDeadline } from '@stak/table';
 import * as limits from './limits.ts';
 import { type FactsOf, sealObject } from './sealed-object.ts';
@@ -15,10 +15,12 @@ import {
 // The end of the log in the target: its last segment, and its position in the journal.
 export type Tail = { number: number; checksum: string; cursor: JournalCursor; lastAt: number };
 
-export async function findTail(target: Target, history: string): Promise<Tail> {
+// `start` is where the history begins in the journal.
+export async function findTail(target: Target, start: JournalCursor): Promise<Tail> {
+  const { history } = start;
   const [found] = await listHistories(target.objects, logFolder(history));
   const last = found?.log.at(-1);
-  if (!last) return { number: 0, checksum: '', cursor: journalStart(history), lastAt: 0 };
+  if (!last) return { number: 0, checksum: '', cursor: start, lastAt: 0 };
   const { facts, checksum } = await readLastSegment(target, last);
   const { chain, file, offset } = facts.next;
   const cursor = { history, commit: facts.last, chain, file, offset };

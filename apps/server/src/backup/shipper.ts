@@ -7,8 +7,8 @@ import type { BackupSource } from './source.ts';
 import { findHead, type History, listHistories, type Target } from './target.ts';
 
 // Ships the journal of a store to a folder or a bucket, one segment after the other, and takes snapshots of it. Its
-// state is in the target: it continues after the last segment there. If the journal has a gap (it grew to its limit, or
-// the machine stopped before its files were on the disk), a new history starts, with a snapshot.
+// state is in the target: it continues after the last segment there. If it is behind by more than its limit, the journal
+// is gone where it would continue: a new history starts, with a snapshot.
 
 export type ShipperSettings = {
   everyMs: number;
@@ -60,8 +60,8 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
 
   async function shipNow(): Promise<void> {
     const lookedAt = clock.now();
-    const end = source.position() ?? (await source.begin());
-    if (tail?.cursor.history !== end.history) tail = await findTail(target, end.history);
+    const end = (await source.position()) ?? (await source.begin());
+    if (tail?.cursor.history !== end.history) tail = await findTail(target, end.start);
     state.history = end.history;
     try {
       for (let chunk = await nextChunk(tail, end); chunk; chunk = await nextChunk(tail, end)) {
@@ -75,12 +75,9 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
       throw error;
     }
     state.commit = tail.cursor.commit;
-    await source.trim(tail.cursor);
-    // If the journal has stopped, what came after its last commit is unknown.
-    const settledAt = end.stopped === undefined ? lookedAt - limits.settledMs : 0;
-    const coveredUntil = Math.max(tail.lastAt, settledAt);
-    if (lookedAt - headAt >= limits.headMs || end.stopped !== undefined) await noteHead(tail, coveredUntil);
-    if (end.stopped !== undefined) return beginAnew(end.stopped);
+    source.noteShipped(tail.cursor);
+    if (lookedAt - headAt >= limits.headMs)
+      await noteHead(tail, Math.max(tail.lastAt, lookedAt - limits.settledMs));
     state.shippedUntil = lookedAt;
   }
 

@@ -3,18 +3,18 @@ import {
   type JournalChunk,
   type JournalCursor,
   type JournalPosition,
+  noteShipped,
   readJournal,
   type Snapshot,
-  trimJournal,
 } from '@stak/engine';
 
 // The store as a backup sees it.
 export type BackupSource = {
-  // The end of its journal; undefined if it has none.
-  position(): JournalPosition | undefined;
+  // The durable end of its journal; undefined if no history has begun.
+  position(): Promise<JournalPosition | undefined>;
   begin(): Promise<JournalPosition>;
   read(from: JournalCursor, end: JournalPosition, mostBytes: number): Promise<JournalChunk | undefined>;
-  trim(cursor: JournalCursor): Promise<void>;
+  noteShipped(cursor: JournalCursor): void;
   snapshot(): Snapshot;
   // When the first of its tables was created; a restored store has the tables of the original. Undefined if there is
   // none.
@@ -25,15 +25,15 @@ type Opened = Pick<Engine, 'journal' | 'snapshot' | 'execute'>;
 
 // `begin` is separate: a thread that only reads has to request it.
 export function engineBackup(path: string, engine: Opened, begin: BackupSource['begin']): BackupSource {
-  let trimmed: JournalCursor | undefined;
+  let noted: JournalCursor | undefined;
   return {
     position: engine.journal.position,
     begin,
     read: (from, end, mostBytes) => readJournal(path, from, end, mostBytes),
-    async trim(cursor) {
-      if (trimmed?.history === cursor.history && trimmed.file === cursor.file) return;
-      await trimJournal(path, cursor);
-      trimmed = cursor;
+    noteShipped(cursor) {
+      if (noted?.history === cursor.history && noted.file === cursor.file) return;
+      noteShipped(path, cursor);
+      noted = cursor;
     },
     snapshot: engine.snapshot,
     madeAt: () => findFirstTable(engine),

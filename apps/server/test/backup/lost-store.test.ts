@@ -18,7 +18,7 @@ async function loseStore() {
   await fixture.shipper.maintain(fixture.signal);
   await putOrder(fixture.engine, model, 'old');
   await fixture.shipper.finish();
-  const lastAt = fixture.engine.journal.position()!.at;
+  const lastAt = (await fixture.engine.journal.position())!.at;
   await fixture.engine.close();
   await rm(fixture.path, { recursive: true });
   fixture.clock.pass(hourMs);

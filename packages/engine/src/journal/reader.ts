@@ -1,10 +1,7 @@
-import { type FileHandle, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
+import { journalFile, journalFolder } from './files.ts';
+import type { JournalCursor, JournalPosition } from './position.ts';
 import { JournalDamage, readRecord, recordHead } from './records.ts';
-import { type JournalPosition, journalFile, journalFolder, listFiles } from './writer.ts';
-
-/** A position in the journal of a store, after the commit with the number `commit`. */
-export type JournalCursor = Pick<JournalPosition, 'history' | 'commit' | 'chain' | 'file' | 'offset'>;
 
 /** Some commits of a journal, as they are stored there. */
 export type JournalChunk = {
@@ -15,15 +12,6 @@ export type JournalChunk = {
   // The position after them.
   next: JournalCursor;
 };
-
-/** The beginning of a history. */
-export const journalStart = (history: string): JournalCursor => ({
-  history,
-  commit: 0,
-  chain: 0,
-  file: 1,
-  offset: 0,
-});
 
 /**
  * Reads the next commits of the journal in the folder of a store, up to `end`: as many as fit into `mostBytes`, and at
@@ -41,31 +29,36 @@ export async function readJournal(
   if (from.commit === end.commit && from.chain !== end.chain)
     throw new JournalDamage(`commit ${from.commit} is another one in the store`);
   let cursor = from;
+  let damage: JournalDamage | undefined;
   while (cursor.commit < end.commit) {
     const bytes = await readBytes(path, cursor, end, mostBytes);
-    if (bytes.length > 0) return takeRecords(bytes, cursor);
-    if (cursor.file >= end.file) throw new JournalDamage(`commit ${cursor.commit + 1} is missing`);
+    const found = takeRecords(bytes, cursor);
+    if ('records' in found) return found;
+    // A file that is not the last one ends with what it held before.
+    damage ??= found.damage;
+    if (cursor.file >= end.file) throw damage;
     cursor = { ...cursor, file: cursor.file + 1, offset: 0 };
   }
   return undefined;
 }
 
-function takeRecords(bytes: Buffer, from: JournalCursor): JournalChunk {
+function takeRecords(bytes: Buffer, from: JournalCursor): JournalChunk | { damage: JournalDamage } {
   let cursor = from;
   let firstAt: number | undefined;
   let lastAt = 0;
   let length = 0;
-  for (
-    let record = readRecord(bytes, 0, cursor);
-    record;
-    record = length < bytes.length ? readRecord(bytes, length, cursor) : undefined
-  ) {
-    firstAt ??= record.at;
-    lastAt = record.at;
-    length += recordHead + record.operations.length;
-    cursor = { ...cursor, commit: record.commit, chain: record.chain, offset: from.offset + length };
+  let damage = new JournalDamage(`commit ${from.commit + 1} is cut short`);
+  try {
+    for (let record = readRecord(bytes, 0, cursor); record; record = readRecord(bytes, length, cursor)) {
+      firstAt ??= record.at;
+      lastAt = record.at;
+      length += recordHead + record.operations.length;
+      cursor = { ...cursor, commit: record.commit, chain: record.chain, offset: from.offset + length };
+    }
+  } catch (error) {
+    damage = error as JournalDamage;
   }
-  if (firstAt === undefined) throw new JournalDamage(`commit ${from.commit + 1} is cut short`);
+  if (firstAt === undefined) return { damage };
   return { records: bytes.subarray(0, length), first: from.commit + 1, firstAt, lastAt, next: cursor };
 }
 
@@ -76,7 +69,7 @@ async function readBytes(
   end: JournalPosition,
   mostBytes: number,
 ): Promise<Buffer> {
-  const file = await open(journalFile(journalFolder(path), cursor), 'r').catch(error => {
+  const file = await open(journalFile(journalFolder(path), cursor.file), 'r').catch(error => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new JournalDamage(`the file of the journal with commit ${cursor.commit + 1} is missing`);
   });
@@ -104,12 +97,4 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
     got += bytesRead;
   }
   return bytes.subarray(0, got);
-}
-
-/** Removes the files of a store's journal that contain nothing after the cursor. */
-export async function trimJournal(path: string, { history, file }: JournalCursor): Promise<void> {
-  const folder = journalFolder(path);
-  const kept = journalFile('', { history, file });
-  for (const name of listFiles(folder))
-    if (!name.startsWith(`${history}-`) || name < kept) await rm(join(folder, name), { force: true });
 }

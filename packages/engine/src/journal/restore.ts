@@ -3,8 +3,8 @@ import { StoreError, storeExists } from '../storage/file.ts';
 import { metaKey } from '../storage/keys.ts';
 import { claimFormat, openStore, readMeta } from '../storage/store.ts';
 import { writePauseName } from '../storage/write-pause.ts';
+import { type JournalPosition, ownNames, snapshotPositionName } from './position.ts';
 import { JournalDamage, type Operation, readOperations, readRecord, recordHead } from './records.ts';
-import { type JournalPosition, readPosition } from './writer.ts';
 
 /** A store that is being restored: first a snapshot, then the commits after it. */
 export type Restoring = {
@@ -34,7 +34,7 @@ const bytesPerTransaction = 8 * 1024 * 1024;
 const sequenceStep = 2 ** 32;
 
 // Facts that only the process that wrote them can use.
-const ownFacts = ['journal', 'sweeper', 'claims/backup', writePauseName];
+const ownFacts = [...ownNames, snapshotPositionName, 'sweeper', 'claims/backup', writePauseName];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {
   const length = records.length - offset < recordHead ? 0 : records.readUInt32BE(offset);
@@ -104,7 +104,7 @@ export function restoreStore(path: string): Restoring {
     async loaded() {
       await flush();
       store.refresh();
-      const position = readPosition(store);
+      const position = readMeta<JournalPosition>(store, snapshotPositionName);
       if (!position) throw new StoreError('the snapshot says nothing of a journal');
       end = position;
       return position;

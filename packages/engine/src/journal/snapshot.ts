@@ -1,7 +1,7 @@
-import { after } from '../storage/keys.ts';
+import { after, metaKey } from '../storage/keys.ts';
 import { copyBytes, encodeJson, type Store } from '../storage/store.ts';
+import { type JournalPosition, ownNames, readPosition, snapshotPositionName } from './position.ts';
 import { createRecordBuilder } from './records.ts';
-import { type JournalPosition, journalKey, readPosition } from './writer.ts';
 
 /**
  * A copy of everything in a store, read piece by piece while writers continue. Each piece is read at a different
@@ -19,23 +19,30 @@ export type Snapshot = {
 // After every key.
 const pastAll = Buffer.from([0xff, 0xff]);
 
+const ownKeys = ownNames.map(metaKey);
+const positionKey = metaKey(snapshotPositionName);
+
 export function takeSnapshot(store: Store): Snapshot {
   store.refresh();
   const from = readPosition(store);
   const builder = createRecordBuilder();
   let start: Buffer | undefined = Buffer.from([0]);
+  let isFirst = true;
 
   function read(mostBytes: number): { operations: Buffer; entries: number } | undefined {
     if (!start) return undefined;
     builder.clear();
     let entries = 0;
     let last: Buffer | undefined;
+    // Commits are applied to the copy from its start, not from the end of the journal.
+    if (isFirst && from) builder.put(positionKey, encodeJson(from));
+    isFirst = false;
     store.refresh();
     for (const { key, value } of store.range({ start, end: pastAll }, copyBytes)) {
-      // Commits are applied to the copy from its start, not from the journal's current position.
-      builder.put(key, from && key.equals(journalKey) ? encodeJson(from) : value);
-      entries++;
       last = key;
+      if (ownKeys.some(own => own.equals(key))) continue;
+      builder.put(key, value);
+      entries++;
       if (builder.operations().length >= mostBytes) break;
     }
     start = last && after(last);

@@ -1,61 +1,32 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, ftruncateSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileMode, makeFolder } from '../storage/file.ts';
-import { metaKey } from '../storage/keys.ts';
-import { encodeJson, readMeta, type Store } from '../storage/store.ts';
-import { createRecordBuilder } from './records.ts';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { Tx } from '../storage/committer.ts';
+import { fileMode, makeFolder, StoreError } from '../storage/file.ts';
+import type { Store } from '../storage/store.ts';
+import { journalFile } from './files.ts';
+import { type JournalEnd, newHistory, readEnd, readShipping, saveEnd, saveShipping } from './position.ts';
+import { createRecordBuilder, recordHead } from './records.ts';
 
-// The journal: every commit of the store, in files beside it, for a backup to ship. A record is written inside the
-// transaction it describes, and the same transaction stores the end of the journal in LMDB. So a record counts if its
-// transaction does: a record of a transaction that failed, or of a process killed in between, lies after the end and is
-// overwritten. Files are not flushed; if the machine stops, records of commits that LMDB has may be lost. The chain of
-// checksums shows a reader that they are missing.
-
-/** The end of the journal of a store. */
-export type JournalPosition = {
-  // Identifies an unbroken sequence of commits. After a gap, a new one starts.
-  history: string;
-  commit: number;
-  // When that commit was made; never earlier than the one before.
-  at: number;
-  chain: number;
-  file: number;
-  offset: number;
-  // LMDB's number of the transaction that wrote this. A version of the engine without a journal does not update it.
-  txn: number;
-  limitBytes: number;
-  // Why the journal has stopped, until a new history starts.
-  stopped?: string;
-};
-
-export const journalKey = metaKey('journal');
-const fileBytes = 4 * 1024 * 1024;
-
-export const readPosition = (store: Pick<Store, 'get'>): JournalPosition | undefined =>
-  readMeta<JournalPosition>(store, 'journal');
-
-export const journalFolder = (path: string): string => join(path, 'journal');
-export const journalFile = (folder: string, { history, file }: { history: string; file: number }): string =>
-  join(folder, `${history}-${String(file).padStart(8, '0')}.log`);
+// Writes the journal: every commit of every process, in files beside the store. A record is written inside the
+// transaction it describes, and the same transaction stores the new end of the journal in LMDB. No other process can
+// write meanwhile, because LMDB has one writer at a time.
 
 export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
-export function createJournalWriter(store: Store, path: string, now: () => number) {
-  const folder = journalFolder(path);
-  const builder = createRecordBuilder();
-  let open: { history: string; file: number; handle: number } | undefined;
-  let isReplaced = false; // whether this transaction has replaced the journal's position
-  let last: JournalPosition | undefined; // as this process has saved it
+export type JournalWriterOptions = { fileBytes: number; now(): number };
 
-  function handleOf(position: JournalPosition): number {
-    const { history, file } = position;
-    if (open?.file === file && open.history === history) return open.handle;
+export function createJournalWriter(store: Store, folder: string, { fileBytes, now }: JournalWriterOptions) {
+  const builder = createRecordBuilder();
+  let open: { file: number; handle: number } | undefined;
+  let last: JournalEnd | undefined; // as this process has saved it
+  let startsFile = false; // in this transaction
+  let written: JournalEnd | undefined; // the end before a record whose transaction is not known to have ended
+
+  function handleOf(file: number): number {
+    if (open?.file === file) return open.handle;
     close();
     makeFolder(folder);
-    // Not opened for appending: what a failed transaction left after the end is overwritten.
-    const name = journalFile(folder, position);
-    open = { history, file, handle: openSync(name, position.offset === 0 ? 'w' : 'r+', fileMode) };
+    // Not opened for appending: what follows the end is overwritten.
+    open = { file, handle: openFile(journalFile(folder, file)) };
     return open.handle;
   }
 
@@ -64,103 +35,91 @@ export function createJournalWriter(store: Store, path: string, now: () => numbe
     open = undefined;
   }
 
-  function save(position: JournalPosition): void {
-    store.put(journalKey, encodeJson(position));
-    last = position;
-  }
-
   // Collects what one transaction writes, from its first operation on. If this process made the last transaction, the
-  // saved position is known.
+  // end is known.
   function beginTx() {
-    const begun = last && last.txn + 1 === store.txnId() ? last : readPosition(store);
-    if (!begun || begun.stopped !== undefined) return undefined;
+    const begun = last && last.txn + 1 === store.txnId() ? last : readEnd(store);
+    if (!begun) throw new StoreError('the journal is not prepared');
     builder.clear();
-    isReplaced = false;
+    startsFile = false;
     return { put: builder.put, remove: builder.remove, finish: () => finish(begun) };
   }
 
-  function finish(begun: JournalPosition): void {
-    const position = isReplaced ? readPosition(store) : begun;
-    // Unless this transaction has started or ended a history.
-    if (builder.isEmpty() || position?.history !== begun.history) return;
+  // If something else has written to the store since the last commit, there is a gap: only a checkpoint makes that
+  // durable. A backup gets nothing of it, and needs a new history.
+  function finish(begun: JournalEnd): { commit: number; isWritten: boolean; isGap: boolean } {
+    written = undefined;
+    if (builder.isEmpty()) return { commit: begun.commit, isWritten: false, isGap: false };
     const txn = store.txnId();
-    try {
-      const isNext = txn === begun.txn + 1 || txn === begun.txn;
-      if (!isNext) throw new Error('something else has written to the store');
-      save(append(position, txn));
-    } catch (error) {
-      // The store is more important than its backup.
-      close();
-      save({ ...position, txn, stopped: (error as Error).message });
-    }
+    const isGap = txn !== begun.txn + 1;
+    const shipping = isGap ? readShipping(store) : undefined;
+    if (shipping) startHistory({ put }, begun, shipping.limitBytes);
+    const end = append(begun, txn);
+    saveEnd(store, end);
+    last = end;
+    return { commit: end.commit, isWritten: true, isGap };
   }
 
-  function append(begun: JournalPosition, txn: number): JournalPosition {
-    const start = begun.offset < fileBytes ? begun : nextFile(begun);
-    const commit = start.commit + 1;
-    const at = Math.max(start.at, now());
-    const { record, chain } = builder.seal(commit, at, start.chain);
-    const handle = handleOf(start);
-    for (let written = 0; written < record.length; )
-      written += writeSync(handle, record, written, record.length - written, start.offset + written);
-    return { ...start, commit, at, chain, offset: start.offset + record.length, txn };
+  function put(key: Buffer, value: Buffer): void {
+    store.put(key, value);
+    builder.put(key, value);
   }
 
-  function nextFile(full: JournalPosition): JournalPosition {
-    if (journalBytes(folder) >= full.limitBytes)
-      throw new Error(`the journal has grown to its limit of ${full.limitBytes} bytes`);
-    // Bytes that a failed transaction left after the end do not belong to the journal.
-    ftruncateSync(handleOf(full), full.offset);
-    return { ...full, file: full.file + 1, offset: 0 };
+  // In a file of its own: something may be wrong with the one before.
+  function startHistory(tx: Pick<Tx, 'put'>, { commit, chain, file }: JournalEnd, limitBytes: number): void {
+    startsFile = true;
+    const start = { history: newHistory(now()), commit, chain, file: file + 1, offset: 0 };
+    saveShipping(tx, { start, limitBytes });
+  }
+
+  const nextPlace = ({ file, offset }: JournalEnd) =>
+    offset < fileBytes && !startsFile ? { file, offset } : { file: file + 1, offset: 0 };
+
+  function append(begun: JournalEnd, txn: number): JournalEnd {
+    const { file, offset } = nextPlace(begun);
+    const commit = begun.commit + 1;
+    const at = Math.max(begun.at, now());
+    const { record, chain } = builder.seal(commit, at, begun.chain);
+    const handle = handleOf(file);
+    written = begun;
+    for (let count = 0; count < record.length; )
+      count += writeSync(handle, record, count, record.length - count, offset + count);
+    return { ...begun, commit, at, txn, chain, file, offset: offset + record.length };
+  }
+
+  // The record of a transaction that failed must not come back after a power failure.
+  function erase(begun: JournalEnd): void {
+    store.exclusive(() => {
+      if (readEnd(store)?.commit !== begun.commit) return;
+      const { file, offset } = nextPlace(begun);
+      writeSync(handleOf(file), Buffer.alloc(recordHead), 0, recordHead, offset);
+    });
   }
 
   return {
     beginTx,
-    // Called inside a transaction: everything after it is in the journal.
-    begin(limitBytes: number): JournalPosition {
-      const at = now();
-      const stamp = new Date(at).toISOString().replace(/[-:.]/g, '');
-      const history = `${stamp}-${randomBytes(4).toString('hex')}`;
-      const txn = store.txnId();
-      const position = { history, commit: 0, at, chain: 0, file: 1, offset: 0, txn, limitBytes };
-      isReplaced = true;
-      save(position);
-      return position;
-    },
-    // Also called inside a transaction.
-    setLimit(limitBytes: number): void {
-      const position = readPosition(store);
-      if (!position) return;
-      // A gap in the numbers must stay visible.
-      const txn = store.txnId() === position.txn + 1 ? store.txnId() : position.txn;
-      isReplaced = true;
-      save({ ...position, txn, limitBytes });
-    },
-    end(): void {
-      isReplaced = true;
-      last = undefined;
-      store.remove(journalKey);
-    },
+    // Called inside a transaction: everything after it is in the new history.
+    startHistory: (tx: Pick<Tx, 'put'>, limitBytes: number): void =>
+      startHistory(tx, readEnd(store)!, limitBytes),
     // A transaction was rolled back: another process may have got its number.
     forget(): void {
       last = undefined;
+      const begun = written;
+      written = undefined;
+      if (!begun) return;
+      try {
+        erase(begun);
+      } catch {} // the disk fails: the next record overwrites it
     },
     close,
   };
 }
 
-function journalBytes(folder: string): number {
-  let bytes = 0;
-  for (const name of listFiles(folder))
-    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
-  return bytes;
-}
-
-export function listFiles(folder: string): string[] {
+function openFile(name: string): number {
   try {
-    return readdirSync(folder).filter(name => name.endsWith('.log'));
+    return openSync(name, 'r+');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return openSync(name, 'wx+', fileMode);
   }
 }

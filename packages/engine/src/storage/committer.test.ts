@@ -206,25 +206,23 @@ describe('the engine', () => {
   });
 });
 
-// LMDB's thread waits for this one to do a transaction's work, and this one would wait for LMDB's lock.
 it('two stores of one file in a process do not deadlock', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stak-two-stores-'));
-  const impatient = openStore(folder, -1); // commits on LMDB's thread, always
-  const patient = openStore(folder, Number.POSITIVE_INFINITY); // and this one here
-  const commitMany = async (one: Store, name: string) => {
+  const [one, other] = [openStore(folder), openStore(folder)];
+  const commitMany = async (into: Store, name: string) => {
     for (let i = 0; i < 50; i++) {
-      await one.commit(() => one.put(keyOf(`${name} ${i}`), Buffer.from([i])));
+      await into.commit(() => into.put(keyOf(`${name} ${i}`), Buffer.from([i])));
       await nextTick();
     }
   };
   await Promise.all([
-    commitMany(impatient, 'a'),
-    commitMany(patient, 'b'),
-    commitMany(impatient, 'c'),
-    commitMany(patient, 'd'),
+    commitMany(one, 'a'),
+    commitMany(other, 'b'),
+    commitMany(one, 'c'),
+    commitMany(other, 'd'),
   ]);
-  for (const name of ['a', 'b', 'c', 'd']) expect(patient.has(keyOf(`${name} 49`))).toBe(true);
-  await impatient.close();
-  await patient.close();
+  for (const name of ['a', 'b', 'c', 'd']) expect(other.has(keyOf(`${name} 49`))).toBe(true);
+  await one.close();
+  await other.close();
   await rm(folder, { recursive: true });
 });

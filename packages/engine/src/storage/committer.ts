@@ -1,11 +1,11 @@
 import { DynamoError, internalError } from '../errors.ts';
-import type { JournalWriter } from '../journal/writer.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { StreamChanges } from '../streams/stream-changes.ts';
 import { metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
 
-// Group commit. Work that arrives while a transaction is being flushed waits and shares the next one: under load one
-// flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes
+// Group commit. Work that arrives while the journal is being flushed waits and shares the next transaction: under load
+// one flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes
 // afterwards; an error it throws before its first write rejects only its own caller.
 
 export type Tx = {
@@ -47,7 +47,7 @@ export const saveSequence = (store: Store, sequence: number): void =>
 
 export type CommitListener = { committed(changes: StreamChanges): void; aborted(): void };
 export type CommitterOptions = {
-  journal?: Pick<JournalWriter, 'beginTx'> | undefined;
+  journal?: Pick<Journal, 'prepare' | 'beginTx' | 'flushesTree' | 'flushed'> | undefined;
   refusal?(tx: Tx): DynamoError | undefined; // why this transaction must not write
 };
 
@@ -84,21 +84,29 @@ export function createCommitter(
     const batch: Job[] = [];
     let changes: StreamChanges;
     try {
-      await store.commit(() => {
-        const tx = createTx(store, journal);
-        const refused = refusal?.(tx);
-        const isOpen = () =>
-          batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction && store.hasRoom();
-        while (queue.length > 0 && (batch.length === 0 || isOpen())) {
-          const job = queue.shift()!;
-          batch.push(job);
-          settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));
-        }
-        tx.finish();
-        changes = tx.streamChanges();
-      });
+      const preparing = journal?.prepare();
+      if (preparing) await preparing;
+      const flush = journal?.flushesTree() ?? true;
+      store.write(
+        () => {
+          const tx = createTx(store, journal);
+          const refused = refusal?.(tx);
+          const isOpen = () =>
+            batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction && store.hasRoom();
+          while (queue.length > 0 && (batch.length === 0 || isOpen())) {
+            const job = queue.shift()!;
+            batch.push(job);
+            settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));
+          }
+          tx.finish();
+          changes = tx.streamChanges();
+        },
+        { flush },
+      );
+      // Also if nothing was written: what the work has read must be durable before anyone is told.
+      await journal?.flushed();
     } catch (error) {
-      // The transaction was rolled back, so none of its callers may get a success.
+      // The transaction was rolled back, or may not survive, so none of its callers may get a success.
       listener.aborted();
       const failure = error instanceof DynamoError ? error : internalError(storeFailure(error));
       // If the transaction could not even begin, everything in the queue fails.
@@ -128,7 +136,7 @@ function runJob(tx: ReturnType<typeof createTx>, job: Job): () => void {
   }
 }
 
-function createTx(store: Store, journal: Pick<JournalWriter, 'beginTx'> | undefined) {
+function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
   const record = journal?.beginTx();
   let writes = 0;
   let bytes = 0;

@@ -2,6 +2,9 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fsync,
   fsyncSync,
   linkSync,
   openSync,
@@ -91,14 +94,55 @@ export async function writeWhole(file: string, write: (draft: string) => Promise
   }
 }
 
+// A test observes each flush: what a file, or a folder's list of names, was when the flush began is on the disk when it
+// ends.
+type FlushObserver = (path: string) => () => void;
+let observe: FlushObserver = () => () => {};
+
+export function observeFlushes(observer: FlushObserver): void {
+  observe = observer;
+}
+
+// Outside the serving thread.
+export async function flushFile(handle: number, path: string): Promise<void> {
+  const ended = observe(path);
+  await new Promise<void>((resolve, reject) => {
+    fdatasync(handle, error => (error ? reject(error) : resolve()));
+  });
+  ended();
+}
+
+export function flushFileSync(handle: number, path: string): void {
+  const ended = observe(path);
+  fdatasyncSync(handle);
+  ended();
+}
+
 // After a power failure, a new file is found only if its folder is on the disk as well.
 export function syncFolder(folder: string): void {
   // Not possible on Windows.
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
+  const ended = observe(folder);
   try {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
+  ended();
+}
+
+// The same outside the serving thread.
+export async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  const ended = observe(folder);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      fsync(handle, error => (error ? reject(error) : resolve()));
+    });
+  } finally {
+    closeSync(handle);
+  }
+  ended();
 }

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readMetaPages } from './meta-page.ts';
 
 /** A store that cannot be opened or restored, with the reason: it is damaged, cut short, or not a store. */
 export class StoreError extends Error {
@@ -30,24 +31,17 @@ export function makeFolder(folder: string): void {
 }
 
 // LMDB maps any file it is given and trusts it, so a file that is not a store, or incomplete, must be detected before.
-// Its first two pages each describe the tree; they are written alternately.
-const metaBytes = 160;
-const magic = 0xbeefc0de;
-const layout = { magic: 24, pageSize: 48, lastPage: 144 };
-
 export function checkStoreFile(folder: string): void {
   if (!storeExists(folder)) return;
   const file = openFile(folder);
   try {
     // LMDB has created the file and was stopped before it wrote anything.
     if (fstatSync(file).size === 0) return;
-    const first = readMeta(file, 0);
-    const pageSize = first.readUInt32LE(layout.pageSize);
-    const second = readMeta(file, pageSize);
-    if (!isMeta(first) || !isMeta(second)) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
+    const pages = readMetaPages(file);
+    if (!pages) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
     // Read last: another process may be extending the file.
     const { size } = fstatSync(file);
-    if ([first, second].every(meta => lastPage(meta) * pageSize >= size)) {
+    if (pages.every(({ lastPage, pageSize }) => lastPage * pageSize >= size)) {
       throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
     }
   } finally {
@@ -63,12 +57,3 @@ function openFile(folder: string): number {
     throw new StoreError(`cannot open the store in ${folder}: ${(error as Error).message}`);
   }
 }
-
-function readMeta(file: number, position: number): Buffer {
-  const meta = Buffer.alloc(metaBytes);
-  readSync(file, meta, 0, metaBytes, position);
-  return meta;
-}
-
-const isMeta = (meta: Buffer): boolean => meta.readUInt32LE(layout.magic) === magic;
-const lastPage = (meta: Buffer): number => Number(meta.readBigUInt64LE(layout.lastPage));

@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
@@ -6,9 +8,12 @@ import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
 
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
-// transaction runs on this thread; committing and flushing it happen on LMDB's own.
+// transaction runs on this thread. By default it is on the disk when it ends; with `flush: false` it is only in the
+// memory of the system, and the journal makes it durable.
 
-const formatVersion = 1;
+// Format 2 has its newest commits in the journal, which a version that knows format 1 only would not apply.
+const formatVersion = 2;
+const upgradableFormat = 1;
 
 export type Decode<T> = (bytes: Buffer, end: number) => T;
 export type Entry<T> = { key: Buffer; value: T };
@@ -20,12 +25,9 @@ export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subar
 // For callers that need only the key.
 const nothing: Decode<true> = () => true;
 
-// When a commit may block this thread: a moving average over about ten commits, in which one slow commit counts little,
-// and which recovers after a few hundred commits elsewhere.
-const usualPatienceMs = 3;
-const sampleWeight = 0.1;
-const longestSampleMs = 20;
-const forgetting = 0.99;
+// LMDB's flags of a transaction: one that can be rolled back, and one that is not flushed as well.
+const flushedTransaction = 0x3;
+const unflushedTransaction = 0x10003;
 
 // 8 KiB pages allow keys of 4026 bytes; the longest DynamoDB key needs about 3100.
 const pageSize = 8192;
@@ -36,43 +38,57 @@ const pageSize = 8192;
 const bytesPerChange = 2 * pageSize; // a change copies a leaf and a branch, or copies a leaf and splits it
 const spareBytes = 512 * 1024; // the upper branches, and the list of free pages
 
-// Transactions of this process that LMDB's own thread has begun, by file. It holds the lock of the file until this
-// thread has done their work. If this thread waited for that lock, for another store of the same file, it would
-// deadlock.
-const elsewhere = new Map<string, Set<Promise<unknown>>>();
-
-// Callers that are about to take the lock on this thread must await this repeatedly, until it returns undefined.
-function othersOn(file: string): Promise<unknown> | undefined {
-  const running = elsewhere.get(file);
-  return running && Promise.allSettled(running);
-}
-
 const fileOf = (path: string): string => storeFile(resolve(path));
 
-// Opening a store takes the lock as well.
-export const othersIn = (path: string): Promise<unknown> | undefined => othersOn(fileOf(path));
-
-export function openStore(path: string, patienceMs = usualPatienceMs) {
+export function openStore(path: string) {
   const inMemory = path === ':memory:';
   const file = inMemory ? memoryFile() : fileOf(path);
   const folder = dirname(file);
   const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
   let changedBytes = 0; // by the current transaction, at most
   let roomBytes = 0; // for it
-  const commit = createCommit(db, file, patienceMs);
+  const transact = createTransactions(db, file);
+  let isNewSnapshot = true;
+  (db as unknown as EventEmitter).addListener('begin-transaction', () => {
+    isNewSnapshot = true;
+  });
+
+  // Runs work in one write transaction. If the work throws, or the disk fails, the transaction is rolled back.
+  function write(work: () => void, { flush = true } = {}): void {
+    transact(() => {
+      changedBytes = 0;
+      roomBytes = inMemory ? Infinity : freeBytes(folder) - spareBytes;
+      work();
+      // Nothing is written if nothing was changed.
+      if (changedBytes > 0 && changedBytes > roomBytes)
+        throw new StoreError(`the disk is full (${freeSpace(folder)})`);
+    }, flush);
+  }
+
   return {
+    file,
     get,
     range,
     each,
-    commit: (work: () => void) =>
-      commit(() => {
-        changedBytes = 0;
-        roomBytes = inMemory ? Infinity : freeBytes(folder) - spareBytes;
-        work();
-        // Nothing is written if nothing was changed.
-        if (changedBytes > 0 && changedBytes > roomBytes)
-          throw new StoreError(`the disk is full (${freeSpace(folder)})`);
-      }),
+    write,
+    commit: async (work: () => void): Promise<void> => write(work),
+    // Runs work while no process can write.
+    exclusive<T>(work: () => T): T {
+      return db.transactionSync(work, unflushedTransaction as never) as T;
+    },
+    // Keeps every page of the newest commit as it is, until it is released.
+    holdSnapshot(): () => void {
+      db.resetReadTxn();
+      const transaction = db.useReadTransaction();
+      db.resetReadTxn();
+      return () => transaction.done();
+    },
+    // Whether reads may have seen another state since this was last asked.
+    hasNewSnapshot(): boolean {
+      const isNew = isNewSnapshot;
+      isNewSnapshot = false;
+      return isNew;
+    },
     // Whether the current transaction should take more, where the rest can have one of its own. Changes share pages, so
     // a transaction needs much less than is counted: several small ones fit where a large one would be refused.
     hasRoom: () => changedBytes <= roomBytes / 2,
@@ -93,6 +109,16 @@ export function openStore(path: string, patienceMs = usualPatienceMs) {
     refresh: () => db.resetReadTxn(),
     backup: (to: string) => writeWhole(storeFile(to), draft => db.backup(draft, true)),
     stats: () => db.getStats() as LmdbStats,
+    pageSize,
+    pagesWritten: (): number =>
+      (db as unknown as { env: { info(): { pagesWritten: number } } }).env.info().pagesWritten,
+    bytes: (): number => statSync(file).size,
+    // Whether another process has read the store and is alive. LMDB lists its readers by process.
+    hasOtherProcesses: (): boolean =>
+      (db as unknown as { readerList(): string })
+        .readerList()
+        .split('\n')
+        .some(line => /^ *\d+ /.test(line) && Number.parseInt(line, 10) !== process.pid),
     clearDeadReaders: () => db.readerCheck(),
     close: () => db.close(),
   };
@@ -164,59 +190,23 @@ function openReads(openWith: (encoder: Encoder) => Db) {
   return { db, get, range, each };
 }
 
-// Runs work in one write transaction and resolves when it is on disk. If the work throws, or the disk fails, the
-// transaction is rolled back.
-//
-// A transaction on LMDB's own thread switches threads four times, which takes longer than the flush of a fast disk. So
-// this thread does everything, unless it recently had to wait too long for the disk or for another process: that would
-// block all other work.
-function createCommit(db: Db, file: string, patienceMs: number): (work: () => void) => Promise<void> {
+function createTransactions(db: Db, file: string): (work: () => void, flush: boolean) => void {
   let broken: StoreError | undefined;
-  let waitedMs = 0;
-
-  function commitHere(work: () => void): void {
-    const start = performance.now();
-    let workMs = 0;
-    db.transactionSync(() => {
-      const begun = performance.now();
-      work();
-      workMs = performance.now() - begun;
-    });
-    const sampleMs = Math.min(performance.now() - start - workMs, longestSampleMs);
-    waitedMs += (sampleMs - waitedMs) * sampleWeight;
-  }
-
-  async function commitElsewhere(work: () => void): Promise<void> {
-    const committing = db.childTransaction(work);
-    const running = elsewhere.get(file) ?? new Set();
-    elsewhere.set(file, running.add(committing));
-    try {
-      await committing;
-    } finally {
-      running.delete(committing);
-      if (running.size === 0) elsewhere.delete(file);
-    }
-    waitedMs *= forgetting;
-  }
-
-  return async work => {
+  return (work, flush) => {
     if (broken) throw broken;
     let isDecided = false;
-    const decide = () => {
-      work();
-      isDecided = true;
-    };
     try {
-      if (waitedMs > patienceMs) await commitElsewhere(decide);
-      else {
-        for (let others = othersOn(file); others; others = othersOn(file)) await others;
-        commitHere(decide);
-      }
+      db.transactionSync(
+        () => {
+          work();
+          isDecided = true;
+        },
+        (flush ? flushedTransaction : unflushedTransaction) as never,
+      );
     } catch (error) {
       if (!isDecided) throw error;
-      const cause = await causeOf(error);
+      const cause = (error as Error).message;
       const failure = `${cause} (${freeSpace(dirname(file))})`;
-      for (let others = othersOn(file); others; others = othersOn(file)) await others;
       if (isReadOnly(cause) || !isWritable(db))
         broken = new StoreError(`${failure}; the store must be opened again`);
       throw broken ?? new StoreError(failure);
@@ -236,12 +226,6 @@ function isWritable(db: Db): boolean {
   } catch {
     return false;
   }
-}
-
-// LMDB's own thread reports a failed commit behind a promise.
-async function causeOf(error: unknown): Promise<string> {
-  const { commitError } = error as { commitError?: Promise<never> };
-  return commitError ? commitError.catch((cause: Error) => cause.message) : (error as Error).message;
 }
 
 export type LmdbStats = {
@@ -281,6 +265,7 @@ function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
       cache: false,
       commitDelay: 0,
       maxReaders: 510,
+      trackMetrics: true, // counts the pages that it writes
     } as never);
     if (inMemory) leaveNoName(file);
     else syncFolder(folder);
@@ -300,17 +285,22 @@ export function readMeta<T>(store: Pick<Store, 'get'>, name: string): T | undefi
   return store.get(metaKey(name), decodeJson) as T | undefined;
 }
 
-// A new file gets our version; a file of another version is left unchanged.
-export async function claimFormat(store: Store): Promise<void> {
+// A new file gets our version, and a file of the version before is upgraded; a file of another version is left
+// unchanged. `mayWrite` is false for a store that is opened for reading only.
+export async function claimFormat(store: Store, mayWrite = true): Promise<void> {
   const found = readMeta<number>(store, 'format');
-  if (found === undefined) {
-    await store.commit(() => {
-      if (readMeta(store, 'format') === undefined) store.put(metaKey('format'), encodeJson(formatVersion));
-    });
-  } else if (found !== formatVersion) {
+  if (found === formatVersion || (found === upgradableFormat && !mayWrite)) return;
+  if (found !== undefined && found !== upgradableFormat)
     throw new StoreError(
       `this store has format ${found}; this version of Stak reads format ${formatVersion}. ` +
         'Open it with the version that wrote it, or restore a backup.',
     );
-  }
+  // The earlier version would continue to write past the journal.
+  if (found === upgradableFormat && store.hasOtherProcesses())
+    throw new StoreError(
+      'another process has this store open with an earlier version of Stak: stop it first',
+    );
+  await store.commit(() => {
+    store.put(metaKey('format'), encodeJson(formatVersion));
+  });
 }
