@@ -46,7 +46,7 @@ export function removeCheckpoint(folder: string): void {
 }
 
 // Where and when the store file is used now.
-export function surroundings(handle: number): Pick<Checkpoint, 'boot' | 'device' | 'inode'> {
+function locate(handle: number): Pick<Checkpoint, 'boot' | 'device' | 'inode'> {
   const { dev, ino } = fstatSync(handle, { bigint: true });
   return { boot: bootId() ?? '', device: String(dev), inode: String(ino) };
 }
@@ -57,12 +57,12 @@ export function describe(
   handle: number,
   { page: { txn, bytes }, id, recoveries, journal }: Described,
 ): Checkpoint {
-  return { id, txn, meta: bytes.toString('base64'), journal, recoveries, ...surroundings(handle) };
+  return { id, txn, meta: bytes.toString('base64'), journal, recoveries, ...locate(handle) };
 }
 
 // Whether what was written after the checkpoint is still as it was written.
 export function isIntact({ boot, device, inode }: Checkpoint, handle: number): boolean {
-  const now = surroundings(handle);
+  const now = locate(handle);
   return now.boot === boot && now.device === device && now.inode === inode;
 }
 

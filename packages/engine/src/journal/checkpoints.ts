@@ -45,8 +45,6 @@ import {
 
 type Held = { txn: number; end: JournalEnd; copiedUntil: number; recoveries: number; release(): void };
 
-export type Checkpoints = ReturnType<typeof createCheckpoints>;
-
 export function createCheckpoints(store: Store, fileBytes: number) {
   const folder = dirname(store.file);
   const journal = journalFolder(folder);

@@ -9,8 +9,6 @@ import type { JournalEnd } from './position.ts';
 type Target = Pick<JournalEnd, 'commit' | 'file'>;
 type Flush = { to: Target; done: Promise<void> };
 
-export type Flusher = ReturnType<typeof createFlusher>;
-
 export function createFlusher(folder: string, start: Target) {
   let durable = start;
   let open: { file: number; handle: number } | undefined;

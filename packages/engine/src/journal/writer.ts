@@ -10,8 +10,6 @@ import { createRecordBuilder, recordHead } from './records.ts';
 // transaction it describes, and the same transaction stores the new end of the journal in LMDB. No other process can
 // write meanwhile, because LMDB has one writer at a time.
 
-export type JournalWriter = ReturnType<typeof createJournalWriter>;
-
 export type JournalWriterOptions = { fileBytes: number; now(): number };
 
 export function createJournalWriter(store: Store, folder: string, { fileBytes, now }: JournalWriterOptions) {
@@ -72,11 +70,11 @@ export function createJournalWriter(store: Store, folder: string, { fileBytes, n
     saveShipping(tx, { start, limitBytes });
   }
 
-  const nextPlace = ({ file, offset }: JournalEnd) =>
+  const nextPosition = ({ file, offset }: JournalEnd) =>
     offset < fileBytes && !startsFile ? { file, offset } : { file: file + 1, offset: 0 };
 
   function append(begun: JournalEnd, txn: number): JournalEnd {
-    const { file, offset } = nextPlace(begun);
+    const { file, offset } = nextPosition(begun);
     const commit = begun.commit + 1;
     const at = Math.max(begun.at, now());
     const { record, chain } = builder.seal(commit, at, begun.chain);
@@ -91,7 +89,7 @@ export function createJournalWriter(store: Store, folder: string, { fileBytes, n
   function erase(begun: JournalEnd): void {
     store.exclusive(() => {
       if (readEnd(store)?.commit !== begun.commit) return;
-      const { file, offset } = nextPlace(begun);
+      const { file, offset } = nextPosition(begun);
       writeSync(handleOf(file), Buffer.alloc(recordHead), 0, recordHead, offset);
     });
   }
