@@ -14,12 +14,18 @@ export function keyOf(entity: AnyEntity, key: object): Attributes {
   return built;
 }
 
-// Both keys of an index, or undefined: an item that lacks one of the attributes is not in the index.
+// Both keys of an index, or undefined if the item is not in it.
 export function indexKeysOf(index: IndexKeys, values: object): Attributes | undefined {
-  for (const name of index.params) if (isMissing((values as Attributes)[name])) return undefined;
+  if (!isIn(index, values)) return undefined;
   const built: Attributes = { [index.partition]: buildKey(index.templates.partition, values) };
   if (index.sort !== undefined) built[index.sort] = buildKey(index.templates.sort!, values);
   return built;
+}
+
+// An item that lacks one of the attributes is not in the index.
+function isIn({ params }: IndexKeys, values: object): boolean {
+  for (const name of params) if (isMissing((values as Attributes)[name])) return false;
+  return true;
 }
 
 export function parseInput(entity: AnyEntity, input: object): Attributes {
@@ -37,8 +43,9 @@ export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
   const partition = buildKey(key.templates.partition, parsed);
   const sort = key.sort === undefined ? undefined : buildKey(key.templates.sort!, parsed);
   for (const index of entity.indexes) {
-    const keys = indexKeysOf(index, parsed);
-    if (keys) Object.assign(stored, keys);
+    if (!isIn(index, parsed)) continue;
+    stored[index.partition] = buildKey(index.templates.partition, parsed);
+    if (index.sort !== undefined) stored[index.sort] = buildKey(index.templates.sort!, parsed);
   }
   if (entity.kind !== undefined) stored.kind = entity.kind;
   stored[key.partition] = partition;

@@ -4,5 +4,5 @@ import { testCoverage, testPrepared } from './prepared-suite.ts';
 
 describe('prepared operations', () => {
   testCoverage(inbox);
-  testPrepared(inbox, { runs: 40, requests: 40 });
+  testPrepared(inbox, { runs: 20, requests: 60 });
 });
