@@ -1,4 +1,4 @@
-import type { Image, StreamRecord } from './source.ts';
+import { embedded, type Image, type StreamRecord } from './source.ts';
 
 // Records as JSON, as in a Lambda event: binary values as base64, times in seconds. Dead letters are stored in this
 // form, and Lambda delivers it.
@@ -14,7 +14,8 @@ export function recordToJson(record: StreamRecord): string {
 
 export function recordFromJson(record: StreamRecord): StreamRecord {
   const { dynamodb } = record;
-  if (!dynamodb) return record;
+  // A record of the embedded engine was never JSON.
+  if (!dynamodb || dynamodb[embedded]) return record;
   const { Keys, NewImage, OldImage } = dynamodb;
   return {
     ...record,
