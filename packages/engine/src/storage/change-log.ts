@@ -1,4 +1,4 @@
-import { decodeSize } from './codec.ts';
+import { decodeSizeAt } from './codec.ts';
 import type { Actor } from './writer.ts';
 
 // A stored change record: event, actor, time, then the keys and images as they are stored with the item.
@@ -57,7 +57,7 @@ export function changePart(bytes: Buffer, part: ChangePart): Buffer | undefined 
 // The size of the keys or an image as DynamoDB measures items.
 export function changePartSize(bytes: Buffer, part: ChangePart): number {
   const [from, to] = boundsOf(bytes, part);
-  return to > from ? decodeSize(bytes, from) : 0;
+  return to > from ? decodeSizeAt(bytes, from) : 0;
 }
 
 function boundsOf(bytes: Buffer, part: ChangePart): [number, number] {

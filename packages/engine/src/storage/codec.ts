@@ -76,7 +76,10 @@ function tag(state: { tagged: boolean }, type: string, value: Stored): StoredMap
 }
 
 // `end` is given when `bytes` is the store's shared buffer, which is longer than the value.
-export const decodeSize = (bytes: Buffer, start = 0): number => bytes.readUInt32LE(start + 1);
+export const decodeSize = (bytes: Buffer): number => bytes.readUInt32LE(1);
+
+// Of an item within other bytes. Not a parameter of `decodeSize`, which is passed as a decoder and called with the end.
+export const decodeSizeAt = (bytes: Buffer, start: number): number => bytes.readUInt32LE(start + 1);
 
 const textOf = (bytes: Buffer, end: number): string =>
   bytes.toString(bytes[0]! & ascii ? 'latin1' : 'utf8', headerBytes, end);
