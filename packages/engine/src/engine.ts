@@ -9,7 +9,7 @@ import { createJournal, type Journal, type JournalSettings } from './journal/jou
 import type { JournalPosition } from './journal/position.ts';
 import { needsRecovery, recoverStore } from './journal/recovery.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
-import { findAction } from './operations.ts';
+import { findAction, writeOperations } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
 import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
@@ -67,15 +67,6 @@ type Claim = { id: string; until: number };
 const sweepChunk = 1000;
 const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
-
-// These are answered when their own commit is on the disk.
-const writeOperations: ReadonlySet<string> = new Set<Operation>([
-  'BatchWriteItem',
-  'DeleteItem',
-  'PutItem',
-  'TransactWriteItems',
-  'UpdateItem',
-]);
 
 /**
  * Opens a DynamoDB in this process: in a folder, which is created if it is missing, or in memory.

@@ -113,6 +113,15 @@ export const actions = {
   UpdateTimeToLive: updateTimeToLive,
 } satisfies Partial<Record<Operation, Action>>;
 
+// They are answered when their own commit is on the disk.
+export const writeOperations: ReadonlySet<string> = new Set<Operation>([
+  'BatchWriteItem',
+  'DeleteItem',
+  'PutItem',
+  'TransactWriteItems',
+  'UpdateItem',
+]);
+
 export function findAction(operation: string): Action | undefined {
   return Object.hasOwn(actions, operation)
     ? (actions[operation as keyof typeof actions] as Action)
