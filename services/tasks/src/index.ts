@@ -2,7 +2,6 @@ import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners
 import type { Deps, TasksDeps } from './deps.ts';
 import { createTask } from './edit/create.ts';
 import { createEditRoutes } from './edit/routes.ts';
-import { createTallyMemory } from './edit/tally-memory.ts';
 import { getTask, updateTask } from './edit/update.ts';
 import { tasksErrors } from './errors.ts';
 import { type ListParams, listTasks } from './lists/list.ts';
@@ -38,7 +37,6 @@ export function createTasks(given: TasksDeps) {
     ids,
     random,
     lock: createKeyedLock(),
-    tallies: createTallyMemory(),
     onReminder: reminderAdded.notify,
     ensureUser: (userId: string) => ensureUser(users, userId),
   };

@@ -80,8 +80,3 @@ export const feedRate = { limit: 60, windowMs: 60_000 }; // calendar programs po
 export const expiryBatch = 30; // expired tasks that one transaction takes out of the tally
 export const settingsTasks = 30; // three steps for each: the task, its reminder, its expiry
 export const eraseItems = 200; // removed by one call of the eraser
-
-export const rememberedTallies = 5_000; // of users who got a task last: about a kilobyte each
-export const talliesReadFirst = 64; // after a refused write on a remembered tally: the units of one are those of as many reads
-export const talliesReadMost = 16_384; // and after many in a row: then one write in as many is in vain
-export const confirmedTallies = 256; // in a row that were remembered correctly, before fewer are read

@@ -1,11 +1,9 @@
-import { AppError, type Clock, type Ids, type KeyedLock, type Random } from '@stak/kit';
+import type { Clock, Ids, KeyedLock, Random } from '@stak/kit';
 import {
-  type Attempt,
   type ConflictRetry,
   conflict,
   done,
   failedStep,
-  isUnavailable,
   type NamedStep,
   progress,
   retryConflicts,
@@ -18,7 +16,6 @@ import { change, type Expiry, expiriesOfUser, expiry, member, type Tally, tally 
 import { tenantOf } from '../users/owner.ts';
 import { createDraft } from './draft.ts';
 import { type Counted, emptyTally, recount } from './tally.ts';
-import type { TallyMemory } from './tally-memory.ts';
 import { countedIn, idOf, stepsOf, type TaskChange } from './task-change.ts';
 
 // `onReminder` is called when there may be a new reminder, so that the worker in this process need not wait.
@@ -28,7 +25,6 @@ export type CommitDeps = {
   ids: Ids;
   random: Random;
   lock: KeyedLock;
-  tallies?: TallyMemory; // without it, every write reads the tally
   onReminder?(): void;
   // Stores the user's profile, if there is none yet. False if it has to be tried again.
   ensureUser?(user_id: string): Promise<boolean>;
@@ -66,49 +62,16 @@ export function commit<T>(
   decide: (view: View) => Promise<Decision<T>> | Decision<T>,
 ): Promise<T> {
   return deps.lock.run([user_id], () =>
-    retryConflicts<T>(retryOf(deps), () => commitOnce(deps, user_id, pattern, decide, undefined)),
+    retryConflicts<T>(retryOf(deps), async () => {
+      const known = await readTally(deps, user_id);
+      const view = { tally: known ?? emptyTally(user_id, deps.ids.next()), nowS: secondsOf(deps.clock) };
+      const isHousekeeping = isExpiryDue(view.tally, view.nowS);
+      const decision = isHousekeeping ? await decideExpiry(deps, view) : await decide(view);
+      const has_user = view.tally.has_user ?? (await storesUser(deps, user_id, decision));
+      if (!(await writeDecision(deps, view, known, pattern, decision, has_user))) return conflict;
+      return isHousekeeping ? progress : done(decision.answer as T);
+    }),
   );
-}
-
-// The same, but decides on the tally that this process wrote last. Only for what ends in a write or an error: a write
-// on an outdated tally is refused, and an error may be due to one. Both are decided again, on the tally of the table.
-export function commitRemembered<T>(
-  deps: CommitDeps,
-  user_id: string,
-  pattern: string,
-  decide: (view: View) => Promise<Decision<T>> | Decision<T>,
-): Promise<T> {
-  return deps.lock.run([user_id], async () => {
-    const remembered = deps.tallies?.recall(user_id);
-    if (remembered)
-      try {
-        const attempt = await commitOnce(deps, user_id, pattern, decide, remembered);
-        if (attempt.kind === 'done') {
-          deps.tallies?.confirm();
-          return attempt.result;
-        }
-        if (attempt.kind === 'conflict') deps.tallies?.lose(user_id);
-      } catch (error) {
-        if (isUnavailable(error) || !(error instanceof AppError)) throw error;
-      }
-    return retryConflicts<T>(retryOf(deps), () => commitOnce(deps, user_id, pattern, decide, undefined));
-  });
-}
-
-async function commitOnce<T>(
-  deps: CommitDeps,
-  user_id: string,
-  pattern: string,
-  decide: (view: View) => Promise<Decision<T>> | Decision<T>,
-  remembered: Tally | undefined,
-): Promise<Attempt<T>> {
-  const known = remembered ?? (await readTally(deps, user_id));
-  const view = { tally: known ?? emptyTally(user_id, deps.ids.next()), nowS: secondsOf(deps.clock) };
-  const isHousekeeping = isExpiryDue(view.tally, view.nowS);
-  const decision = isHousekeeping ? await decideExpiry(deps, view) : await decide(view);
-  const has_user = view.tally.has_user ?? (await storesUser(deps, user_id, decision));
-  if (!(await writeDecision(deps, view, known, pattern, decision, has_user))) return conflict;
-  return isHousekeeping ? progress : done(decision.answer as T);
 }
 
 const retryOf = ({ clock, random }: CommitDeps): ConflictRetry => ({
@@ -139,20 +102,17 @@ async function writeDecision(
 ): Promise<boolean> {
   const { taskChanges = [], steps = [], settings } = decision;
   if (taskChanges.length === 0 && steps.length === 0 && !settings) return true;
-  const next = nextTally(view, decision, has_user);
   const all = [
     ...taskChanges.flatMap(taskChange => stepsOf(taskChange, view.nowS)),
     ...steps,
-    ...bookkeeping(view, known, decision, next),
+    ...bookkeeping(view, known, decision, has_user),
   ];
   try {
     await deps.store.transact(all, { pattern });
   } catch (error) {
-    deps.tallies?.forget(next.user_id);
     if (isOvertaken(error)) return false;
     throw error;
   }
-  deps.tallies?.keep(next);
   if (taskChanges.some(({ after }) => after?.remind_at !== undefined)) deps.onReminder?.();
   return true;
 }
@@ -163,30 +123,23 @@ function isOvertaken(error: unknown): boolean {
   return failed !== undefined && failed.reason !== 'refused';
 }
 
-function nextTally(
-  { tally: before }: View,
+function bookkeeping(
+  { tally: before, nowS }: View,
+  known: Tally | undefined,
   { taskChanges = [], lost = [], settings }: Decision<unknown>,
   has_user: true | undefined,
-): Tally {
+): NamedStep[] {
+  const { user_id, epoch } = before;
   const [gone, come] = countedIn(taskChanges);
-  return present({
+  const seq = before.seq + 1;
+  const next = present({
     ...before,
     ...settings,
     ...recount(before, [...lost, ...gone], come),
     has_user,
-    seq: before.seq + 1,
+    seq,
     next_expiry: earliest({ ...before, ...settings }, taskChanges),
   });
-}
-
-function bookkeeping(
-  { tally: before, nowS }: View,
-  known: Tally | undefined,
-  { taskChanges = [], lost = [] }: Decision<unknown>,
-  next: Tally,
-): NamedStep[] {
-  const { user_id, epoch } = before;
-  const { seq } = next;
   const entry = {
     user_id,
     seq,

@@ -4,7 +4,7 @@ import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type NewTask, showTask, type Task } from '../schema.ts';
 import { idempotency } from '../tables.ts';
-import { type CommitDeps, commitRemembered, type Decision, type View } from './commit.ts';
+import { type CommitDeps, commit, type Decision, type View } from './commit.ts';
 import { createDraft } from './draft.ts';
 import { addToParent } from './update.ts';
 
@@ -20,7 +20,7 @@ export function createTask(
   input: NewTask,
   request?: KeyedRequest,
 ): Promise<CreateAnswer> {
-  return commitRemembered(deps, user_id, 'create task', async view => {
+  return commit(deps, user_id, 'create task', async view => {
     const replay = request && (await findReplay(deps, user_id, request));
     if (replay) return { answer: replay };
     return decideCreation(deps, user_id, input, view, request);
