@@ -1,8 +1,13 @@
 import assert from 'node:assert';
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createIds, createLogger, lowerPriority, superviseWorkers, systemClock } from '@stak/kit';
+import {
+  collectGarbage,
+  createIds,
+  createLogger,
+  lowerPriority,
+  superviseWorkers,
+  systemClock,
+} from '@stak/kit';
 import { createLakeMaintenance } from '@stak/lake/maintenance';
 import { createConsumer } from '@stak/streams';
 import { createLedger, createStore, type DynamoClient } from '@stak/table';
@@ -108,8 +113,6 @@ function report(): void {
 // collected once, after a while without new records. Later the thread ends: everything up to `since` is captured, because
 // no record was handled after it and nothing failed.
 function watchQuiet() {
-  v8.setFlagsFromString('--expose_gc');
-  const collect = vm.runInNewContext('gc') as () => void;
   const countWork = () =>
     consumers.reduce((sum, { counters }) => sum + counters().records + counters().failures, 0);
   let [last, reports, since] = [-1, 0, 0];
@@ -119,7 +122,7 @@ function watchQuiet() {
       reports = now === last ? reports + 1 : 0;
       last = now;
       if (reports === 0) since = database.source.position?.() ?? 0;
-      if (reports === tidyUpAfterMs / reportMs) collect();
+      if (reports === tidyUpAfterMs / reportMs) collectGarbage();
     },
     mayRest: (): boolean =>
       restAfterMs !== undefined &&

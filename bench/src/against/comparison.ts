@@ -1,7 +1,7 @@
 import { judge, type Verdict } from '../gates.ts';
 import { median } from '../statistics.ts';
 
-// What is measured of an operation, in the order of the table. `cpuUs`, `instructions` and `writtenBytes` are of all
+// The measures of an operation, in the order of the table. `cpuUs`, `instructions` and `writtenBytes` are of all
 // processes of the server, for one operation.
 const measureNames = [
   'cpuUs',

@@ -19,7 +19,7 @@ export async function countsInstructions(): Promise<boolean> {
   }
 }
 
-// Of the processes, their threads, and the processes they start.
+// Counts the processes, their threads, and the processes they start.
 export async function countInstructions(pids: readonly number[]): Promise<InstructionCount> {
   const perf = spawn('perf', [...args, '-p', pids.join(',')], { stdio: ['ignore', 'ignore', 'pipe'] });
   const exit = once(perf, 'close');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// What the kernel counts for processes, in /proc.
+// Reads what the kernel counts for processes, in /proc.
 
 export type Usage = {
   processes: number;

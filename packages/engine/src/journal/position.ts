@@ -89,7 +89,7 @@ export function readPosition(store: Reads): JournalPosition | undefined {
   return { ...shipping, history: shipping.start.history, commit, at, chain, file, offset };
 }
 
-// What describes this file's journal, and means nothing in a copy.
+// The names of facts about this file's journal, which mean nothing in a copy.
 export const ownNames: readonly string[] = [endName, shippingName];
 
 // The name under which a snapshot carries its position.

@@ -65,7 +65,7 @@ async function withLock(folder: string, work: () => void): Promise<void> {
   const lock = open({ path: file, noSync: true });
   try {
     lock.transactionSync(work);
-    // Whoever waits for the lock, or makes a new one, finds that nothing is left to do.
+    // A process that waits for the lock, or makes a new one, finds nothing left to do.
     for (const name of [file, `${file}-lock`]) rmSync(name, { force: true });
   } finally {
     await lock.close();

@@ -103,7 +103,7 @@ export function createCommitter(
         },
         { flush },
       );
-      // Also if nothing was written: what the work has read must be durable before anyone is told.
+      // Also if nothing was written: the answers may show what the work has read, so that must be durable first.
       await journal?.flushed();
     } catch (error) {
       // The transaction was rolled back, or may not survive, so none of its callers may get a success.
