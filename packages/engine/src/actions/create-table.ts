@@ -19,7 +19,7 @@ export async function createTable(
     const defined = withIds(context.store, tx, newId => {
       const fresh = defineTable(input, { newId, uuid: randomUUID(), now: context.now() });
       if (!wanted?.StreamEnabled) return fresh;
-      const opening = { viewType: wanted.StreamViewType!, sequence: tx.nextSequence(), newId };
+      const opening = { viewType: wanted.StreamViewType!, sequence: tx.nextSequenceForAll(), newId };
       return { ...fresh, streams: [openStream(context, fresh, opening)] };
     });
     context.catalog.save(tx, defined);

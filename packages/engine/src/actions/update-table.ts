@@ -40,7 +40,7 @@ function updateStreams(
   newId: () => number,
 ): Stream[] {
   if (!wanted) return table.streams;
-  const sequence = tx.nextSequence();
+  const sequence = tx.nextSequenceForAll();
   if (wanted.StreamEnabled) {
     return [
       ...table.streams,

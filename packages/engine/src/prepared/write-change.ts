@@ -124,7 +124,7 @@ function writeLog(tx: Tx, now: number, item: ItemWrite): void {
   });
   const { shards } = stream;
   const shard = shards.length === 1 ? shards[0]! : shards[partitionHash(key) % shards.length]!;
-  tx.put(logKey(stream.id, shard, tx.nextSequence()), record);
+  tx.put(logKey(stream.id, shard, tx.nextSequence(stream.id)), record);
 }
 
 // The key attributes as an item, as they are stored.

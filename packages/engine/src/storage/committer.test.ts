@@ -87,7 +87,7 @@ describe('the committer', () => {
   it('rolls back a transaction whose work throws after a write, and continues', async () => {
     const { submit } = start();
     await submit(tx => {
-      tx.nextSequence();
+      tx.nextSequence(1);
       tx.addSize(1, 1, 10);
       tx.put(keyOf('first'), one);
     });
@@ -96,7 +96,7 @@ describe('the committer', () => {
         tx.put(keyOf('before'), one);
         tx.remove(keyOf('first'));
         tx.addSize(1, 5, 50);
-        tx.nextSequence();
+        tx.nextSequence(1);
       }),
       submit(tx => {
         tx.put(keyOf('half'), one);

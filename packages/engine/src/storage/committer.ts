@@ -13,8 +13,10 @@ export type Tx = {
   remove(key: Buffer): void;
   // Sees what this transaction has written so far.
   has(key: Buffer): boolean;
-  // The stream that gets a record of this number. Without one, anything may have changed in the streams.
-  nextSequence(streamId?: number): number;
+  // For a record of this stream.
+  nextSequence(streamId: number): number;
+  // For a change of the streams themselves, such as a new shard: every reader has to look.
+  nextSequenceForAll(): number;
   // Item count and bytes of a table or index, written once a transaction.
   addSize(id: number, items: number, bytes: number): void;
 };
@@ -150,6 +152,12 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
     record?.put(key, value);
   }
 
+  function advance(): number {
+    if (sequence < 0) sequence = readSequence(store);
+    sequence += 1;
+    return sequence;
+  }
+
   return {
     put(key: Buffer, value: Buffer) {
       writes++;
@@ -162,12 +170,14 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
       record?.remove(key);
     },
     has: store.has,
-    nextSequence(streamId?: number) {
-      if (sequence < 0) sequence = readSequence(store);
-      sequence += 1;
-      if (streamId === undefined) hasChangedAny = true;
-      else changes.set(streamId, sequence);
-      return sequence;
+    nextSequence(streamId: number) {
+      const next = advance();
+      changes.set(streamId, next);
+      return next;
+    },
+    nextSequenceForAll() {
+      hasChangedAny = true;
+      return advance();
     },
     streamChanges: (): StreamChanges => (hasChangedAny ? undefined : changes),
     addSize(id: number, items: number, bytes: number) {

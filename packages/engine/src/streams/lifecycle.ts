@@ -44,7 +44,7 @@ export function closeStream(stream: Stream, sequence: number, closedAt: number):
 // When the table is deleted, its streams stay.
 export function keepStreamsOf(tx: Tx, table: Table, now: number): void {
   if (table.streams.length === 0) return;
-  const sequence = tx.nextSequence();
+  const sequence = tx.nextSequenceForAll();
   for (const stream of table.streams) {
     keepDroppedStream(tx, {
       tableName: table.name,
@@ -61,7 +61,7 @@ export function rollShards(context: Context, tableName: string): Promise<void> {
     const table = knownTable(context, tableName);
     const stream = table.streams.at(-1);
     if (!stream?.enabled) return;
-    const sequence = tx.nextSequence();
+    const sequence = tx.nextSequenceForAll();
     const rolled = withIds(context.store, tx, newId => rollOver(stream, sequence, context.now(), newId));
     context.catalog.save(tx, { ...table, streams: [...table.streams.slice(0, -1), rolled] });
   });
