@@ -19,7 +19,7 @@ export { type HandOver, handOver } from './hand-over.ts';
 export { type LambdaAnswer, type LambdaEvent, type LambdaOptions, toLambda } from './lambda.ts';
 export { type EffectSteps, oncePerEvent, writeOnce } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';
-export { isAfter, slotOf } from './sequence.ts';
+export { eachOnceAfter, isAfter, slotOf } from './sequence.ts';
 export type { Alarm } from './shard-task.ts';
 export { listShards, type Shard } from './shards.ts';
 export { type SharedReads, shareReads } from './shared-reads.ts';

@@ -5,6 +5,7 @@ import type { DeadLetters } from './dead-letters.ts';
 import { LeaseLostError, PermanentError } from './errors.ts';
 import { createTries, handlePage, type PageJob } from './handle-page.ts';
 import * as limits from './limits.ts';
+import { eachOnceAfter } from './sequence.ts';
 import { bytesOf, type Mishap, type Page, type Start } from './shard-reader.ts';
 import { type OpenShard, openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
@@ -50,11 +51,13 @@ export async function consumeShard(
   const shard = openShard(source, { shard: lease, start, onMishap, clock });
   const progress = createProgress(deps, lease);
   const canContinue = () => !signal.aborted && holds(lease, clock);
+  let handled = start.after ?? '';
 
   try {
     while (canContinue()) {
       const since = source.position?.();
-      const page = await readBatch(shard, subscription.batchRecords ?? limits.batchRecords);
+      const read = await readBatch(shard, subscription.batchRecords ?? limits.batchRecords);
+      const page = { ...read, records: eachOnceAfter(read.records, handled, sequenceOf) };
       const done = await handleAll(deps, lease, page, canContinue, signal);
       if (done < page.records.length) {
         const last = page.records[done - 1];
@@ -67,6 +70,7 @@ export async function consumeShard(
         return true;
       }
       const last = page.records.at(-1);
+      if (last) handled = sequenceOf(last);
       if (page.last !== undefined) progress.note(page.last, last && timeOf(last), done);
       await progress.keepIfDue();
       await shard

@@ -1,6 +1,7 @@
 import { seededRandom, superviseWorkers } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createConsumer, type StreamSource, shareReads } from '../src/index.ts';
+import { createStreamAdversary } from './stream-adversary.ts';
 import {
   everyone,
   expectMirrored,
@@ -38,6 +39,23 @@ const collect = () => {
   };
   return { seen, subscription };
 };
+
+test('a record that a stream repeats, in a page or in the next one, is handled once', async () => {
+  const source = createStreamAdversary(fixture.source, {
+    random: seededRandom(7),
+    repeated: 0.8,
+    doubled: 0.8,
+  });
+  const { seen, subscription } = collect();
+  const consumer = startConsumer(fixture, { subscription: { ...subscription, batchRecords: 3 }, source });
+  for (let round = 0; round < 5; round++) {
+    await writeNotes(fixture, ['a'], 4);
+    await until(fixture.clock, () => seen.length >= (round + 1) * 4);
+  }
+  await consumer.stop();
+  expect(seen).toHaveLength(20);
+  expect(new Set(seen).size).toBe(20);
+});
 
 describe('an iterator that expired', () => {
   test('is replaced by one after the last record', async () => {

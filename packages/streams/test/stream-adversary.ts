@@ -3,6 +3,7 @@ import type { StreamRecord, StreamSource } from '../src/index.ts';
 
 export type StreamFaults = {
   repeated?: number; // records that were read come once more, before the next ones
+  doubled?: number; // the records of a page come twice in it
   late?: number; // nothing yet, though there is something
   expired?: number; // the iterator has to be made again
   throttled?: number; // others read the shard as well
@@ -11,6 +12,7 @@ export type StreamFaults = {
 
 export const passingStreamFaults = {
   repeated: 0.1,
+  doubled: 0.1,
   late: 0.1,
   expired: 0.05,
   throttled: 0.05,
@@ -52,9 +54,10 @@ export function createStreamAdversary<S extends StreamSource>(
       if (happens('late')) return { Records: [], NextShardIterator: input.ShardIterator };
       const page = await source.getRecords(input);
       const before = read.get(input.ShardIterator) ?? [];
-      const Records = happens('repeated') ? [...before, ...(page.Records ?? [])] : page.Records;
-      if (page.NextShardIterator) read.set(page.NextShardIterator, (page.Records ?? []).slice(-10));
-      return { ...page, Records };
+      const fresh = page.Records ?? [];
+      const once = happens('repeated') ? [...before, ...fresh] : fresh;
+      if (page.NextShardIterator) read.set(page.NextShardIterator, fresh.slice(-10));
+      return { ...page, Records: happens('doubled') ? [...once, ...once] : once };
     },
   };
 }

@@ -104,6 +104,22 @@ describe('analytics', () => {
     expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 1 });
   });
 
+  it('count a change once that a page repeats', async () => {
+    const hooks = await openWebhooks();
+    await beginCounting(hooks);
+    const sourceId = await hooks.source();
+    for (let n = 0; n < 6; n++) await hooks.send(sourceId, JSON.stringify({ n }));
+    const changes: UnknownChange[] = [];
+    const stream = { source: engineSource(hooks.engine), table: ferryhookEvents.name };
+    await createCatchUp(stream, new Map()).read(change => void changes.push(change));
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { signal } = new AbortController();
+    const repeated = [...changes.slice(0, 9), ...changes.slice(3), ...changes];
+    await handleBatch!(repeated, { consumer: name, shardId: 'one', attempt: 1, signal });
+    expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 6 });
+    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
+  });
+
   it('of an account are spread over partitions, by source', async () => {
     const hooks = await openWebhooks({ counts: true });
     const sources = await Promise.all(Array.from({ length: 24 }, () => hooks.source()));

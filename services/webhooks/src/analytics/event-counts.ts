@@ -1,5 +1,12 @@
 import assert from 'node:assert';
-import { isAfter, isImported, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
+import {
+  eachOnceAfter,
+  isImported,
+  type Subscription,
+  slotOf,
+  subscribe,
+  type UnknownChange,
+} from '@stak/streams';
 import { failedStep, hasKeyOf, type Store, type WriteStep, write } from '@stak/table';
 import type { BaseDeps, WebhookDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -39,7 +46,7 @@ export function countEvents(deps: Deps): Subscription {
     since ??= (await store.get(countStart, {}, { consistent: true }))?.since ?? 0;
     const through = checkpoints.get(shard) ?? (await readCheckpoint(store, shard));
     checkpoints.set(shard, through);
-    const fresh = changes.filter(({ sequence }) => isAfter(sequence, through));
+    const fresh = eachOnceAfter(changes, through, ({ sequence }) => sequence);
     const tally = tallyOf(fresh, since);
     const size = tally.days.size + tally.totals.size + tally.usage.size;
     if (size === 0) return;
