@@ -19,13 +19,13 @@ type Served = {
   metrics: ReturnType<typeof createMetrics>;
   exposed: ExposedMetrics;
   eventLoop: ReturnType<typeof watchEventLoop>;
-  checks: ApiSettings['checks'];
+  readiness: Pick<ApiSettings, 'checks' | 'warnings'>;
 };
 type ExposedMetrics = ReturnType<ReturnType<typeof createMetrics>['expose']>;
 
 export function createServerApi(
   config: ServerConfig,
-  { clock, log, ids, shared, publicUrl, services, metrics, exposed, eventLoop, checks }: Served,
+  { clock, log, ids, shared, publicUrl, services, metrics, exposed, eventLoop, readiness }: Served,
 ): Api {
   const record = accessLog(log);
   return createApi({
@@ -47,7 +47,7 @@ export function createServerApi(
     isHttps: publicUrl.startsWith('https:'),
     trustedProxyHops: config.trustedProxyHops,
     corsOrigins: config.corsOrigins,
-    checks,
+    ...readiness,
     eventLoop: eventLoop.delay,
     // With a separate address, metrics are served nowhere else.
     metrics: config.metricsAddress

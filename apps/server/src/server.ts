@@ -154,7 +154,7 @@ async function startOn(
     metrics,
     exposed,
     eventLoop,
-    checks: readinessChecks(database, config, {
+    readiness: readinessChecks(database, config, {
       clock,
       streams,
       presence,
@@ -212,22 +212,24 @@ type ReadinessDeps = {
   lake: { workers(): readonly WorkerState[] } | undefined;
 };
 
-// All checks but the first return `degraded` at most: requests are still served.
+// Requests need the store, and can do without the rest for a while.
 function readinessChecks(
   database: Database,
   config: ServerConfig,
   { clock, streams, presence, backup, lake }: ReadinessDeps,
-): NonNullable<ApiSettings['checks']> {
+): Pick<ApiSettings, 'checks' | 'warnings'> {
   return {
-    store: storeCheck(database.client, clock, folderOf(config)),
-    // An effect is missing until an operator has handled the record.
-    dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
-    ...(presence && { public_url: presence.check }),
-    ...(backup && { backup: backup.check }),
-    // SQL and insights use what the lake has written so far.
-    ...(lake && {
-      lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),
-    }),
+    checks: { store: storeCheck(database.client, clock, folderOf(config)) },
+    warnings: {
+      // An effect is missing until an operator has handled the record.
+      dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
+      ...(presence && { public_url: presence.check }),
+      ...(backup && { backup: backup.check }),
+      // SQL and insights use what the lake has written so far.
+      ...(lake && {
+        lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),
+      }),
+    },
   };
 }
 

@@ -44,7 +44,8 @@ export type ApiSettings = Gate & {
   inFlight?: InFlightLimits;
   trustedProxyHops?: number; // how many proxies of ours append to X-Forwarded-For
   corsOrigins?: readonly string[]; // exact origins, like https://app.example
-  checks?: Readonly<Record<string, ReadyCheck>>;
+  checks?: Readonly<Record<string, ReadyCheck>>; // for /readyz: of what every request needs
+  warnings?: Readonly<Record<string, ReadyCheck>>; // of what requests can do without for a while
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
   revocations?: Pick<Revocations, 'recent'>; // ends the open streams of a revoked caller within a second

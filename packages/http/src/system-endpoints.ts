@@ -9,8 +9,7 @@ import type { ApiDocument } from './openapi.ts';
 import { bearerToken, unauthenticated } from './principal.ts';
 import { type AnyEndpoint, endpoint, json, route } from './route.ts';
 
-// Rejects while a dependency is not usable. Resolves with 'degraded' if requests can do without it for a while: the
-// response says so, and the server stays ready.
+// Rejects while something is not usable, or resolves with 'degraded'.
 export type ReadyCheck = (signal: AbortSignal) => Promise<unknown>;
 
 export type Metrics = {
@@ -21,7 +20,10 @@ export type Metrics = {
 };
 
 export type SystemSettings = {
+  // Of what every request needs: the server is not ready while one of these fails.
   checks?: Readonly<Record<string, ReadyCheck>>;
+  // Of what requests can do without for a while: these make it degraded at most, and it stays ready.
+  warnings?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
   document: () => Promise<ApiDocument>;
@@ -84,6 +86,7 @@ const metricsRoute = route({
 
 export function systemEndpoints({
   checks = {},
+  warnings = {},
   metrics,
   eventLoop,
   document,
@@ -95,7 +98,7 @@ export function systemEndpoints({
       const server = c.get('server');
       if (server.draining.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);
       const details = {
-        checks: await runChecks(checks, server),
+        checks: await runAll(checks, warnings, server),
         ...(eventLoop && describeDelay(eventLoop())),
       };
       return Object.values(details.checks).includes('failed')
@@ -128,11 +131,18 @@ const describeDelay = ({ p50Ms, p99Ms, maxMs }: EventLoopDelay) => ({
 
 type CheckResult = 'ok' | 'degraded' | 'failed';
 
-async function runChecks(
-  checks: Readonly<Record<string, ReadyCheck>>,
+type Checks = Readonly<Record<string, ReadyCheck>>;
+
+async function runAll(
+  checks: Checks,
+  warnings: Checks,
   { clock, log }: ServerContext,
 ): Promise<Record<string, CheckResult>> {
-  const runOne = async (name: string, check: ReadyCheck): Promise<[string, CheckResult]> => {
+  const runOne = async (
+    name: string,
+    check: ReadyCheck,
+    worst: CheckResult,
+  ): Promise<[string, CheckResult]> => {
     const isOver = new AbortController();
     const tooLate = clock
       .sleep(limits.readyMs, isOver.signal)
@@ -141,13 +151,15 @@ async function runChecks(
       const result = await Promise.race([check(isOver.signal), tooLate]);
       return [name, result === 'degraded' ? 'degraded' : 'ok'];
     } catch (error) {
-      log.warn({ check: name, err: error }, 'not ready');
-      return [name, 'failed'];
+      log.warn({ check: name, err: error }, worst === 'failed' ? 'not ready' : 'a check of readiness failed');
+      return [name, worst];
     } finally {
       isOver.abort();
     }
   };
-  return Object.fromEntries(await Promise.all(Object.entries(checks).map(one => runOne(...one))));
+  const run = (some: Checks, worst: CheckResult) =>
+    Object.entries(some).map(([name, check]) => runOne(name, check, worst));
+  return Object.fromEntries(await Promise.all([...run(checks, 'failed'), ...run(warnings, 'degraded')]));
 }
 
 // Hashed first: the comparison needs equal lengths, and must not reveal them.
