@@ -59,7 +59,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     await page.getByText('Hex', { exact: true }).click();
     await page.getByText('7b 22 74 79 70 65 22').waitFor();
     await page.getByRole('tab', { name: 'Sent' }).click();
-    await page.getByText(/X-Ferryhook-Signature: .{6}•/).waitFor();
+    await page.getByText(/X-Stak-Signature: .{6}•/).waitFor();
     await page.getByRole('tab', { name: 'Changes' }).click();
     await page.getByText('Body: sent as received').waitFor();
     await page.getByText('+ webhook-id').waitFor();

@@ -25,6 +25,7 @@ describe('an event', () => {
       'content-type': 'application/x-odd',
       'x-mine': 'a',
       'webhook-id': eventId,
+      'x-stak-event-id': eventId,
       'x-ferryhook-event-id': eventId,
     });
     const detail = await hooks.read(`/v1/events/${eventId}`);

@@ -33,7 +33,7 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
   let isBroken = false;
   const tried = createRecentMap<string, true>(rememberedEvents);
   const server = createServer(async (request, response) => {
-    const eventId = String(request.headers['x-ferryhook-event-id']);
+    const eventId = String(request.headers['x-stak-event-id']);
     // Only a first attempt fails at random: after a failed last attempt, the delivery would stay failed.
     const maySlip = tried.get(eventId) === undefined;
     tried.set(eventId, true);

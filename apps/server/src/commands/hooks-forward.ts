@@ -40,6 +40,7 @@ function exchange(target: URL, { method, query, headers, body, eventId }: LiveEv
   const sent = [
     ['Host', target.host],
     ...headers.filter(([name]) => !ownHeaders.has(name.toLowerCase())),
+    ['X-Stak-Event-Id', eventId],
     ['X-Ferryhook-Event-Id', eventId],
     ['Content-Length', `${bytes.length}`],
   ];

@@ -154,7 +154,7 @@ export type OutgoingRequest = { url: string; method: string; headers: HeaderPair
 // Headers of the connection that brought the request, or that may be wrong for the transformed body. And
 // `accept-encoding`: otherwise a destination may compress its response, and we would store it unreadable.
 const droppedHeaders =
-  /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
+  /^(?:host|accept-encoding|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|authorization|cookie|proxy-.*|x-forwarded-.*|forwarded|x-real-ip|x-stak-.*|x-ferryhook-.*|webhook-(?:id|timestamp|signature))$/i;
 
 // Whether a header is sent to destinations. Senders use the same few names again and again.
 const passedOn = createRecentMap<string, boolean>(limits.headerNames);

@@ -43,11 +43,12 @@ describe('Stripe', () => {
     );
   });
 
-  it('accepts our X-Ferryhook-Signature, with either secret of a rotation', () => {
+  it('accepts our X-Stak-Signature, with either secret of a rotation', () => {
     const secrets = [createSigningSecret(), createSigningSecret()];
     const body = Buffer.from('{"id":"evt_1"}');
     const headers = new Map(signDelivery({ secrets, eventId: 'evt_1', timestampS: nowS, body }));
-    const header = headers.get('X-Ferryhook-Signature')!;
+    const header = headers.get('X-Stak-Signature')!;
+    expect(headers.get('X-Ferryhook-Signature')).toBe(header);
     for (const secret of secrets)
       expect(stripe.webhooks.constructEvent(body, header, secret)).toEqual({ id: 'evt_1' });
     expect(() => stripe.webhooks.constructEvent(body, header, createSigningSecret())).toThrow();
@@ -220,13 +221,9 @@ describe('our deliveries', () => {
         signDelivery({ secrets: ['whsec_c2VjcmV0'], eventId: 'evt_9', timestampS, body: Buffer.from('{}') }),
       );
     const [first, second] = [attempt(nowS), attempt(nowS + 30)];
-    for (const name of ['X-Ferryhook-Event-Id', 'webhook-id']) expect(first.get(name)).toBe(second.get(name));
-    for (const name of [
-      'X-Ferryhook-Timestamp',
-      'X-Ferryhook-Signature',
-      'webhook-timestamp',
-      'webhook-signature',
-    ])
+    for (const name of ['X-Stak-Event-Id', 'X-Ferryhook-Event-Id', 'webhook-id'])
+      expect(first.get(name)).toBe(second.get(name));
+    for (const name of ['X-Stak-Timestamp', 'X-Stak-Signature', 'webhook-timestamp', 'webhook-signature'])
       expect(first.get(name)).not.toBe(second.get(name));
   });
 
@@ -235,10 +232,12 @@ describe('our deliveries', () => {
       ([name]) => name,
     );
     expect(names).toEqual([
-      'X-Ferryhook-Event-Id',
-      'X-Ferryhook-Timestamp',
       'webhook-id',
       'webhook-timestamp',
+      'X-Stak-Event-Id',
+      'X-Stak-Timestamp',
+      'X-Ferryhook-Event-Id',
+      'X-Ferryhook-Timestamp',
     ]);
   });
 });

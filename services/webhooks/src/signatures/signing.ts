@@ -135,21 +135,21 @@ export type SignedDelivery = {
   body: Uint8Array;
 };
 
-// Signs one attempt twice: in Stripe's format, as Ferryhook always has, and as Standard Webhooks. During a rotation each
-// carries a signature by either secret, so that a receiver may switch at any time.
+// Receivers of before 0.2.0 read the second name. It goes with 0.3.0.
+const headerPrefixes = ['X-Stak', 'X-Ferryhook'];
+
+// Signs one attempt twice: in Stripe's format, and as Standard Webhooks. During a rotation each carries a signature by
+// either secret, so that a receiver may switch at any time.
 export function signDelivery({ secrets, eventId, timestampS, body }: SignedDelivery): HeaderPair[] {
   const timestamp = String(timestampS);
-  const headers: HeaderPair[] = [
-    ['X-Ferryhook-Event-Id', eventId],
-    ['X-Ferryhook-Timestamp', timestamp],
-    ...signStandardHeaders({ secrets, id: eventId, timestampS, body }),
-  ];
-  if (secrets.length === 0) return headers;
+  const headers = signStandardHeaders({ secrets, id: eventId, timestampS, body });
   const hex = secrets.map(secret => createMac('sha256', secret, [`${timestamp}.`, body], 'hex'));
-  return [
-    ...headers,
-    ['X-Ferryhook-Signature', [`t=${timestamp}`, ...hex.map(one => `v1=${one}`)].join(',')],
-  ];
+  const signature = [`t=${timestamp}`, ...hex.map(one => `v1=${one}`)].join(',');
+  for (const prefix of headerPrefixes) {
+    headers.push([`${prefix}-Event-Id`, eventId], [`${prefix}-Timestamp`, timestamp]);
+    if (hex.length > 0) headers.push([`${prefix}-Signature`, signature]);
+  }
+  return headers;
 }
 
 // The three headers of Standard Webhooks.
