@@ -59,7 +59,7 @@ export function createWebhooks(deps: WebhookDeps) {
   const sandbox = createSandbox({ clock });
 
   // Sources and connections
-  const sourceCache = createSourceCache(base);
+  const sourceCache = createSourceCache({ ...base, hasLateIndexes: deps.changePosition === undefined });
   const refuseUrl = (url: string) => {
     const refusal = outbound.check(url);
     if (refusal)

@@ -39,6 +39,8 @@ export const unwrittenMostMs = 5 * minute; // after this an event is not written
 // into it; the rest of it is for indexes that lag and for clocks that differ.
 export const settledMs = viewMs + unwrittenMostMs + 3 * storeMs;
 export const catchUpMs = [3 * second, 15 * second]; // after a change of a connection, and once more when it has settled
+export const newSourceMs = 60 * second; // how late the index may be
+export const newSourceWaitsMs = [50, 100, 200, 400];
 export const sourceCacheEntries = 10_000; // about 50 MB of sources with their connections
 export const planMs = 5 * second; // a new plan takes effect within seconds; usage is added up in memory meanwhile
 export const noticePercents = [80, 100] as const; // percent of a plan's events at which the account gets a notice

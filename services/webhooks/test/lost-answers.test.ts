@@ -137,3 +137,50 @@ describe('an unavailable store', () => {
     expect(destination.hits).toHaveLength(1);
   });
 });
+
+describe('a source that the index does not list yet', () => {
+  async function openBesideLateIndex() {
+    const first = await openWebhooks();
+    let isLate = true;
+    const { client } = first.engine;
+    const remote: DynamoClient = Object.assign(
+      { ...client },
+      {
+        mayLoseAnswers: true as const,
+        query: async (input: Parameters<DynamoClient['query']>[0]) =>
+          isLate && input.IndexName !== undefined ? { Items: [], Count: 0 } : client.query(input),
+      },
+    );
+    const second = await startWebhooks({ clock: first.clock }, remote, first.engine);
+    const sourceId = await first.source();
+    // The clock moves until there is an answer.
+    const arrive = async (id = sourceId): Promise<Response> => {
+      const responses: Response[] = [];
+      void Promise.resolve(second.ingest(id)).then(one => responses.push(one));
+      await untilLater(first.clock, () => responses.length > 0, 50);
+      return responses[0]!;
+    };
+    const catchUp = () => {
+      isLate = false;
+    };
+    return { first, second, sourceId, arrive, catchUp };
+  }
+
+  it('is found as soon as it does', async () => {
+    const { second, first, sourceId, catchUp } = await openBesideLateIndex();
+    const answer = second.ingest(sourceId);
+    await until(() => first.clock.sleepers() > 0);
+    catchUp();
+    await first.clock.advance(limits.newSourceWaitsMs[0]!);
+    expect((await answer).status).toBe(200);
+  });
+
+  it('is worth another try for a minute, and then unknown', async () => {
+    const { first, arrive, sourceId } = await openBesideLateIndex();
+    const early = await arrive();
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await arrive(`${sourceId}x`)).status).toBe(404);
+    await leap(first.clock, limits.newSourceMs);
+    expect((await arrive()).status).toBe(404);
+  });
+});

@@ -26,7 +26,7 @@ it('a backlog that is marked while it is looked at does not count as empty befor
   const dueShards = createQueueShards({ store, clock, log });
   const base = { store, clock, log, dueShards, ids: createIds({ clock }), random: () => 0 };
   const dispatcher = { offer: () => 'taken' as const, waiting: () => 0, isSlow: () => false };
-  const deps = { ...base, sourceCache: createSourceCache(base), dispatcher };
+  const deps = { ...base, sourceCache: createSourceCache({ ...base, hasLateIndexes: false }), dispatcher };
   const backlogs = createBacklogs(base);
   const run = () => runBacklog(deps, of.connectionId, 'own_1', new AbortController().signal);
   const read = () => store.get(backlog, { connectionId: of.connectionId });

@@ -1,4 +1,4 @@
-import { type Clock, createNotifier, createRecentMap, createTimedCache } from '@stak/kit';
+import { type Clock, createNotifier, createRecentMap, createTimedCache, timeOf } from '@stak/kit';
 import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import { type Store, tableErrors } from '@stak/table';
 import * as limits from '../limits.ts';
@@ -38,7 +38,10 @@ export type SourceCache = {
   invalidateList(userId: string): void;
 };
 
-export function createSourceCache({ store, clock }: { store: Store; clock: Clock }): SourceCache {
+export type SourceCacheDeps = { store: Store; clock: Clock; hasLateIndexes: boolean };
+
+export function createSourceCache(deps: SourceCacheDeps): SourceCache {
+  const { store, clock } = deps;
   const settings = { clock, most: limits.sourceCacheEntries, forMs: limits.sourceCacheMs };
   const sources = createTimedCache<SourceView | undefined>(settings);
   const lists = createTimedCache<readonly string[]>(settings);
@@ -46,7 +49,7 @@ export function createSourceCache({ store, clock }: { store: Store; clock: Clock
 
   const load = async (sourceId: string, owner?: string): Promise<SourceView | undefined> => {
     const readMs = clock.now();
-    const userId = owner ?? owners.get(sourceId) ?? (await findOwner(store, sourceId));
+    const userId = owner ?? owners.get(sourceId) ?? (await awaitOwner(deps, sourceId));
     if (userId === undefined) return undefined;
     owners.set(sourceId, userId);
     const found = await store.get(source, { userId, sourceId }, { consistent: true });
@@ -129,6 +132,22 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
   onMissed() {}, // nothing is cached for longer than a second
   skipIfPolled: true,
 });
+
+// The id of a source says when it was created. The index may not list a new one yet, and a sender would take 404 for the
+// last word: it waits a little, and is then asked to come again.
+async function awaitOwner(deps: SourceCacheDeps, sourceId: string): Promise<string | undefined> {
+  const { store, clock, hasLateIndexes } = deps;
+  const isNew = () => hasLateIndexes && Math.abs(clock.now() - (timeOf(sourceId) ?? 0)) < limits.newSourceMs;
+  for (const waitMs of limits.newSourceWaitsMs) {
+    const owner = await findOwner(store, sourceId);
+    if (owner !== undefined || !isNew()) return owner;
+    await clock.sleep(waitMs);
+  }
+  const owner = await findOwner(store, sourceId);
+  if (owner === undefined && isNew())
+    throw tableErrors.create('table.busy', 'The source may be too new. Try again.', { retryAfterS: 1 });
+  return owner;
+}
 
 // The index may list a source late, but its owner is always correct.
 export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
