@@ -28,8 +28,7 @@ import { createJournalWriter } from './writer.ts';
 
 /** How the journal of a store is written. The defaults suit every store; tests use smaller ones. */
 export type JournalSettings = {
-  // Of one file.
-  fileBytes?: number;
+  fileBytes?: number; // the size of one file of the journal
   // How often the store itself is put on the disk.
   checkpointMs?: number;
   // How much is written to the store until its freed pages are used again. By default an eighth of its size, within

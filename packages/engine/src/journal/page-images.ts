@@ -106,8 +106,8 @@ function* readImages(folder: string, pageSize: number): Generator<Image> {
   }
 }
 
-// Those that processes left which were killed. Called when a checkpoint is recorded that is newer than them, and no
-// other process has the store open.
+// Removes the copies of processes that were killed. A newer checkpoint must be recorded, and no other process may have
+// the store open.
 export function removePageImages(folder: string): void {
   for (const file of imageFiles(folder)) if (!ownFiles.has(file)) rmSync(file, { force: true });
 }

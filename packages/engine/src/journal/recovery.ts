@@ -97,7 +97,7 @@ function applyJournal(folder: string, { id, recoveries, journal: start }: Checkp
     flushFileSync(handle, store.file);
     const checkpoint = describe(handle, {
       id,
-      // What was copied before means other pages now.
+      // Earlier copies of pages are not of this checkpoint.
       recoveries: recoveries + 1,
       journal: end,
       page: readNewestMeta(handle),

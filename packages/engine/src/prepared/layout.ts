@@ -8,8 +8,8 @@ import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
 import { isBytes, unsupported } from './values.ts';
 
-// What prepared operations need of a table, put together once for each version of it. Keys are text: tables and indexes
-// with other keys are left to the wire operations.
+// The keys, indexes and stream of a table, as prepared operations need them, read once for each version of it. Keys are
+// text: tables and indexes with other keys are left to the wire operations.
 
 export type IndexLayout = {
   readonly id: number;

@@ -8,8 +8,8 @@ import {
 } from './stream-changes.ts';
 
 // Reports the commits of this process to the others, and receives theirs. A process wakes for what it reads, which costs
-// more than the report, so each process says which streams its readers wait for and is told of those only. What concerns
-// all streams is reported to everyone.
+// more than the report, so each process says which streams its readers wait for and is told of those only. A change of
+// the streams themselves is reported to everyone.
 //
 //   ''             anything may have changed
 //   +7:120,9:121   streams 7 and 9 have changed, up to these sequences
