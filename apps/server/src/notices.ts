@@ -265,6 +265,7 @@ const inboxToken = route({
   method: 'post',
   path: '/v1/me/inbox-token',
   operationId: 'accounts.mintInboxToken',
+  reaches: 'nothing',
   tags: ['accounts'],
   auth: 'account',
   scope: 'read',

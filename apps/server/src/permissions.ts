@@ -5,6 +5,7 @@ const permissions = route({
   method: 'get',
   path: '/v1/permissions',
   operationId: 'system.permissions',
+  reaches: 'nothing',
   tags: ['system'],
   auth: 'session',
   scope: 'read',

@@ -42,6 +42,7 @@ const status = route({
   method: 'get',
   path: '/v1/system/status',
   operationId: 'system.status',
+  reaches: 'nothing',
   tags: ['system'],
   auth: 'session',
   scope: 'read',

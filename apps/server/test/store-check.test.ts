@@ -296,6 +296,7 @@ test.each<[string, Fault]>([
     route({
       method: 'get',
       path,
+      reaches: 'nothing',
       auth: 'public',
       summary: 'Read',
       problems: ['table.busy', 'http.unavailable'],

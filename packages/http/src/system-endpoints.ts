@@ -34,6 +34,7 @@ const text = (description: string) => ({ description, content: { 'text/plain': {
 const health = route({
   method: 'get',
   path: '/healthz',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Check that the process runs',
   tags,
@@ -55,6 +56,7 @@ const readiness = z.strictObject({
 const ready = route({
   method: 'get',
   path: '/readyz',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Check whether the server can take requests',
   tags,
@@ -65,6 +67,7 @@ const ready = route({
 const openapi = route({
   method: 'get',
   path: '/openapi.json',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Get this document',
   tags,
@@ -74,6 +77,7 @@ const openapi = route({
 const metricsRoute = route({
   method: 'get',
   path: '/metrics',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Get metrics for Prometheus',
   tags,

@@ -80,6 +80,7 @@ describe('an Idempotency-Key', () => {
     const report = route({
       method: 'post',
       path: '/v1/reports',
+      reaches: 'nothing',
       auth: 'account',
       scope: 'write',
       idempotent: true,
@@ -103,6 +104,7 @@ describe('an Idempotency-Key', () => {
     const report = route({
       method: 'post',
       path: '/v1/reports',
+      reaches: 'nothing',
       auth: 'account',
       scope: 'write',
       idempotent: true,

@@ -158,6 +158,7 @@ describe('over the wire', () => {
 const feedRoute = route({
   method: 'get',
   path: '/feed',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Follow',
   responses: { 200: events() },

@@ -123,6 +123,7 @@ describe('headers of every answer', () => {
     const foreign = route({
       method: 'get',
       path: '/foreign',
+      reaches: 'nothing',
       auth: 'public',
       summary: 'Foreign',
       responses: { 302: { description: 'Away' } },
@@ -201,6 +202,7 @@ it('refuses two routes with one name', () => {
       auth: 'public',
       summary: '',
       operationId: 'books.list',
+      reaches: 'nothing',
       responses: { 200: json(z.int()) },
     }),
     c => c.json(1, 200),

@@ -17,7 +17,14 @@ describe('a client that does not read', () => {
   function openLarge() {
     const counts = { whole: 0, ended: 0 };
     const get = (path: '/whole' | '/stream') =>
-      route({ method: 'get', path, auth: 'public', summary: 'Much', responses: { 200: text } });
+      route({
+        reaches: 'nothing',
+        method: 'get',
+        path,
+        auth: 'public',
+        summary: 'Much',
+        responses: { 200: text },
+      });
     const whole = endpoint(get('/whole'), c => {
       counts.whole += 1;
       return c.body('x'.repeat(largeBytes)) as never;

@@ -14,6 +14,7 @@ import { openShelf } from './shelf-service.ts';
 const feedRoute = route({
   method: 'get',
   path: '/v1/feed',
+  reaches: 'nothing',
   auth: 'account',
   scope: 'read',
   summary: 'Follow',

@@ -21,6 +21,7 @@ const downloadRoute = route({
   method: 'post',
   path: '/v1/me/download',
   operationId: 'accounts.download',
+  reaches: 'nothing',
   tags: ['accounts'],
   auth: 'session',
   scope: 'admin',

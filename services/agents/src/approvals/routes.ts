@@ -19,6 +19,7 @@ const routes = {
     method: 'get',
     path: `${base}/approvals`,
     operationId: 'agents.listApprovals',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'List pending approvals',
     description:
@@ -32,6 +33,7 @@ const routes = {
     method: 'get',
     path: ofConversation,
     operationId: 'agents.listConversationApprovals',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'List the approvals of a conversation',
     description: 'Returns pending approvals, and those decided in the last few days.',
@@ -44,6 +46,7 @@ const routes = {
     method: 'get',
     path: onePath,
     operationId: 'agents.getApproval',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'Get an approval',
     request: { params: schema.approvalParams },
@@ -55,6 +58,7 @@ const routes = {
     method: 'post',
     path: onePath,
     operationId: 'agents.decideApproval',
+    reaches: 'model',
     scope: 'write',
     summary: 'Approve or refuse a call',
     description:

@@ -38,6 +38,7 @@ const routes = {
     method: 'post',
     path: webhookPath,
     operationId: 'agents.takeWebhook',
+    reaches: 'model',
     summary: 'Receive messages from Slack, Teams, Telegram and WhatsApp',
     description:
       "Verified by the provider's signature. Responds once the message is stored. Approval buttons also use this address: in Slack, set it as the request URL for interactivity.",
@@ -67,6 +68,7 @@ const routes = {
     method: 'get',
     path: webhookPath,
     operationId: 'agents.verifyWebhook',
+    reaches: 'nothing',
     summary: 'Answer the handshake of WhatsApp',
     request: {
       params: webhookParams,
@@ -80,6 +82,7 @@ const routes = {
     method: 'get',
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'List the channels that have credentials',
     request: { params: tenantParams, query: pageQuery() },
@@ -91,6 +94,7 @@ const routes = {
     method: 'put',
     path: credentialsPath,
     operationId: 'agents.putChannelCredentials',
+    reaches: 'outside',
     scope: 'write',
     summary: 'Set the secrets of a channel',
     description:
@@ -104,6 +108,7 @@ const routes = {
     method: 'delete',
     path: credentialsPath,
     operationId: 'agents.deleteChannelCredentials',
+    reaches: 'nothing',
     scope: 'write',
     summary: 'Remove the secrets of a channel',
     description: 'Messages from the channel are refused from then on.',

@@ -40,6 +40,7 @@ const routes = {
     method: 'get',
     path: '/v1/models',
     operationId: 'agents.listModels',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'List the models that tenants can choose',
     description:
@@ -61,6 +62,7 @@ const routes = {
     method: 'post',
     path: '/v1/models/test',
     operationId: 'agents.testModel',
+    reaches: 'model',
     scope: 'admin',
     summary: 'Test a model with one question',
     description:

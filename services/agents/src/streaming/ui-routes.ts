@@ -69,6 +69,7 @@ const routes = {
     method: 'post',
     path: `${one}/ui`,
     operationId: 'agents.sendUiMessage',
+    reaches: 'model',
     scope: 'write',
     summary: "Send a message in the AI SDK's protocol",
     description:
@@ -94,6 +95,7 @@ const routes = {
     method: 'get',
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -107,6 +109,7 @@ const routes = {
     method: 'get',
     path: `${one}/ui/{chat_id}/stream`,
     operationId: 'agents.resumeUiChat',
+    reaches: 'nothing',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',

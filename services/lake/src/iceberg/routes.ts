@@ -28,6 +28,7 @@ const routes = {
     tags,
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
+    reaches: 'nothing',
     summary: 'Get the settings for Iceberg clients',
     description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
     request: { query: z.strictObject({ warehouse: text.optional() }) },
@@ -47,6 +48,7 @@ const routes = {
     tags,
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
+    reaches: 'nothing',
     summary: 'List the namespaces of your Iceberg catalog',
     request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
     responses: {
@@ -58,6 +60,7 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
+    reaches: 'nothing',
     summary: 'Get a namespace of your Iceberg catalog',
     request: { params: z.strictObject(namespace) },
     responses: {
@@ -73,6 +76,7 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
+    reaches: 'nothing',
     summary: 'List the tables of a namespace',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
     responses: { 200: json(z.strictObject({ identifiers: z.array(identifier), ...token }), 'Their names') },
@@ -83,6 +87,7 @@ const routes = {
     tags,
     path: `${base}/namespaces/{namespace}/tables/{table}`,
     operationId: 'lake.icebergTable',
+    reaches: 'nothing',
     summary: 'Load a table with your rows',
     description:
       'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',
@@ -108,6 +113,7 @@ const routes = {
     auth: 'provider',
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',
+    reaches: 'nothing',
     tags,
     summary: 'Get a file of a table, for S3 clients',
     description: 'Signed with the credentials of the table (AWS Signature Version 4). Supports byte ranges.',

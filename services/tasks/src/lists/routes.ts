@@ -28,6 +28,7 @@ const list = route({
   ...own,
   path: '/v1/tasks',
   operationId: 'tasks.list',
+  reaches: 'nothing',
   summary: 'List tasks',
   description:
     'Returns the tasks that match all terms of `filter`, as in `status:pending due<2026-12-01 category:work,"home & garden" ' +
@@ -44,6 +45,7 @@ const listOfUser = route({
   scope: 'read',
   tags: ['tasks'],
   operationId: 'tasks.listOfUser',
+  reaches: 'nothing',
   summary: "List the tasks of a tenant's user",
   description:
     'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
@@ -62,6 +64,7 @@ const search = route({
   ...own,
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
+  reaches: 'nothing',
   summary: 'Search titles, descriptions, categories and labels',
   description:
     'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
@@ -75,6 +78,7 @@ const count = route({
   ...own,
   path: '/v1/tasks/counts',
   operationId: 'tasks.counts',
+  reaches: 'nothing',
   summary: 'Count tasks by status, priority and category',
   responses: { 200: json(counts) },
 });
@@ -83,6 +87,7 @@ const download = route({
   ...own,
   path: '/v1/tasks/export',
   operationId: 'tasks.export',
+  reaches: 'nothing',
   summary: 'Export all tasks as a file',
   request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
   responses: {

@@ -9,6 +9,7 @@ const receive = route({
   method: 'any',
   path: '/in/{source_id}',
   operationId: 'webhooks.receive',
+  reaches: 'nothing',
   auth: 'public',
   summary: 'Send a webhook',
   description:
