@@ -231,7 +231,7 @@ export function createAccounts(given: AccountsDeps) {
       countTenants: given.countTenants ?? (async () => ({ used: null, limit: null })),
     }),
     ...createOrganisationRoutes(organising),
-    ...createRecoveryRoutes({ ...signing, browser, apiKeys }),
+    ...createRecoveryRoutes({ ...signing, browser, apiKeys, memberships }),
     ...createUnsubscribeRoutes({ users, audit, notices, name: issuer }),
     ...createFactorRoutes({ ...signing, issuer }),
     ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),

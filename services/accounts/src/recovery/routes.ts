@@ -1,13 +1,14 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from '../keys/api-keys.ts';
+import type { Memberships } from '../organisations/memberships.ts';
 import { emailSchema, mailedTokenSchema, passwordSchema, triedPasswordSchema } from '../schema.ts';
 import { type Browser, originOf } from '../sign-in/browser.ts';
 import type { SignInDeps } from '../sign-in/sign-in.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 
-export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys };
+export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys; memberships: Memberships };
 
 const tags = ['accounts'];
 const accepted = empty('Accepted. A mail is sent if the address has an account');
@@ -36,7 +37,7 @@ const routes = {
     auth: 'public',
     summary: 'Reset the password',
     description:
-      'Sets a new password with the token from the mail, and ends all sessions. API keys stay valid, unless the address was never verified: then it is unknown who created them.',
+      'Sets a new password with the token from the mail, and ends all sessions. If the address was never verified, it is unknown who created the account: it is deleted with everything in it, and the address gets a new, empty one.',
     request: { body: json(z.strictObject({ token: mailedTokenSchema, newPassword: passwordSchema })) },
     responses: { 204: empty() },
     problems: [
@@ -46,6 +47,7 @@ const routes = {
       'accounts.too_many_attempts',
       'accounts.changed',
       'accounts.busy',
+      'accounts.disabled',
     ],
   }),
   sendVerification: route({
