@@ -77,7 +77,11 @@ export async function resolveReset(
 // address gets a new one.
 export async function finishReset(
   deps: RecoveryDeps,
-  { token: text, newPassword }: { token: string; newPassword: string },
+  {
+    token: text,
+    newPassword,
+    endAccess = false,
+  }: { token: string; newPassword: string; endAccess?: boolean },
   origin: Origin,
 ): Promise<void> {
   const { users, passwords, sessions, throttle } = deps;
@@ -95,7 +99,8 @@ export async function finishReset(
     // Ended before the token is used up, because a crash after that would leave the keys for good. Ended again after it,
     // because a stranger may have created another one meanwhile.
     const endKeys = async () => {
-      if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+      if (endAccess) await endAccessOf(deps, user.userId);
+      else if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
     };
     await endKeys();
     if (isMailed && !user.emailVerified) await replaceAccount(deps, user, reset);
@@ -107,6 +112,15 @@ export async function finishReset(
   await throttle.remember({ account: email, address: origin.address });
   // A session opened with the old password during this reset is in the table by now, and no more can follow.
   await sessions.revokeAll(token.userId);
+}
+
+// Ends what outlives sessions: the keys of the person's own account and those that they made in others, and what other
+// services gave out.
+async function endAccessOf({ apiKeys, memberships, endAccess }: RecoveryDeps, userId: string): Promise<void> {
+  await endApiKeys(apiKeys, userId);
+  for (const { accountId } of await memberships.list(userId))
+    if (accountId !== userId) await endApiKeys(apiKeys, accountId, userId);
+  await endAccess?.(userId);
 }
 
 // The owner of the mailbox begins with an empty account. What a stranger left in the old one (keys, feeds, tokens,

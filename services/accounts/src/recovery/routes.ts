@@ -8,7 +8,11 @@ import type { SignInDeps } from '../sign-in/sign-in.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 
-export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys; memberships: Memberships };
+export type RecoveryDeps = SignInDeps & {
+  apiKeys: ApiKeys;
+  memberships: Memberships;
+  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
+};
 
 const tags = ['accounts'];
 const accepted = empty('Accepted. A mail is sent if the address has an account');
@@ -38,7 +42,20 @@ const routes = {
     summary: 'Reset the password',
     description:
       'Sets a new password with the token from the mail, and ends all sessions. If the address was never verified, it is unknown who created the account: it is deleted with everything in it, and the address gets a new, empty one.',
-    request: { body: json(z.strictObject({ token: mailedTokenSchema, newPassword: passwordSchema })) },
+    request: {
+      body: json(
+        z.strictObject({
+          token: mailedTokenSchema,
+          newPassword: passwordSchema,
+          endAccess: z
+            .boolean()
+            .optional()
+            .describe(
+              'Also ends API keys of your account and those that you created in organisations, your calendar feed, and all tokens and portal sessions of the users of your tenants. False by default, because programs depend on them',
+            ),
+        }),
+      ),
+    },
     responses: { 204: empty() },
     problems: [
       'accounts.token_refused',
