@@ -82,20 +82,20 @@ function guardServices({ log }: ComposeDeps, services: OpenServices): readonly S
   const { accounts, tenants, inbox, webhooks, tasks, agents, storage, lake } = services;
   const accountOf = tenants.payerOf;
   const limited = <S extends WithApi>(service: S) => withStorageLimit({ storage, accountOf }, service);
-  const audited = [
+  const audited = <S extends WithApi>(service: S) =>
+    withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, service);
+  const others = [
     gated(inbox),
     webhooks,
     gated(tasks),
     { ...agents, api: tenants.guardManagement(agents.api) },
   ];
   return [
-    accounts,
+    audited(accounts),
     limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
-    ...audited.map(service =>
-      withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, limited(service)),
-    ),
+    ...others.map(service => audited(limited(service))),
     { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
-    ...(lake ? [gated(lake)] : []),
+    ...(lake ? [audited(gated(lake))] : []),
   ];
 }
 

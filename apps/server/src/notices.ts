@@ -266,6 +266,7 @@ const inboxToken = route({
   path: '/v1/me/inbox-token',
   operationId: 'accounts.mintInboxToken',
   reaches: 'nothing',
+  audit: false,
   tags: ['accounts'],
   auth: 'account',
   scope: 'read',

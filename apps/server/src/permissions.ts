@@ -6,6 +6,7 @@ const permissions = route({
   path: '/v1/permissions',
   operationId: 'system.permissions',
   reaches: 'nothing',
+  audit: false,
   tags: ['system'],
   auth: 'session',
   scope: 'read',

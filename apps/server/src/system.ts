@@ -43,6 +43,7 @@ const status = route({
   path: '/v1/system/status',
   operationId: 'system.status',
   reaches: 'nothing',
+  audit: false,
   tags: ['system'],
   auth: 'session',
   scope: 'read',

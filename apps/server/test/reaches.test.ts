@@ -126,8 +126,7 @@ describe('what a route reaches', () => {
       'test of a provider': () => tenants.testPortalProvider({ tenant_id }),
       'sign-in at the provider': () => anonymous.tenants.startPortalSignIn({ tenant_id }),
       'new source': () => webhooks.createSource({ body: { name: 'loud', alertUrl } }),
-      'edited source': () =>
-        webhooks.editSource({ sourceId: source.sourceId, body: { alertUrl } }),
+      'edited source': () => webhooks.editSource({ sourceId: source.sourceId, body: { alertUrl } }),
       'sign-in code': () => anonymous.tenants.requestSignIn({ tenant_id, body: { email: user.email } }),
       invitation: () =>
         tenants.createInvitation({ tenant_id, body: { email: 'eve@example.com', role: 'member' } }),

@@ -297,6 +297,7 @@ test.each<[string, Fault]>([
       method: 'get',
       path,
       reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Read',
       problems: ['table.busy', 'http.unavailable'],

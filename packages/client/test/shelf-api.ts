@@ -15,6 +15,7 @@ const feed = route({
   summary: 'Follow a feed',
   operationId: 'feeds.follow',
   reaches: 'nothing',
+  audit: false,
   request: { params: z.strictObject({ name: z.string() }) },
   responses: { 200: events(note) },
 });
@@ -27,6 +28,7 @@ const upload = route({
   summary: 'Keep a file',
   operationId: 'files.put',
   reaches: 'nothing',
+  audit: false,
   request: {
     params: z.strictObject({ name: z.string() }),
     query: z.strictObject({ label: z.union([z.string(), z.array(z.string())]).optional() }),

@@ -67,6 +67,10 @@ export type RouteSpec = Guard & {
   reaches: Reach;
   // The request reaches it only if its body sets one of these fields.
   reachesWith?: readonly string[];
+  // Whether each successful request is a line in the account's audit trail, named by its operation: true for what
+  // manages, deletes, decides or takes data out, false for reads and regular work. `own`: the service writes lines of its
+  // own, with its changes.
+  audit: boolean | 'own';
   tags?: string[];
   request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
   responses: RouteConfig['responses'];
@@ -99,6 +103,7 @@ const fields: Readonly<Record<keyof RouteSpec, true>> = {
   operationId: true,
   reaches: true,
   reachesWith: true,
+  audit: true,
   tags: true,
   request: true,
   responses: true,
@@ -141,6 +146,9 @@ export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
     for (const name of Object.keys(given))
       if (!Object.hasOwn(allowed, name)) complain(`"${where}${name}" has no meaning`);
   if (!reaches.includes(spec.reaches)) complain('does not say what it reaches');
+  if (![true, false, 'own'].includes(spec.audit)) complain('does not say whether it is audited');
+  if (spec.audit === true && (spec.operationId === undefined || spec.auth === 'public'))
+    complain('a line in the audit trail needs a name, and a caller');
   const bodyShape = jsonSchemaOf(spec);
   for (const name of spec.reachesWith ?? [])
     if (!(bodyShape instanceof ZodObject) || !Object.hasOwn(bodyShape.shape, name))

@@ -13,6 +13,7 @@ const ingest = route({
   description: 'Whatever arrives is kept.',
   operationId: 'ingest.receive',
   reaches: 'nothing',
+  audit: false,
   request: { params: z.strictObject({ source_id: z.string() }), body: raw() },
   responses: {
     200: json(z.strictObject({ method: z.string(), hex: z.string(), type: z.string().nullable() })),

@@ -121,6 +121,7 @@ describe('a route', () => {
     path: '/x',
     auth: 'public',
     reaches: 'nothing',
+    audit: false,
     summary: '',
     responses: { 204: empty() },
   } as const;
@@ -130,6 +131,8 @@ describe('a route', () => {
     ['no guard', { ...base, auth: undefined }, /whom it is for/],
     ['no scope', { ...base, auth: 'account' }, /which scope/],
     ['no word on what it reaches', { ...base, reaches: undefined }, /what it reaches/],
+    ['no word on the audit trail', { ...base, audit: undefined }, /whether it is audited/],
+    ['a line without a caller', { ...base, operationId: 'x', audit: true }, /a name, and a caller/],
     ['an unknown word for what it reaches', { ...base, reaches: 'everything' }, /what it reaches/],
     ['a field that reaches and is not in the body', { ...base, reachesWith: ['url'] }, /no field "url"/],
     ['a field that nothing reads', { ...base, rate: { limit: 1 } }, /"rate" has no meaning/],
@@ -166,14 +169,16 @@ describe('a route', () => {
   });
 
   it('without a guard does not compile', () => {
-    const rest = { method: 'get', path: '/x', summary: '', responses: {} } as const;
+    const rest = { method: 'get', path: '/x', audit: false, summary: '', responses: {} } as const;
     // @ts-expect-error nothing says whom it is for
     expect(() => route({ ...rest, reaches: 'nothing' })).toThrow();
     // @ts-expect-error an account route needs a scope
-    expect(() => route({ ...rest, reaches: 'nothing', auth: 'account' })).toThrow();
+    expect(() => route({ ...rest, reaches: 'nothing', audit: false, auth: 'account' })).toThrow();
     // @ts-expect-error nothing says what it reaches
     expect(() => route({ ...rest, auth: 'public' })).toThrow();
     const known = { ...rest, reaches: 'nothing', auth: 'public' } as const;
+    // @ts-expect-error nothing says whether it is audited
+    expect(() => route({ ...known, audit: undefined })).toThrow();
     const rate = { name: 'x', limit: 1, windowMs: 1 };
     // @ts-expect-error a limit belongs into `limits`
     expect(() => route({ ...known, rate })).toThrow();

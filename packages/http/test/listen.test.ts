@@ -159,6 +159,7 @@ const feedRoute = route({
   method: 'get',
   path: '/feed',
   reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Follow',
   responses: { 200: events() },

@@ -15,6 +15,7 @@ const feedRoute = route({
   method: 'get',
   path: '/v1/feed',
   reaches: 'nothing',
+  audit: false,
   auth: 'account',
   scope: 'read',
   summary: 'Follow',

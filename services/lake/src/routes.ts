@@ -51,6 +51,7 @@ const routes = {
     tags,
     operationId: 'lake.query',
     reaches: 'nothing',
+    audit: true,
     summary: 'Query your data with SQL',
     description:
       'Runs one SELECT in DuckDB over tables that hold your rows only. A query cannot read files or change data. How long it may take, and how much it may return, depends on the plan.',
@@ -68,6 +69,7 @@ const routes = {
     tags,
     operationId: 'lake.export',
     reaches: 'nothing',
+    audit: true,
     summary: 'Query your data with SQL, into a file',
     description:
       'The same queries, answered as CSV, Arrow or Parquet, with as many rows as the plan allows. The header `Stak-Truncated` says whether there were more, `Stak-As-Of` and `Stak-Lag-Ms` how fresh they are.',
@@ -89,6 +91,7 @@ const routes = {
     tags,
     operationId: 'lake.history',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get the changes of one row',
     description:
       'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`; the answer is empty for an id without changes.',
@@ -105,6 +108,7 @@ const routes = {
     tags,
     operationId: 'lake.status',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get the lag of the lake, and its tables',
     responses: { 200: json(lakeStatus, 'The tables that the lake follows, and the tables that SQL can use') },
   }),
@@ -117,6 +121,7 @@ const routes = {
     tags,
     operationId: 'insights.list',
     reaches: 'nothing',
+    audit: false,
     summary: 'List insights',
     responses: { 200: json(insightList, 'The insights') },
   }),
@@ -129,6 +134,7 @@ const routes = {
     tags,
     operationId: 'insights.read',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get an insight: numbers about your data, seconds old',
     request: { params: insightParams, query: insightQuery },
     responses: { 200: json(insightAnswer, 'The numbers') },
@@ -145,6 +151,7 @@ const textRoutes = {
     tags,
     operationId: 'lake.readTexts',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get whether texts are in the lake',
     description:
       'Texts are what is said in conversations, and the bodies of webhooks. They are off until an owner or an admin switches them on.',
@@ -158,6 +165,7 @@ const textRoutes = {
     tags,
     operationId: 'lake.setTexts',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Keep texts in the lake, or erase them',
     description:
       'On: what is said in conversations, and the bodies of webhooks, are kept in the tables `conversation_turns` and `event_bodies` from now on. Off, which is the default: nothing more is kept, and what was kept is erased.',

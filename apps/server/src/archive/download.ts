@@ -22,6 +22,7 @@ const downloadRoute = route({
   path: '/v1/me/download',
   operationId: 'accounts.download',
   reaches: 'nothing',
+  audit: 'own',
   tags: ['accounts'],
   auth: 'session',
   scope: 'admin',

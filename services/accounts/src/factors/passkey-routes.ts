@@ -79,6 +79,7 @@ const routes = {
     path: '/v1/auth/passkey',
     operationId: 'accounts.beginPasskeySignIn',
     reaches: 'nothing',
+    audit: false,
     tags,
     auth: 'public',
     limits: {
@@ -95,6 +96,7 @@ const routes = {
     path: '/v1/auth/passkey/finish',
     operationId: 'accounts.signInWithPasskey',
     reaches: 'nothing',
+    audit: 'own',
     tags,
     auth: 'public',
     summary: 'Sign in with a passkey',
@@ -115,6 +117,7 @@ const routes = {
     path: '/v1/auth/step-up/passkey',
     operationId: 'accounts.beginPasskeyStepUp',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get a challenge for confirming a passkey again',
     description:
       'Pass the `options` to `navigator.credentials.get`, and send the result to `POST /v1/auth/step-up`.',
@@ -127,6 +130,7 @@ const routes = {
     path: '/v1/me/passkeys/registration',
     operationId: 'accounts.beginPasskey',
     reaches: 'nothing',
+    audit: false,
     summary: 'Start adding a passkey',
     description:
       'Pass the `options` to `navigator.credentials.create`, and send the result within five minutes. Nothing changes until then.',
@@ -145,6 +149,7 @@ const routes = {
     path: '/v1/me/passkeys',
     operationId: 'accounts.addPasskey',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Add a passkey',
     description:
       "From now on the passkey alone signs you in, and a password also requires it or another second factor. If this is the account's first factor, the response contains the recovery codes. They are not shown again.",
@@ -174,6 +179,7 @@ const routes = {
     path: '/v1/me/passkeys',
     operationId: 'accounts.listPasskeys',
     reaches: 'nothing',
+    audit: false,
     summary: 'List your passkeys',
     responses: { 200: json(z.strictObject({ data: z.array(passkeySchema), next_cursor: z.null() })) },
   }),
@@ -183,6 +189,7 @@ const routes = {
     path: '/v1/me/passkeys/{passkeyId}',
     operationId: 'accounts.renamePasskey',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Rename a passkey',
     request: { params, body: json(z.strictObject({ name: nameSchema })) },
     responses: { 200: json(passkeySchema) },
@@ -194,6 +201,7 @@ const routes = {
     path: '/v1/me/passkeys/{passkeyId}/removal',
     operationId: 'accounts.removePasskey',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Remove a passkey',
     request: { params, body: json(z.strictObject({ password })) },
     responses: { 204: empty() },

@@ -37,6 +37,7 @@ const routes = {
     path: '/v1/me/authenticator',
     operationId: 'accounts.beginAuthenticator',
     reaches: 'nothing',
+    audit: false,
     summary: 'Start adding an authenticator app',
     description:
       'Show the `uri` as a QR code, or the `secret` as text. Nothing changes until you confirm with a code from the app.',
@@ -57,6 +58,7 @@ const routes = {
     path: '/v1/me/authenticator/confirm',
     operationId: 'accounts.confirmAuthenticator',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Confirm the authenticator app with a code',
     description:
       'From now on, signing in with a password requires a code. The recovery codes are not shown again.',
@@ -75,6 +77,7 @@ const routes = {
     path: '/v1/me/authenticator/removal',
     operationId: 'accounts.removeAuthenticator',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Remove the authenticator app',
     request: { body: json(z.strictObject({ password })) },
     responses: { 204: empty() },
@@ -86,6 +89,7 @@ const routes = {
     path: '/v1/me/recovery-codes',
     operationId: 'accounts.renewRecoveryCodes',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Replace the recovery codes',
     responses: { 200: recoveryCodes },
     problems: ['accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
@@ -96,6 +100,7 @@ const routes = {
     path: '/v1/auth/step-up',
     operationId: 'accounts.stepUp',
     reaches: 'nothing',
+    audit: 'own',
     summary: 'Confirm your second factor again',
     description:
       'Deleting the account, creating keys with the scope `admin`, making someone an admin or owner, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',

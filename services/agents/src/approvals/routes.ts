@@ -20,6 +20,7 @@ const routes = {
     path: `${base}/approvals`,
     operationId: 'agents.listApprovals',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'List pending approvals',
     description:
@@ -34,6 +35,7 @@ const routes = {
     path: ofConversation,
     operationId: 'agents.listConversationApprovals',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'List the approvals of a conversation',
     description: 'Returns pending approvals, and those decided in the last few days.',
@@ -47,6 +49,7 @@ const routes = {
     path: onePath,
     operationId: 'agents.getApproval',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'Get an approval',
     request: { params: schema.approvalParams },
@@ -59,6 +62,7 @@ const routes = {
     path: onePath,
     operationId: 'agents.decideApproval',
     reaches: 'model',
+    audit: true,
     scope: 'write',
     summary: 'Approve or refuse a call',
     description:

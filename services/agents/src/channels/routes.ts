@@ -39,6 +39,7 @@ const routes = {
     path: webhookPath,
     operationId: 'agents.takeWebhook',
     reaches: 'model',
+    audit: false,
     summary: 'Receive messages from Slack, Teams, Telegram and WhatsApp',
     description:
       "Verified by the provider's signature. Responds once the message is stored. Approval buttons also use this address: in Slack, set it as the request URL for interactivity.",
@@ -69,6 +70,7 @@ const routes = {
     path: webhookPath,
     operationId: 'agents.verifyWebhook',
     reaches: 'nothing',
+    audit: false,
     summary: 'Answer the handshake of WhatsApp',
     request: {
       params: webhookParams,
@@ -83,6 +85,7 @@ const routes = {
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'List the channels that have credentials',
     request: { params: tenantParams, query: pageQuery() },
@@ -95,6 +98,7 @@ const routes = {
     path: credentialsPath,
     operationId: 'agents.putChannelCredentials',
     reaches: 'outside',
+    audit: true,
     scope: 'write',
     summary: 'Set the secrets of a channel',
     description:
@@ -109,6 +113,7 @@ const routes = {
     path: credentialsPath,
     operationId: 'agents.deleteChannelCredentials',
     reaches: 'nothing',
+    audit: true,
     scope: 'write',
     summary: 'Remove the secrets of a channel',
     description: 'Messages from the channel are refused from then on.',

@@ -41,6 +41,7 @@ const routes = {
     path: '/v1/models',
     operationId: 'agents.listModels',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'List the models that tenants can choose',
     description:
@@ -63,6 +64,7 @@ const routes = {
     path: '/v1/models/test',
     operationId: 'agents.testModel',
     reaches: 'model',
+    audit: true,
     scope: 'admin',
     summary: 'Test a model with one question',
     description:

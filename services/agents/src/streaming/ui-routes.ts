@@ -70,6 +70,7 @@ const routes = {
     path: `${one}/ui`,
     operationId: 'agents.sendUiMessage',
     reaches: 'model',
+    audit: false,
     scope: 'write',
     summary: "Send a message in the AI SDK's protocol",
     description:
@@ -96,6 +97,7 @@ const routes = {
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -110,6 +112,7 @@ const routes = {
     path: `${one}/ui/{chat_id}/stream`,
     operationId: 'agents.resumeUiChat',
     reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',

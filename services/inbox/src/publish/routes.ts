@@ -34,6 +34,7 @@ const toUsers = route({
   path: `${inboxPath}/messages`,
   operationId: 'inbox.publish',
   reaches: 'nothing',
+  audit: false,
   summary: 'Publish a message to users',
   description:
     'Takes up to 10,000 uids. A short list is delivered before this returns; a longer one in the background, and `status` says how far it is.',
@@ -52,6 +53,7 @@ const toEveryone = route({
   path: `${inboxPath}/broadcasts`,
   operationId: 'inbox.broadcast',
   reaches: 'nothing',
+  audit: false,
   summary: 'Publish a message to everyone',
   request: { params: shapes.inboxParams, body: json(shapes.broadcastBody) },
   responses: {
@@ -68,6 +70,7 @@ const bulk = route({
   path: `${inboxPath}/bulk`,
   operationId: 'inbox.bulk',
   reaches: 'nothing',
+  audit: false,
   summary: 'Publish several messages',
   description:
     'Each message is published or refused on its own. The results have the same order as the messages.',

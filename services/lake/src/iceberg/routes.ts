@@ -29,6 +29,7 @@ const routes = {
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get the settings for Iceberg clients',
     description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
     request: { query: z.strictObject({ warehouse: text.optional() }) },
@@ -49,6 +50,7 @@ const routes = {
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
     reaches: 'nothing',
+    audit: false,
     summary: 'List the namespaces of your Iceberg catalog',
     request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
     responses: {
@@ -61,6 +63,7 @@ const routes = {
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
     reaches: 'nothing',
+    audit: false,
     summary: 'Get a namespace of your Iceberg catalog',
     request: { params: z.strictObject(namespace) },
     responses: {
@@ -77,6 +80,7 @@ const routes = {
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
     reaches: 'nothing',
+    audit: false,
     summary: 'List the tables of a namespace',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
     responses: { 200: json(z.strictObject({ identifiers: z.array(identifier), ...token }), 'Their names') },
@@ -88,6 +92,7 @@ const routes = {
     path: `${base}/namespaces/{namespace}/tables/{table}`,
     operationId: 'lake.icebergTable',
     reaches: 'nothing',
+    audit: false,
     summary: 'Load a table with your rows',
     description:
       'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',
@@ -114,6 +119,7 @@ const routes = {
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',
     reaches: 'nothing',
+    audit: false,
     tags,
     summary: 'Get a file of a table, for S3 clients',
     description: 'Signed with the credentials of the table (AWS Signature Version 4). Supports byte ranges.',

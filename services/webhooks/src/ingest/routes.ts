@@ -10,6 +10,7 @@ const receive = route({
   path: '/in/{source_id}',
   operationId: 'webhooks.receive',
   reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Send a webhook',
   description:

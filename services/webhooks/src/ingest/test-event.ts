@@ -18,6 +18,7 @@ const sendTestEvent = route({
   path: '/v1/sources/{sourceId}/test-event',
   operationId: 'webhooks.sendTestEvent',
   reaches: 'nothing',
+  audit: true,
   auth: 'account',
   scope: 'write',
   summary: 'Send a test event to a source',
