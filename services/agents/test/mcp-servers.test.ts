@@ -121,7 +121,6 @@ describe('tools of an MCP server', () => {
     const put = (name: string) =>
       fixture.call('PUT', `/v1/tenants/acme/mcp-servers/${name}`, { send: { url: notebook.url } });
     expect((await put('notes')).status).toBe(200);
-    // Its tool `note` would be the tool `add_note` of `notes`.
     for (const name of ['notes_add', 'notes_', 'notes-add', 'Notes'])
       expect((await put(name)).body.code, name).toBe('http.request_invalid');
   });
