@@ -19,6 +19,7 @@ function App() {
         <Inside by={now.by} />
       </PortalProvider>
     );
+  if (now.state === 'asking') return <Ask {...now} />;
   if (now.state === 'signed-out') return <SignIn {...now} />;
   return (
     <main className="stak-portal stak-portal-alone">
@@ -27,6 +28,21 @@ function App() {
           ? 'You have been signed out. Open this page again from where you came.'
           : 'Loading…'}
       </p>
+    </main>
+  );
+}
+
+function Ask({ given, who }: { given: string; who: string }) {
+  return (
+    <main className="stak-portal stak-portal-alone">
+      <h1>{`Continue as ${who}?`}</h1>
+      <p>This link signs you in. Continue only if it is from somebody you trust, and this is you.</p>
+      <button type="button" className="stak-portal-main" onClick={() => session.accept(given)}>
+        Continue
+      </button>
+      <button type="button" onClick={() => void session.decline()}>
+        Do not sign in
+      </button>
     </main>
   );
 }

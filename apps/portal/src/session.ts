@@ -10,6 +10,7 @@ export const tenantId = decodeURIComponent(window.location.pathname.split('/')[2
 export type Session =
   | { state: 'starting' }
   | { state: 'signed-out'; link?: string; invitation?: string; refused?: string }
+  | { state: 'asking'; given: string; who: string } // whether to use the token in the address
   | { state: 'waiting' } // for a token from the framing page
   | { state: 'expired' } // the host's token has expired and there is no new one
   | { state: 'signed-in'; by: 'host' | 'cookie'; who: string };
@@ -129,6 +130,15 @@ export type Portal = ApiTypes['tenants.getPortal']['data'];
 export const readPortal = async (): Promise<Portal> =>
   (await anonymous.tenants.getPortal({ tenant_id: tenantId })).data;
 
+function enter(host: string): void {
+  token = host;
+  become({ state: 'signed-in', by: 'host', who: personOf(host) });
+}
+
+async function resume(): Promise<void> {
+  if (!(await refresh()) && current.state === 'starting') become({ state: 'signed-out' });
+}
+
 export const session = {
   async start(): Promise<void> {
     const given = new URLSearchParams(window.location.hash.slice(1));
@@ -138,10 +148,9 @@ export const session = {
     // Removes it from the history and the address bar.
     if (host || link || invitation || refused)
       window.history.replaceState(null, '', window.location.pathname + window.location.search);
-    if (host) {
-      token = host;
-      return become({ state: 'signed-in', by: 'host', who: personOf(host) });
-    }
+    // Anybody can send a link with a token of their own. Only the tenant's pages can frame this one.
+    if (host && !isFramed) return become({ state: 'asking', given: host, who: personOf(host) });
+    if (host) return enter(host);
     if (link) return become({ state: 'signed-out', link });
     if (invitation) return become({ state: 'signed-out', invitation });
     if (refused) return become({ state: 'signed-out', refused });
@@ -150,7 +159,15 @@ export const session = {
       if (!(await askHost()) && current.state === 'waiting') await refresh();
       return;
     }
-    if (!(await refresh()) && current.state === 'starting') become({ state: 'signed-out' });
+    await resume();
+  },
+  // The visitor wants to be the person in the address, or not.
+  accept(given: string): void {
+    enter(given);
+  },
+  async decline(): Promise<void> {
+    become({ state: 'starting' });
+    await resume();
   },
   ask: async (email: string) =>
     (await anonymous.tenants.requestSignIn({ tenant_id: tenantId, body: { email } })).data,

@@ -16,6 +16,7 @@ describe.skipIf(!browser)(browser ? 'the chat' : 'the chat (needs a browser)', {
     const { token } = (await server.host.tenants.mintToken({ tenant_id, body: { sub: 'ann', scope } })).data;
     const { page, failures } = await openPage(browser!, { viewport: { width: 390, height: 800 } });
     await page.goto(`${server.url}/portal/${tenant_id}#token=${token}`);
+    await page.getByRole('button', { name: 'Continue' }).click();
     const feedback = log(page).getByRole('group', { name: 'Feedback' });
     const thumb = (name: string) => feedback.getByRole('button', { name });
     const rated = async () =>

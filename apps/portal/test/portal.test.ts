@@ -137,6 +137,18 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await server.host.agents.editMemory({ ...person, body: { key_facts: [{ fact: 'likes poems' }] } });
     const { page, failures } = await openPage(browser!);
     await page.goto(`${server.url}/portal/${tenant_id}#token=${token}`);
+    // A link of somebody else's does not sign a visitor in as them.
+    await page.getByRole('heading', { name: 'Continue as cleo?' }).waitFor();
+    await expectUsable(page, 'the question');
+    const other = (await openPage(browser!)).page;
+    const tokens: string[] = [];
+    other.on('request', request => tokens.push(request.headers().authorization ?? ''));
+    await other.goto(`${server.url}/portal/${tenant_id}#token=${token}`);
+    await other.getByRole('button', { name: 'Do not sign in' }).click();
+    await other.getByRole('heading', { name: 'Continue as cleo?' }).waitFor({ state: 'detached' });
+    await other.getByText('Loading…').waitFor({ state: 'detached' });
+    expect(tokens.filter(header => header !== '')).toEqual([]);
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'Chat' }).waitFor();
     expect(page.url()).toBe(`${server.url}/portal/${tenant_id}`);
     expect(await page.title()).toBe('Chat · Bookshop');
@@ -190,6 +202,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
       const { token } = (await server.host.tenants.mintToken({ tenant_id, body: { sub, scope } })).data;
       const { page, failures } = await openPage(browser!, { viewport: phone });
       await page.goto(`${server.url}/portal/${tenant_id}/admin/users#token=${token}`);
+      await page.getByRole('button', { name: 'Continue' }).click();
       return { page, failures };
     };
     const member = await enter('emil');
@@ -273,6 +286,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     const { token } = (await server.host.tenants.mintToken({ tenant_id, body })).data;
     const { page, failures } = await openPage(browser!);
     await page.goto(`${server.url}/portal/${tenant_id}/admin/settings#token=${token}`);
+    await page.getByRole('button', { name: 'Continue' }).click();
     const name = page.getByLabel('Name', { exact: true });
     await name.fill('Mine');
     const theirs = { portal_name: 'Theirs' };

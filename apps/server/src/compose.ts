@@ -45,14 +45,15 @@ export function composeServices(deps: ComposeDeps): Services {
   const { accounts, tenants, webhooks, agents, lake, outbound, mcpOutbound, storage } = services;
   const { clock, ids, log, cursors } = deps;
   const explorer = deps.explorer && createExplorer({ clock, ids, log, cursors, ...deps.explorer });
-  const all = guardServices(deps, services);
+  const verified = verifiedBy(deps, services);
+  const all = guardServices(deps, services).map(one => ({ ...one, api: verified(one.api) }));
   return {
     all,
     storage,
     portalPageOf: tenants.portalPageOf,
     onAlarm: alarm => lake?.onAlarm(alarm),
     lakeConsumers: lake?.consumers ?? [],
-    ownEndpoints: createOwnEndpoints(deps, services, { all, explorer }),
+    ownEndpoints: verified(createOwnEndpoints(deps, services, { all, explorer })),
     ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
     prepare: async () => {
@@ -77,38 +78,40 @@ const gated = <S extends WithApi>(service: S) => ({
   api: withProblems(service.api, ['tenants.not_found', 'tenants.suspended']),
 });
 
-function guardServices({ config, log }: ComposeDeps, services: OpenServices): readonly Service[] {
+function guardServices({ log }: ComposeDeps, services: OpenServices): readonly Service[] {
   const { accounts, tenants, inbox, webhooks, tasks, agents, storage, lake } = services;
-  const { anthropic, bedrock, google, openai, openaiCompatible } = config.models;
   const accountOf = tenants.payerOf;
-  const verified = <S extends WithApi>(service: S) =>
-    withVerifiedEmail(
-      {
-        isRequired: config.requireVerifiedEmail,
-        hasModels: Boolean(anthropic ?? bedrock ?? google ?? openai ?? openaiCompatible),
-        isVerified: accounts.isVerified,
-        accountOf,
-      },
-      service,
-    );
-  const limited = <S extends WithApi>(service: S) =>
-    withStorageLimit({ storage, accountOf }, verified(service));
-  const audited = [
+  const limited = <S extends WithApi>(service: S) => withStorageLimit({ storage, accountOf }, service);
+  const audited = <S extends WithApi>(service: S) =>
+    withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, service);
+  const others = [
     gated(inbox),
     webhooks,
     gated(tasks),
     { ...agents, api: tenants.guardManagement(agents.api) },
   ];
   return [
-    verified(accounts),
+    audited(accounts),
     limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
-    ...audited.map(service =>
-      withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, limited(service)),
-    ),
+    ...others.map(service => audited(limited(service))),
     { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
-    ...(lake ? [gated(lake)] : []),
+    ...(lake ? [audited(gated(lake))] : []),
   ];
 }
+
+const verifiedBy = ({ config }: ComposeDeps, { accounts, tenants }: OpenServices) => {
+  const { anthropic, bedrock, google, openai, openaiCompatible } = config.models;
+  return (endpoints: readonly AnyEndpoint[]) =>
+    withVerifiedEmail(
+      {
+        isRequired: config.requireVerifiedEmail,
+        hasModels: Boolean(anthropic ?? bedrock ?? google ?? openai ?? openaiCompatible),
+        isVerified: accounts.isVerified,
+        accountOf: tenants.payerOf,
+      },
+      endpoints,
+    );
+};
 
 function createOwnEndpoints(
   deps: ComposeDeps,

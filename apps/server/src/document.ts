@@ -14,7 +14,7 @@ export const apiInfo: ApiInfo = {
 };
 
 // The services without a store, to generate documents from. Nothing is opened, and nothing can be called.
-function describeServices(): Services {
+export function describeServices(): Services {
   const nowhere = <Port extends object>() =>
     new Proxy({} as Port, {
       get: () => () => Promise.reject(new Error('There is nothing behind a description')),

@@ -265,6 +265,8 @@ const inboxToken = route({
   method: 'post',
   path: '/v1/me/inbox-token',
   operationId: 'accounts.mintInboxToken',
+  reaches: 'nothing',
+  audit: false,
   tags: ['accounts'],
   auth: 'account',
   scope: 'read',

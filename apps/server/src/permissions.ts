@@ -5,6 +5,8 @@ const permissions = route({
   method: 'get',
   path: '/v1/permissions',
   operationId: 'system.permissions',
+  reaches: 'nothing',
+  audit: false,
   tags: ['system'],
   auth: 'session',
   scope: 'read',

@@ -145,6 +145,10 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
     publicUrl,
     allowedOrigins: config.corsOrigins,
     erasers: () => erasersOf(services),
+    endAccess: async accountId => {
+      await services.tasks.operations.revokeFeed(accountId);
+      await services.tenants.revokeTokensOf(accountId);
+    },
     checkEndUser: async (claims, fresh) =>
       claims.tenant === ownTenant || !(await services.tenants.isTokenRevoked(claims, fresh)),
     announceRevoked: async revoked => {

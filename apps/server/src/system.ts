@@ -42,6 +42,8 @@ const status = route({
   method: 'get',
   path: '/v1/system/status',
   operationId: 'system.status',
+  reaches: 'nothing',
+  audit: false,
   tags: ['system'],
   auth: 'session',
   scope: 'read',

@@ -296,6 +296,8 @@ test.each<[string, Fault]>([
     route({
       method: 'get',
       path,
+      reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Read',
       problems: ['table.busy', 'http.unavailable'],

@@ -1056,7 +1056,10 @@ export type ApiTypes = {
     data: unknown;
   };
   /** Reset the password. For: public. */
-  'accounts.finishPasswordReset': { args: { body: { token: string; newPassword: string } }; data: undefined };
+  'accounts.finishPasswordReset': {
+    args: { body: { token: string; newPassword: string; endAccess?: boolean } };
+    data: undefined;
+  };
   /** Receive the redirect of a provider. For: public. */
   'accounts.finishProviderSignIn': {
     args: { provider: 'github' | 'google'; code?: string; state?: string; error?: string; iss?: string };

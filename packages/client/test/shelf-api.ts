@@ -14,6 +14,8 @@ const feed = route({
   scope: 'read',
   summary: 'Follow a feed',
   operationId: 'feeds.follow',
+  reaches: 'nothing',
+  audit: false,
   request: { params: z.strictObject({ name: z.string() }) },
   responses: { 200: events(note) },
 });
@@ -25,6 +27,8 @@ const upload = route({
   scope: 'write',
   summary: 'Keep a file',
   operationId: 'files.put',
+  reaches: 'nothing',
+  audit: false,
   request: {
     params: z.strictObject({ name: z.string() }),
     query: z.strictObject({ label: z.union([z.string(), z.array(z.string())]).optional() }),

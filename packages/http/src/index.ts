@@ -62,6 +62,7 @@ export {
   type HandlerOf,
   json,
   type Prove,
+  type Reach,
   type RouteSpec,
   raw,
   route,

@@ -1,7 +1,7 @@
 import type { RouteConfig, RouteHandler } from '@hono/zod-openapi';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { ZodObject, ZodType } from 'zod';
+import { ZodObject, type ZodType } from 'zod';
 import type { ApiEnv } from './context.ts';
 import type { EndUserScope, ProviderPrincipal, Scope } from './principal.ts';
 import type { RatePolicy } from './rate-limit.ts';
@@ -52,12 +52,25 @@ type Guard =
       endUserScope: EndUserScope | 'any';
     };
 
+// What a request makes this server reach, now or later: an address that a customer chose, a model that the operator
+// pays for, or a mailbox that the caller named. A route that only stores what is sent to an address accepted earlier, or
+// that writes to the caller's own mailbox, reaches nothing.
+const reaches = ['outside', 'model', 'mail', 'nothing'] as const;
+export type Reach = (typeof reaches)[number];
+
 export type RouteSpec = Guard & {
   method: Method;
   path: `/${string}`;
   summary: string;
   description?: string;
   operationId?: string;
+  reaches: Reach;
+  // The request reaches it only if its body sets one of these fields.
+  reachesWith?: readonly string[];
+  // Whether each successful request is a line in the account's audit trail, named by its operation: true for what
+  // manages, deletes, decides or takes data out, false for reads and regular work. `own`: the service writes lines of its
+  // own, with its changes.
+  audit: boolean | 'own';
   tags?: string[];
   request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
   responses: RouteConfig['responses'];
@@ -77,12 +90,69 @@ const parametersOf = (path: string): string[] => [...path.matchAll(parameterShap
 
 export const routeId = ({ method, path }: RouteSpec): string => `${method.toUpperCase()} ${path}`;
 
-// Defines a route as data: who may call it, its input and its responses. Throws when its module is loaded, so a route
-// without a guard never serves a request.
-export function route<const R extends RouteSpec>(spec: R): R {
+const fields: Readonly<Record<keyof RouteSpec, true>> = {
+  auth: true,
+  scope: true,
+  role: true,
+  isOwn: true,
+  endUserScope: true,
+  method: true,
+  path: true,
+  summary: true,
+  description: true,
+  operationId: true,
+  reaches: true,
+  reachesWith: true,
+  audit: true,
+  tags: true,
+  request: true,
+  responses: true,
+  problems: true,
+  idempotent: true,
+  conditional: true,
+  limits: true,
+};
+const limitFields: Readonly<Record<keyof RouteLimits, true>> = {
+  bodyBytes: true,
+  jsonDepth: true,
+  rate: true,
+  isWebhook: true,
+};
+const requestFields: Readonly<Record<keyof NonNullable<RouteSpec['request']>, true>> = {
+  params: true,
+  query: true,
+  headers: true,
+  body: true,
+};
+
+// TypeScript does not refuse excess fields where it infers a type from the value.
+type Only<K extends PropertyKey, V> = { readonly [Excess in Exclude<keyof V, K>]: never };
+type Exact<R> = Only<keyof RouteSpec, R> &
+  (R extends { limits: infer L } ? { limits: Only<keyof RouteLimits, L> } : unknown) &
+  (R extends { request: infer Q } ? { request: Only<keyof typeof requestFields, Q> } : unknown);
+
+// Defines a route as data: who may call it, what it reaches, its input and its responses. Throws when its module is
+// loaded, so a route without a guard, or with a field that nothing reads, never serves a request.
+export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
   const complain = (what: string): never => {
     throw new TypeError(`${routeId(spec)}: ${what}`);
   };
+  const { limits = {}, request = {} } = spec as RouteSpec;
+  for (const [given, allowed, where] of [
+    [spec, fields, ''],
+    [limits, limitFields, 'limits.'],
+    [request, requestFields, 'request.'],
+  ] as const)
+    for (const name of Object.keys(given))
+      if (!Object.hasOwn(allowed, name)) complain(`"${where}${name}" has no meaning`);
+  if (!reaches.includes(spec.reaches)) complain('does not say what it reaches');
+  if (![true, false, 'own'].includes(spec.audit)) complain('does not say whether it is audited');
+  if (spec.audit === true && (spec.operationId === undefined || spec.auth === 'public'))
+    complain('a line in the audit trail needs a name, and a caller');
+  const bodyShape = jsonSchemaOf(spec);
+  for (const name of spec.reachesWith ?? [])
+    if (!(bodyShape instanceof ZodObject) || !Object.hasOwn(bodyShape.shape, name))
+      complain(`the body has no field "${name}" to reach something with`);
   if (spec.auth === undefined) complain('does not say whom it is for');
   const isScoped = !['public', 'provider', 'person'].includes(spec.auth);
   if (isScoped && spec.scope === undefined) complain('does not say which scope it needs');

@@ -36,6 +36,8 @@ const text = (description: string) => ({ description, content: { 'text/plain': {
 const health = route({
   method: 'get',
   path: '/healthz',
+  reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Check that the process runs',
   tags,
@@ -57,6 +59,8 @@ const readiness = z.strictObject({
 const ready = route({
   method: 'get',
   path: '/readyz',
+  reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Check whether the server can take requests',
   tags,
@@ -67,6 +71,8 @@ const ready = route({
 const openapi = route({
   method: 'get',
   path: '/openapi.json',
+  reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Get this document',
   tags,
@@ -76,6 +82,8 @@ const openapi = route({
 const metricsRoute = route({
   method: 'get',
   path: '/metrics',
+  reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Get metrics for Prometheus',
   tags,

@@ -12,6 +12,8 @@ const ingest = route({
   summary: 'Take anything',
   description: 'Whatever arrives is kept.',
   operationId: 'ingest.receive',
+  reaches: 'nothing',
+  audit: false,
   request: { params: z.strictObject({ source_id: z.string() }), body: raw() },
   responses: {
     200: json(z.strictObject({ method: z.string(), hex: z.string(), type: z.string().nullable() })),

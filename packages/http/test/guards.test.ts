@@ -120,6 +120,8 @@ describe('a route', () => {
     method: 'get',
     path: '/x',
     auth: 'public',
+    reaches: 'nothing',
+    audit: false,
     summary: '',
     responses: { 204: empty() },
   } as const;
@@ -128,6 +130,14 @@ describe('a route', () => {
   it.each<[string, object, RegExp]>([
     ['no guard', { ...base, auth: undefined }, /whom it is for/],
     ['no scope', { ...base, auth: 'account' }, /which scope/],
+    ['no word on what it reaches', { ...base, reaches: undefined }, /what it reaches/],
+    ['no word on the audit trail', { ...base, audit: undefined }, /whether it is audited/],
+    ['a line without a caller', { ...base, operationId: 'x', audit: true }, /a name, and a caller/],
+    ['an unknown word for what it reaches', { ...base, reaches: 'everything' }, /what it reaches/],
+    ['a field that reaches and is not in the body', { ...base, reachesWith: ['url'] }, /no field "url"/],
+    ['a field that nothing reads', { ...base, rate: { limit: 1 } }, /"rate" has no meaning/],
+    ['a limit that nothing reads', { ...base, limits: { bytes: 1 } }, /"limits.bytes" has no meaning/],
+    ['a part that nothing reads', { ...base, request: { cookies: 1 } }, /"request.cookies" has no meaning/],
     ['no scope of end users', { ...base, auth: 'user', scope: 'read' }, /an end user needs/],
     ['a GET with a key', { ...base, idempotent: true }, /only a POST/],
     ['a public POST with a key', { ...base, method: 'post', idempotent: true }, /a caller to belong to/],
@@ -159,10 +169,21 @@ describe('a route', () => {
   });
 
   it('without a guard does not compile', () => {
+    const rest = { method: 'get', path: '/x', audit: false, summary: '', responses: {} } as const;
     // @ts-expect-error nothing says whom it is for
-    expect(() => route({ method: 'get', path: '/x', summary: '', responses: {} })).toThrow();
+    expect(() => route({ ...rest, reaches: 'nothing' })).toThrow();
     // @ts-expect-error an account route needs a scope
-    expect(() => route({ method: 'get', path: '/x', auth: 'account', summary: '', responses: {} })).toThrow();
+    expect(() => route({ ...rest, reaches: 'nothing', audit: false, auth: 'account' })).toThrow();
+    // @ts-expect-error nothing says what it reaches
+    expect(() => route({ ...rest, auth: 'public' })).toThrow();
+    const known = { ...rest, reaches: 'nothing', auth: 'public' } as const;
+    // @ts-expect-error nothing says whether it is audited
+    expect(() => route({ ...known, audit: undefined })).toThrow();
+    const rate = { name: 'x', limit: 1, windowMs: 1 };
+    // @ts-expect-error a limit belongs into `limits`
+    expect(() => route({ ...known, rate })).toThrow();
+    // @ts-expect-error there is no such limit
+    expect(() => route({ ...known, limits: { rates: rate } })).toThrow();
     // @ts-expect-error somebody has to prove the signature
     expect(() => endpoint(shelfRoutes.hook, c => c.json({ bytes: 1, subject: '' }, 200))).toThrow();
     // @ts-expect-error the answer is not the one the route declares

@@ -80,6 +80,8 @@ describe('an Idempotency-Key', () => {
     const report = route({
       method: 'post',
       path: '/v1/reports',
+      reaches: 'nothing',
+      audit: false,
       auth: 'account',
       scope: 'write',
       idempotent: true,
@@ -103,6 +105,8 @@ describe('an Idempotency-Key', () => {
     const report = route({
       method: 'post',
       path: '/v1/reports',
+      reaches: 'nothing',
+      audit: false,
       auth: 'account',
       scope: 'write',
       idempotent: true,

@@ -74,6 +74,8 @@ describe('bad fields', () => {
     const many = route({
       method: 'post',
       path: '/v1/many',
+      reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Send many',
       request: { body: json(z.strictObject({ list: z.array(one) })) },
@@ -104,6 +106,8 @@ describe('a record', () => {
     const labels = route({
       method: 'post',
       path: '/v1/labels',
+      reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Label',
       request: { body: json(z.strictObject({ labels: boundedRecord(key, z.int(), 3) })) },
@@ -295,6 +299,8 @@ describe('headers that a route declares', () => {
     const spec = route({
       method: 'get',
       path: '/echo',
+      reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Echo',
       request: { headers: z.strictObject({ 'X-Level': z.coerce.number().int().max(3) }) },

@@ -17,6 +17,8 @@ const ingest = route({
   auth: 'public',
   summary: 'Take anything',
   operationId: 'ingest.receive',
+  reaches: 'nothing',
+  audit: false,
   request: { params: z.strictObject({ source_id: z.string().max(60) }), body: raw() },
   responses: { 202: { description: 'Kept', content: { 'text/plain': { schema: z.string() } } } },
   problems: ['shelf.full'],

@@ -123,6 +123,8 @@ describe('headers of every answer', () => {
     const foreign = route({
       method: 'get',
       path: '/foreign',
+      reaches: 'nothing',
+      audit: false,
       auth: 'public',
       summary: 'Foreign',
       responses: { 302: { description: 'Away' } },
@@ -201,6 +203,8 @@ it('refuses two routes with one name', () => {
       auth: 'public',
       summary: '',
       operationId: 'books.list',
+      reaches: 'nothing',
+      audit: false,
       responses: { 200: json(z.int()) },
     }),
     c => c.json(1, 200),

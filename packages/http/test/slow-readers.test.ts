@@ -17,7 +17,15 @@ describe('a client that does not read', () => {
   function openLarge() {
     const counts = { whole: 0, ended: 0 };
     const get = (path: '/whole' | '/stream') =>
-      route({ method: 'get', path, auth: 'public', summary: 'Much', responses: { 200: text } });
+      route({
+        reaches: 'nothing',
+        audit: false,
+        method: 'get',
+        path,
+        auth: 'public',
+        summary: 'Much',
+        responses: { 200: text },
+      });
     const whole = endpoint(get('/whole'), c => {
       counts.whole += 1;
       return c.body('x'.repeat(largeBytes)) as never;

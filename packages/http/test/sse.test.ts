@@ -14,6 +14,8 @@ import { openShelf } from './shelf-service.ts';
 const feedRoute = route({
   method: 'get',
   path: '/v1/feed',
+  reaches: 'nothing',
+  audit: false,
   auth: 'account',
   scope: 'read',
   summary: 'Follow',

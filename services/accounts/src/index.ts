@@ -101,6 +101,7 @@ export type AccountsDeps = Base & {
   isHttps?: boolean; // whether browsers reach us by https; by default, read from `publicUrl`
   allowedOrigins?: readonly string[]; // other addresses that serve a console, like https://console.example
   erasers?: () => readonly AccountEraser[]; // of the other services, called when an account is deleted
+  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
   checkEndUser?: CheckEndUser;
   github?: GithubSettings;
   google?: GoogleSettings;
@@ -231,7 +232,7 @@ export function createAccounts(given: AccountsDeps) {
       countTenants: given.countTenants ?? (async () => ({ used: null, limit: null })),
     }),
     ...createOrganisationRoutes(organising),
-    ...createRecoveryRoutes({ ...signing, browser, apiKeys }),
+    ...createRecoveryRoutes({ ...signing, browser, apiKeys, memberships, endAccess: given.endAccess }),
     ...createUnsubscribeRoutes({ users, audit, notices, name: issuer }),
     ...createFactorRoutes({ ...signing, issuer }),
     ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),

@@ -8,10 +8,12 @@ export type Recent<Value> = {
   // because it may have been read before it was revoked. `fresh` skips the cache.
   get(key: string, read: () => Promise<Value | undefined>, fresh?: boolean): MaybePromise<Value | undefined>;
   forget(key: string): void;
+  // For changes that concern many keys, such as that of a role.
+  forgetAll(): void;
 };
 
 export function createRecent<Value>({ clock, mostMs }: { clock: Clock; mostMs: number }): Recent<Value> {
-  const entries = createRecentMap<string, { value: Value; readMs: number }>(limits.verifiedTokens);
+  let entries = createRecentMap<string, { value: Value; readMs: number }>(limits.verifiedTokens);
   let forgotten = 0;
 
   const peek = (key: string): Value | undefined => {
@@ -34,6 +36,10 @@ export function createRecent<Value>({ clock, mostMs }: { clock: Clock; mostMs: n
     forget(key) {
       forgotten += 1;
       entries.delete(key);
+    },
+    forgetAll() {
+      forgotten += 1;
+      entries = createRecentMap(limits.verifiedTokens);
     },
   };
 }

@@ -1,13 +1,18 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
-import { openLoopback } from './loopback-stub.ts';
+import { openLoopback, readText } from './loopback-stub.ts';
 
 export type GooglePerson = { email?: string; email_verified?: boolean; name?: string };
+
+// Changes what the provider answers with tokens, and what it says of itself.
+type Forge = (answer: Record<string, unknown>) => Promise<Record<string, unknown>>;
+const isForged = /^\/(token|\.well-known\/openid-configuration)$/;
 
 // A real OpenID provider in Google's place. Whom the browser is signed in as there, its `x-person` header says.
 export async function openGoogle({ redirectUri }: { redirectUri: string }) {
   const people = new Map<string, GooglePerson>();
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const forgery: { forge?: Forge } = {};
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), kid: 'test', use: 'sig', alg: 'RS256' };
   const client = { clientId: 'google-client', clientSecret: 'google-secret' };
 
@@ -39,7 +44,22 @@ export async function openGoogle({ redirectUri }: { redirectUri: string }) {
       },
     });
     const serve = provider.callback();
-    return (request, response) => {
+    return async (request, response) => {
+      const { forge } = forgery;
+      if (forge && !request.headers['x-unforged'] && isForged.test(request.url ?? '')) {
+        const { method = 'GET', headers } = request;
+        const sent = {
+          'X-Unforged': 'yes',
+          'Content-Type': headers['content-type'] ?? '',
+          Authorization: headers.authorization ?? '',
+        };
+        const body = method === 'POST' ? await readText(request) : undefined;
+        const answer = await fetch(new URL(request.url!, url), { method, headers: sent, body });
+        const forged = await forge((await answer.json()) as Record<string, unknown>);
+        return response
+          .writeHead(answer.status, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify(forged));
+      }
       if (!request.url?.startsWith('/interaction/')) return serve(request, response);
       const person = request.headers['x-person'];
       const result =
@@ -47,5 +67,5 @@ export async function openGoogle({ redirectUri }: { redirectUri: string }) {
       return provider.interactionFinished(request, response, result);
     };
   });
-  return Object.assign(loopback, { people, client });
+  return Object.assign(loopback, { people, client, privateKey, publicKey, forgery });
 }

@@ -1,5 +1,5 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { createApi, createMemoryIdempotency } from '@stak/http';
+import { createApi, createMemoryIdempotency, type RateLimits } from '@stak/http';
 import { createIds, createLogger, createSealer, type ManualClock, manualClock, systemClock } from '@stak/kit';
 import type { Mail, Mailer } from '@stak/mail';
 import { createStore, createTables, type DynamoClient, type Store, tableErrors } from '@stak/table';
@@ -95,6 +95,7 @@ export type Tokens = { access_token: string; refresh_token: string; session_id: 
 export function serve(
   { client, clock }: Pick<Engine, 'client' | 'clock'>,
   change: Partial<AccountsDeps> = {},
+  rateLimits?: RateLimits,
 ) {
   const lines: string[] = [];
   const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
@@ -120,6 +121,7 @@ export function serve(
     clock,
     log,
     idempotency: createMemoryIdempotency({ clock }),
+    ...(rateLimits && { rateLimits }),
   });
 
   const call = async (

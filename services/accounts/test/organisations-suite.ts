@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { authCacheMs } from '../src/limits.ts';
 import { member, organisation, organisationsOf } from '../src/organisations/table.ts';
 import { session as sessionItem } from '../src/table.ts';
 import { type Engine, loseAnswer, password, type Serving, serve } from './open-accounts.ts';
@@ -82,6 +83,46 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(await statusOf(own)).toBe(200);
       expect((await switchTo(own, ann.account_id)).status).toBe(404);
       expect(await members()).toEqual({ 'ann@example.com': 'owner' });
+    });
+
+    it('limits a key by its maker’s role at once, and elsewhere within a second', async () => {
+      const elsewhere = serve(engine, { defaultPlan: 'selfhosted' });
+      const bob = await join('bobby@example.com', 'admin');
+      const bobId = await userOf(bob);
+      const send = { name: 'deploy', permissions: 'admin' };
+      const made = await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const { key } = (await made.json()) as { key: string };
+      const scopeAt = async (server: Serving) => {
+        const answer = await server.call('GET', '/v1/whoami', { as: key });
+        return answer.status === 200 ? ((await answer.json()) as { scope: string }).scope : answer.status;
+      };
+      const scopes = async () => [await scopeAt(fixture), await scopeAt(elsewhere)];
+      expect(await scopes()).toEqual(['admin', 'admin']);
+      expect((await change(ann, bobId, 'viewer')).status).toBe(204);
+      expect(await scopeAt(fixture)).toBe('read');
+      await fixture.clock.advance(authCacheMs);
+      expect(await scopes()).toEqual(['read', 'read']);
+      await fixture.operators.disable(bobId);
+      expect(await scopeAt(fixture)).toBe(401);
+      await fixture.clock.advance(authCacheMs);
+      expect(await scopes()).toEqual([401, 401]);
+      await fixture.operators.enable(bobId);
+      await fixture.clock.advance(authCacheMs);
+      expect(await scopes()).toEqual(['read', 'read']);
+      expect((await remove(ann, bobId)).status).toBe(204);
+      expect(await scopeAt(fixture)).toBe(401);
+      await fixture.clock.advance(authCacheMs);
+      expect(await scopes()).toEqual([401, 401]);
+      await elsewhere.settle();
+    });
+
+    it('ends access of the members of a disabled account at once', async () => {
+      const bob = await join('bobby@example.com', 'admin');
+      const asked = await fixture.call('GET', '/v1/organisation', { as: bob.access_token });
+      expect(asked.status).toBe(200);
+      await fixture.operators.disable(ann.account_id);
+      const again = await fixture.call('GET', '/v1/organisation', { as: bob.access_token });
+      expect(again.status).toBe(401);
     });
 
     it('limits a key by its maker’s role', async () => {

@@ -1,4 +1,6 @@
+import { createMemoryRateLimits } from '@stak/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as limits from '../src/limits.ts';
 import { createSoftKey, type SoftKey } from './authenticator-stub.ts';
 import {
   type Engine,
@@ -287,4 +289,13 @@ it('is not available at an IP address, except on this machine', async () => {
   const local = serve(engine, { publicUrl: 'http://127.0.0.1:8787' });
   expect(await optionsOf(await local.call('POST', '/v1/auth/passkey'))).toMatchObject({ rpId: 'localhost' });
   await Promise.all([byAddress.settle(), local.settle()]);
+});
+
+it('gives an address so many challenges a minute', async () => {
+  const limited = serve(engine, {}, { store: createMemoryRateLimits() });
+  const ask = (address: string) => limited.call('POST', '/v1/auth/passkey', { address });
+  for (let i = 0; i < limits.challengesPerMinute; i++) expect((await ask('203.0.113.1')).status).toBe(200);
+  expect((await ask('203.0.113.1')).status).toBe(429);
+  expect((await ask('203.0.113.2')).status).toBe(200);
+  await limited.settle();
 });

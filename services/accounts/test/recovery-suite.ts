@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { member, organisation } from '../src/organisations/table.ts';
 import { mailedToken } from '../src/recovery/table.ts';
-import { type Engine, password, type Serving, serve, type Tokens, tokenIn } from './open-accounts.ts';
+import {
+  type Engine,
+  loseAnswer,
+  password,
+  type Serving,
+  serve,
+  type Tokens,
+  tokenIn,
+} from './open-accounts.ts';
 
 const fresh = 'seven green umbrellas';
 
@@ -38,13 +47,13 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
 
     it('resets a forgotten password, ends every session, and notifies the owner', async () => {
       const { access_token: old } = ann;
+      await verify(old, await verifyToken('ann@example.com'));
       const token = await resetToken();
       expect((await reset(token)).status).toBe(204);
       expect((await fixture.call('GET', '/v1/me', { as: old })).status).toBe(401);
       expect((await fixture.refresh(ann.refresh_token)).status).toBe(401);
       expect((await fixture.logIn('ann@example.com')).status).toBe(401);
       const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
-      // They have read the mail: the address is theirs.
       expect(await me(again.access_token)).toMatchObject({ emailVerified: true });
       const [notice] = await fixture.mailsTo('ann@example.com');
       expect(notice?.subject).toBe('Your Stak password was changed');
@@ -136,6 +145,80 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect((await reset(token)).status).toBe(204);
       expect((await fixture.call('GET', '/v1/me', { as: key })).status).toBe(401);
       await broken.settle();
+    });
+
+    it('begins anew if the address was never verified, and erases what a stranger left', async () => {
+      const { userId: oldId } = (await me(ann.access_token)) as { userId: string };
+      await fixture.users.update(oldId, { name: 'Stranger', githubId: 'thief' });
+      await fixture.call('PUT', '/v1/saved/sql/Left', { as: ann.access_token, send: { text: 'select 1' } });
+      await forgot('ann@example.com');
+      const [mail] = (await fixture.mailsTo('ann@example.com')).filter(one =>
+        one.subject.startsWith('Reset'),
+      );
+      expect(mail?.text).toContain('never verified');
+      expect((await reset(tokenIn(mail))).status).toBe(204);
+      const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
+      const renewed = await me(again.access_token);
+      expect(renewed).toMatchObject({ email: 'ann@example.com', emailVerified: true, name: 'ann' });
+      expect(renewed.userId).not.toBe(oldId);
+      expect(await fixture.users.findProfile('email', 'ann@example.com')).toMatchObject({
+        userId: renewed.userId,
+      });
+      const [notice] = await fixture.mailsTo('ann@example.com');
+      expect(notice?.text).toContain('a new, empty one');
+      const saved = await fixture.call('GET', '/v1/saved/sql', { as: again.access_token });
+      expect(await saved.json()).toMatchObject({ data: [] });
+
+      await fixture.clock.advance(60_000);
+      await fixture.finishDeletions();
+      const { Items = [] } = await engine.client.scan({ TableName: 'ferryhook-main' });
+      expect(Items.filter(item => JSON.stringify(item).includes(oldId))).toEqual([]);
+      const login = await fixture.logIn('ann@example.com', fresh);
+      const later = ((await login.json()) as Tokens).access_token;
+      expect(await me(later)).toMatchObject({ userId: renewed.userId });
+    });
+
+    it('begins anew once, at whichever server, and also if the answer was lost', async () => {
+      const { userId: oldId } = (await me(ann.access_token)) as { userId: string };
+      const token = await resetToken();
+      const broken = serve({ ...engine, client: loseAnswer(engine.client, 'by a password reset') });
+      await reset(token, fresh, broken);
+      expect(await fixture.codeOf(await reset(token))).toBe('accounts.token_refused');
+      const answer = await fixture.logIn('ann@example.com', fresh);
+      const again = (await answer.json()) as Tokens;
+      expect((await me(again.access_token)).userId).not.toBe(oldId);
+      await broken.settle();
+    });
+
+    it('keeps the old account for others in it, without a way in for the stranger', async () => {
+      const { userId: oldId } = (await me(ann.access_token)) as { userId: string };
+      const partner = await fixture.signUp('partner@example.com');
+      const { userId: partnerId } = (await me(partner.access_token)) as { userId: string };
+      const joinedAt = new Date(fixture.clock.now()).toISOString();
+      const of = { accountId: oldId, joinedAt };
+      const made = { accountId: oldId, name: 'Ours', createdAt: joinedAt, updatedAt: joinedAt };
+      await fixture.store.put(organisation, { ...made, members: 2, owners: 1 });
+      await fixture.store.put(member, { ...of, userId: oldId, role: 'owner' });
+      await fixture.store.put(member, { ...of, userId: partnerId, role: 'admin' });
+      expect((await reset(await resetToken())).status).toBe(204);
+      expect((await fixture.call('GET', '/v1/me', { as: ann.access_token })).status).toBe(401);
+      const again = (await (await fixture.logIn('ann@example.com', fresh)).json()) as Tokens;
+      expect((await me(again.access_token)).userId).not.toBe(oldId);
+      const send = { accountId: oldId, cookie: false };
+      const enter = (as: string) => fixture.call('POST', '/v1/auth/switch', { as, send });
+      expect((await enter(again.access_token)).status).toBe(404);
+      await fixture.clock.advance(60_000);
+      await fixture.finishDeletions();
+      const fresher = (await (await fixture.logIn('partner@example.com')).json()) as Tokens;
+      expect((await enter(fresher.access_token)).status).toBe(200);
+    });
+
+    it('opens nothing for the owner of an account that the operator disabled', async () => {
+      const { userId } = (await me(ann.access_token)) as { userId: string };
+      const token = await resetToken();
+      await fixture.operators.disable(userId);
+      expect(await fixture.codeOf(await reset(token))).toBe('accounts.disabled');
+      expect((await fixture.logIn('ann@example.com', fresh)).status).toBe(401);
     });
 
     it('leaves no access to a stranger who signed up with the address', async () => {

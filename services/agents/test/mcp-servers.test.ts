@@ -115,6 +115,16 @@ describe('tools of an MCP server', () => {
     expect(body.data).toHaveLength(limits.mcpServers);
   });
 
+  it('never share a name with those of another server', async () => {
+    const notebook = await openNotebook();
+    const { fixture } = await openChat();
+    const put = (name: string) =>
+      fixture.call('PUT', `/v1/tenants/acme/mcp-servers/${name}`, { send: { url: notebook.url } });
+    expect((await put('notes')).status).toBe(200);
+    for (const name of ['notes_add', 'notes_', 'notes-add', 'Notes'])
+      expect((await put(name)).body.code, name).toBe('http.request_invalid');
+  });
+
   it('become skills with a prefix, which need approval, with the tenant’s secrets', async () => {
     const notebook = await openNotebook();
     const { fixture, model } = await openChat([

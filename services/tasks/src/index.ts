@@ -13,6 +13,7 @@ import { newTask, showTask, type WireTask } from './schema.ts';
 import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
+import { revokeFeed } from './users/calendar-feed.ts';
 import { createEraser } from './users/eraser.ts';
 import { ensureUser, readUser } from './users/profile.ts';
 import { createUserRoutes } from './users/routes.ts';
@@ -59,6 +60,11 @@ export function createTasks(given: TasksDeps) {
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
+      async revokeFeed(userId: string) {
+        await revokeFeed(deps, userId).catch(error => {
+          if (!tasksErrors.includes(error) || error.code !== 'tasks.feed_not_found') throw error;
+        });
+      },
       readTimeZone: async (userId: string) => (await readUser(store, userId))?.time_zone ?? 'UTC',
       list: (userId: string, params: ListParams) => listTasks(deps, userId, params),
       // Once for each key, as by `POST /v1/tasks`.

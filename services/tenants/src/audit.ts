@@ -1,5 +1,4 @@
 import type { AccountPrincipal, AnyEndpoint, EndUserPrincipal } from '@stak/http';
-import { manageScope } from './access/admins.ts';
 import type { AuditRecord, Service } from './deps.ts';
 
 type Manager = AccountPrincipal | EndUserPrincipal;
@@ -14,18 +13,18 @@ type AuditDeps = Pick<Service, 'audit' | 'log'> & {
   payerOf(tenantId: string): Promise<string | undefined>; // the account whose audit trail it is
 };
 
-// Wraps endpoints that change something for an account or for an admin of a tenant, and writes a line to the audit
-// trail of the account after a change. Refused requests changed nothing. If the trail cannot be written, the change
-// stays, and the log has it.
+// Wraps the endpoints whose routes declare a line in the audit trail of the account, and writes it after a change.
+// Refused requests changed nothing. If the trail cannot be written, the change stays, and the log has it.
 export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: AuditDeps, endpoints: E): E {
   const audited = endpoints.map((one): AnyEndpoint => {
     const { route } = one;
-    const isManagement = route.auth === 'account' || route.endUserScope === manageScope;
-    if (route.method === 'get' || !isManagement) return one;
+    if (route.audit !== true) return one;
     const handle = one.handler as unknown as Handle;
     const handler: Handle = async c => {
       const response = await handle(c);
       const { accountId, ...actor } = await actorOf(deps, c.get('principal'));
+      // A user of our own tenant, which belongs to no account.
+      if (accountId === undefined) return response;
       await record(deps, c, accountId, {
         ...actor,
         action: route.operationId!,
@@ -42,10 +41,10 @@ export function auditChanges<const E extends readonly AnyEndpoint[]>(deps: Audit
 async function actorOf(
   { payerOf }: AuditDeps,
   principal: Manager,
-): Promise<Pick<Action, 'via' | 'credentialId' | 'by'> & { accountId: string }> {
+): Promise<Pick<Action, 'via' | 'credentialId' | 'by'> & { accountId: string | undefined }> {
   if (principal.kind === 'endUser') {
     const { tenantId, userId } = principal;
-    const accountId = (await payerOf(tenantId)) ?? '';
+    const accountId = await payerOf(tenantId);
     return { accountId, via: 'end_user', credentialId: `${tenantId}/${userId}` };
   }
   const { accountId, userId: by, via, credentialId } = principal;

@@ -11,6 +11,7 @@ import {
 } from './access/gate.ts';
 import { createAccessRoutes } from './access/routes.ts';
 import { createTokenEpochs } from './access/token-epochs.ts';
+import { revokeTokens } from './access/tokens.ts';
 import { auditChanges } from './audit.ts';
 import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
@@ -122,6 +123,13 @@ export function createTenants(deps: TenantsDeps) {
     // The account of a tenant; undefined if it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
     payerOf,
+    // Revokes all tokens and portal sessions of the users of an account's tenants.
+    async revokeTokensOf(account_id: string) {
+      for (const tenant_id of await listTenantIds(service, account_id))
+        await revokeTokens(service, tenant_id, undefined).catch(error => {
+          if (!tenantErrors.includes(error) || error.code !== 'tenants.not_found') throw error;
+        });
+    },
     // For management routes of other services.
     guardManagement: <E extends readonly AnyEndpoint[]>(endpoints: E) => guardManagement(service, endpoints),
     // Which pages may show the portal in a frame, and what it may load. Undefined if the tenant does not exist.

@@ -21,6 +21,8 @@ const downloadRoute = route({
   method: 'post',
   path: '/v1/me/download',
   operationId: 'accounts.download',
+  reaches: 'nothing',
+  audit: 'own',
   tags: ['accounts'],
   auth: 'session',
   scope: 'admin',

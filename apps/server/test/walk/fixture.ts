@@ -27,6 +27,7 @@ export type Operation = {
   scope?: string;
   role?: string;
   isOwn?: boolean;
+  isAudited: boolean;
   endUserScope?: string;
   hasJsonBody: boolean;
 };
@@ -70,6 +71,7 @@ export async function openFixture(
     ...(route.role && { role: route.role }),
     ...(route.isOwn && { isOwn: true }),
     ...(route.endUserScope && { endUserScope: route.endUserScope }),
+    isAudited: route.audit === true,
     hasJsonBody: 'application/json' in (route.request?.body?.content ?? {}),
   }));
   const owner = await signUp(server.url, 'owner');

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endUserScopes, manageScope } from '@stak/tenants';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { unaudited } from '../../src/audit-trail.ts';
 import {
   type Attempt,
   type Credentials,
@@ -141,12 +140,10 @@ async function checkStorage({ server }: Fixture): Promise<void> {
   expect(services.map(({ service }) => service)).toEqual(names);
 }
 
-// Whatever an account changes by its key. What it does to itself, accounts record under names of their own.
+// Whatever an account does by its key that the route declares.
 function isManagement(fixture: Fixture, { operation, status = 200, as }: Step): boolean {
-  const { auth, method, endUserScope } = fixture.operations.find(one => one.id === operation)!;
-  const isOurs = !unaudited.has(operation) && !operation.startsWith('accounts.');
-  const isByKey = as === undefined && (auth === 'account' || endUserScope === manageScope);
-  return isByKey && method !== 'GET' && status < 300 && isOurs;
+  const { isAudited } = fixture.operations.find(one => one.id === operation)!;
+  return as === undefined && isAudited && status < 300;
 }
 
 async function readTrail({ server, owner }: Fixture): Promise<unknown[]> {

@@ -49,6 +49,8 @@ export type ApiKeys = {
   findOwner(keyHash: string, fresh?: boolean): MaybePromise<KeyOwner | undefined>;
   // For a caller who presents something that was made with a key.
   isLive(userId: string, keyId: string, fresh?: boolean): MaybePromise<boolean>;
+  // Call after a change of what makers of keys may do: of a role, or of a disabled account.
+  forgetAll(): void;
 };
 
 // Ends all keys of an account, or those that one person made, one by one. If it fails half-way, the next attempt ends
@@ -112,6 +114,11 @@ export function createApiKeys({
         live.get(keyId, () => isGood(userId, keyId), fresh),
         found => found === true,
       ),
+
+    forgetAll() {
+      owners.forgetAll();
+      live.forgetAll();
+    },
 
     async create(userId, wanted, also = () => ({})) {
       const endsAtMs = wanted.expiresAt === undefined ? undefined : Date.parse(wanted.expiresAt);

@@ -97,14 +97,29 @@ const texts: Readonly<Record<Exclude<MailKind, RequestKind>, (filled: Filled) =>
   }),
   'password.reset': filled => ({
     subject: `Reset your ${filled.brand.name} password`,
-    paragraphs: [hello(filled), 'Choose a new password with the link below. It ends all your sessions.'],
+    paragraphs: [
+      hello(filled),
+      'Choose a new password with the link below. It ends all your sessions.',
+      ...(filled.details.isNew
+        ? [
+            'This address was never verified, so somebody else may have created the account. With the new password you get a new, empty account: the old one and everything in it are deleted. If you can still sign in, verify your address there first to keep it.',
+          ]
+        : []),
+    ],
     action: { label: 'Choose a new password', url: linkTo(filled, 'reset-password') },
     note: 'The link works once, and for an hour. If you did not ask for it, ignore this mail: nothing changes.',
     reason: `You get this because someone asked to reset the password of this address at ${filled.brand.url}.`,
   }),
   'password.changed': filled => ({
     subject: `Your ${filled.brand.name} password was changed`,
-    paragraphs: [hello(filled), `Your password was changed on ${filled.details.at}.`, notYou],
+    paragraphs: [
+      hello(filled),
+      `Your password was changed on ${filled.details.at}.`,
+      ...(filled.details.isNew
+        ? ['Your address had not been verified until then, so your account is a new, empty one.']
+        : []),
+      notYou,
+    ],
     action: { label: 'Reset the password', url: linkTo(filled, 'forgot-password') },
     reason: ofYours(filled),
   }),

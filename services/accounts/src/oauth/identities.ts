@@ -153,7 +153,7 @@ function verifiedEmail({ provider, identity }: Known): string {
   );
 }
 
-export function displayName({ name }: Identity, email: string): string {
+export function displayName({ name }: Pick<Identity, 'name'>, email: string): string {
   const printable = name
     ?.replaceAll(/\p{Cc}/gu, '')
     .slice(0, nameChars)

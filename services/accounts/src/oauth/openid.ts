@@ -26,18 +26,24 @@ export const createGoogle = (
 ): Provider => createOpenid(deps, { ...settings, issuer, title: providerTitles.google });
 
 // Endpoints come from the discovery document. The person comes from the ID token: openid-client verifies its issuer,
-// audience, signature, time and nonce.
+// audience, time and nonce, and its signature with a public key of the issuer. It would otherwise rely on TLS alone.
 export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettings): OpenidProvider {
   const { clientId, clientSecret, issuer, title, fetch = boundedFetch } = settings;
   const known = createTimedCache<Configuration>({ clock, most: 1, forMs: limits.discoveryMs });
 
   const discover = async (): Promise<Configuration> => {
     const client = await loadClient();
-    return client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    const configuration = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
       timeout: (settings.timeoutMs ?? limits.providerMs) / 1000,
       [client.customFetch]: fetch,
-      ...(isLoopback(issuer) && { execute: [client.allowInsecureRequests] }),
+      execute: [
+        client.enableNonRepudiationChecks,
+        ...(isLoopback(issuer) ? [client.allowInsecureRequests] : []),
+      ],
     });
+    if (configuration.serverMetadata().jwks_uri === undefined)
+      throw new Error('The issuer has no "jwks_uri", so its ID tokens cannot be verified.');
+    return configuration;
   };
 
   // A failed discovery is not cached: the next sign-in tries again.
@@ -71,7 +77,10 @@ export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettin
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         });
-        const { sub, email, email_verified, name } = tokens.claims()!;
+        const { sub, azp, email, email_verified, name } = tokens.claims()!;
+        // The client checks this only if a token has several audiences.
+        if (azp !== undefined && azp !== clientId)
+          throw new Error('The ID token was issued to another client.');
         return {
           id: sub,
           email: typeof email === 'string' ? email : undefined,

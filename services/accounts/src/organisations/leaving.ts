@@ -20,7 +20,7 @@ import {
 type LeavingDeps = { store: Store; clock: { now(): number }; memberships: Memberships };
 
 type Steps = Record<string, WriteStep>;
-type Leaving = {
+export type Leaving = {
   steps: Steps;
   leaves: Steps[]; // for each organisation that continues without them
   keepsAccount: boolean; // the account with the person's id is used by others
@@ -78,6 +78,14 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
   }
   return leaving;
 }
+
+// For a person who gives up their account without having been asked. An organisation that has other members and no other
+// owner stays as it is, with an owner who cannot sign in.
+export const planAbandoning = (deps: LeavingDeps, user: Profile): Promise<Leaving> =>
+  planLeaving(deps, user).catch(error => {
+    if (!accountsErrors.includes(error) || error.code !== 'accounts.last_owner') throw error;
+    return { steps: {}, leaves: [], keepsAccount: true, left: [] };
+  });
 
 // Leaves the organisations that the index did not list when the account was deleted: it is up to date a minute later.
 export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<void> {

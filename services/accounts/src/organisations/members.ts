@@ -181,7 +181,6 @@ export async function transferOwnership(
     ...countSteps(deps, accountId, { members: 0, owners: -ownerCount(current) }),
     audit: deps.audit.step(accountId, { ...actor.entry, action: 'ownership.transferred', target: userId }),
   }));
-  await deps.sessions.forgetIn(accountId, actor.userId);
 }
 
 const ownerCount = (role: Role): number => (role === 'owner' ? 1 : 0);
@@ -219,11 +218,17 @@ async function changeMember(
     // An organisation without memberships has one owner, and no counts.
     if ((await memberships.read(accountId)) === undefined) throw lastOwner();
     await sessions.announceChange(accountId);
-    await store.transact(steps, { pattern: 'change a member' }).catch(error => {
-      if (failedCondition(error, 'the owner')) throw notOwner();
-      throw failedCondition(error, 'the organisation') ? lastOwner() : error;
-    });
-    await sessions.forgetIn(accountId, userId);
+    await store
+      .transact(steps, { pattern: 'change a member' })
+      .catch(error => {
+        if (failedCondition(error, 'the owner')) throw notOwner();
+        throw failedCondition(error, 'the organisation') ? lastOwner() : error;
+      })
+      // Also those of keys that the member made. The answer to a change may be lost.
+      .finally(() => {
+        sessions.forgetAll();
+        deps.apiKeys.forgetAll();
+      });
   };
   await settle(attempt, error => failedStep(error) !== undefined);
 }

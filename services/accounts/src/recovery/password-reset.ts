@@ -1,13 +1,17 @@
-import type { WriteStep } from '@stak/table';
+import { failedStep, type WriteStep } from '@stak/table';
 import { isoTime, type Origin } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import { factorErasure } from '../factors/table.ts';
 import { endApiKeys } from '../keys/api-keys.ts';
 import type { OutgoingMail } from '../mail/table.ts';
 import { greeted } from '../mail/texts.ts';
+import { displayName } from '../oauth/identities.ts';
+import { planAbandoning } from '../organisations/leaving.ts';
 import { settle } from '../settle.ts';
 import { checkPassword } from '../sign-in/password-policy.ts';
 import type { Profile } from '../table.ts';
+import { explainChange, planDeletion } from '../users/deletion.ts';
+import { disabledError } from '../users/operators.ts';
 import * as limits from './limits.ts';
 import type { RecoveryDeps } from './routes.ts';
 import {
@@ -61,7 +65,7 @@ export async function resolveReset(
       kind: 'password.reset',
       to: email,
       userId,
-      details: greeted(user),
+      details: user.emailVerified ? greeted(user) : { isNew: 'yes' },
       token: text,
       keptS: limits.resetS,
     }),
@@ -69,10 +73,15 @@ export async function resolveReset(
 }
 
 // The token, the new password and the end of all sessions are one transaction: if a token is used twice, one use wins,
-// and the old password keeps nobody signed in.
+// and the old password keeps nobody signed in. An account whose address was never verified may be a stranger's, so its
+// address gets a new one.
 export async function finishReset(
   deps: RecoveryDeps,
-  { token: text, newPassword }: { token: string; newPassword: string },
+  {
+    token: text,
+    newPassword,
+    endAccess = false,
+  }: { token: string; newPassword: string; endAccess?: boolean },
   origin: Origin,
 ): Promise<void> {
   const { users, passwords, sessions, throttle } = deps;
@@ -90,10 +99,12 @@ export async function finishReset(
     // Ended before the token is used up, because a crash after that would leave the keys for good. Ended again after it,
     // because a stranger may have created another one meanwhile.
     const endKeys = async () => {
-      if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+      if (endAccess) await endAccessOf(deps, user.userId);
+      else if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
     };
     await endKeys();
-    await writeReset(deps, user, reset).catch(refuseUsedToken);
+    if (isMailed && !user.emailVerified) await replaceAccount(deps, user, reset);
+    else await writeReset(deps, user, reset).catch(refuseUsedToken);
     await endKeys();
   });
   deps.outbox.wake();
@@ -101,6 +112,53 @@ export async function finishReset(
   await throttle.remember({ account: email, address: origin.address });
   // A session opened with the old password during this reset is in the table by now, and no more can follow.
   await sessions.revokeAll(token.userId);
+}
+
+// Ends what outlives sessions: the keys of the person's own account and those that they made in others, and what other
+// services gave out.
+async function endAccessOf({ apiKeys, memberships, endAccess }: RecoveryDeps, userId: string): Promise<void> {
+  await endApiKeys(apiKeys, userId);
+  for (const { accountId } of await memberships.list(userId))
+    if (accountId !== userId) await endApiKeys(apiKeys, accountId, userId);
+  await endAccess?.(userId);
+}
+
+// The owner of the mailbox begins with an empty account. What a stranger left in the old one (keys, feeds, tokens,
+// providers, addresses that get webhooks) belongs to an account that nobody can sign in to, and is erased with it.
+async function replaceAccount(
+  deps: RecoveryDeps,
+  user: Profile,
+  { token, passwordHash, origin: { address, requestId } }: Reset,
+): Promise<void> {
+  const { store, users, sessions, audit, clock, ids, outbox } = deps;
+  if (user.disabledAt !== undefined) throw disabledError();
+  const { email } = user;
+  const userId = ids.next('usr');
+  const fresh = { email, emailVerified: true, name: displayName({ name: undefined }, email), passwordHash };
+  const created = users.prepare(fresh, userId).steps.filter(([name]) => name !== 'take email');
+  const abandoned = await planDeletion(deps, user, await planAbandoning(deps, user), userId);
+  const { steps: endings, forget } = await sessions.stepsToEndAll(user.userId);
+  const by = { via: 'mail', address, requestId };
+  const steps: [string, WriteStep][] = [
+    ['the token', token],
+    ...created.map(([name, step]): [string, WriteStep] => [`new: ${name}`, step]),
+    ...abandoned.steps,
+    ['audit', audit.step(userId, { action: 'account.created', detail: 'by a password reset', ...by })],
+    ...Object.entries(
+      outbox.steps({
+        kind: 'password.changed',
+        to: email,
+        userId,
+        details: { at: isoTime(clock.now()), isNew: 'yes' },
+      }),
+    ),
+    ...endings,
+  ];
+  await store.transact(steps, { pattern: 'begin an account anew' }).catch(error => {
+    if (failedStep(error)?.step === 'the token') throw tokenRefused();
+    explainChange(error);
+  });
+  forget();
 }
 
 type Reset = { token: WriteStep; isMailed: boolean; passwordHash: string; origin: Origin };
@@ -114,8 +172,7 @@ async function writeReset(
   const { address, requestId } = origin;
   const entry = { action: 'password.reset', via: isMailed ? 'mail' : 'operator', address, requestId };
   const { steps, forget } = await sessions.stepsToEndAll(userId);
-  // The address was unverified until now, so a stranger may have created the account. Remove their other ways to sign
-  // in.
+  // An operator vouches for the person, but not for whoever added other ways to sign in before.
   const strangers = { githubId: null, googleId: null, secondFactor: null, passkeys: null };
   await users.update(
     userId,

@@ -1,13 +1,18 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from '../keys/api-keys.ts';
+import type { Memberships } from '../organisations/memberships.ts';
 import { emailSchema, mailedTokenSchema, passwordSchema, triedPasswordSchema } from '../schema.ts';
 import { type Browser, originOf } from '../sign-in/browser.ts';
 import type { SignInDeps } from '../sign-in/sign-in.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 
-export type RecoveryDeps = SignInDeps & { apiKeys: ApiKeys };
+export type RecoveryDeps = SignInDeps & {
+  apiKeys: ApiKeys;
+  memberships: Memberships;
+  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
+};
 
 const tags = ['accounts'];
 const accepted = empty('Accepted. A mail is sent if the address has an account');
@@ -17,6 +22,8 @@ const routes = {
     method: 'post',
     path: '/v1/auth/password-reset',
     operationId: 'accounts.requestPasswordReset',
+    reaches: 'mail',
+    audit: 'own',
     tags,
     auth: 'public',
     summary: 'Request a password reset',
@@ -30,12 +37,27 @@ const routes = {
     method: 'post',
     path: '/v1/auth/password-reset/finish',
     operationId: 'accounts.finishPasswordReset',
+    reaches: 'nothing',
+    audit: 'own',
     tags,
     auth: 'public',
     summary: 'Reset the password',
     description:
-      'Sets a new password with the token from the mail, and ends all sessions. API keys stay valid, unless the address was never verified: then it is unknown who created them.',
-    request: { body: json(z.strictObject({ token: mailedTokenSchema, newPassword: passwordSchema })) },
+      'Sets a new password with the token from the mail, and ends all sessions. If the address was never verified, it is unknown who created the account: it is deleted with everything in it, and the address gets a new, empty one.',
+    request: {
+      body: json(
+        z.strictObject({
+          token: mailedTokenSchema,
+          newPassword: passwordSchema,
+          endAccess: z
+            .boolean()
+            .optional()
+            .describe(
+              'Also ends API keys of your account and those that you created in organisations, your calendar feed, and all tokens and portal sessions of the users of your tenants. False by default, because programs depend on them',
+            ),
+        }),
+      ),
+    },
     responses: { 204: empty() },
     problems: [
       'accounts.token_refused',
@@ -44,12 +66,15 @@ const routes = {
       'accounts.too_many_attempts',
       'accounts.changed',
       'accounts.busy',
+      'accounts.disabled',
     ],
   }),
   sendVerification: route({
     method: 'post',
     path: '/v1/me/verification',
     operationId: 'accounts.sendVerification',
+    reaches: 'nothing',
+    audit: false,
     tags,
     auth: 'person',
     summary: 'Resend the verification mail',
@@ -60,6 +85,8 @@ const routes = {
     method: 'post',
     path: '/v1/me/verification/finish',
     operationId: 'accounts.verifyEmail',
+    reaches: 'nothing',
+    audit: 'own',
     tags,
     auth: 'person',
     summary: 'Verify your address with the token from the mail',
@@ -71,6 +98,8 @@ const routes = {
     method: 'post',
     path: '/v1/me/email',
     operationId: 'accounts.changeEmail',
+    reaches: 'mail',
+    audit: 'own',
     tags,
     auth: 'person',
     summary: 'Change your e-mail address',
@@ -93,6 +122,8 @@ const routes = {
     method: 'post',
     path: '/v1/me/email/confirm',
     operationId: 'accounts.confirmEmail',
+    reaches: 'nothing',
+    audit: 'own',
     tags,
     auth: 'person',
     summary: 'Confirm a change of address with the token from the mail',

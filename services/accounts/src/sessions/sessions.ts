@@ -45,7 +45,8 @@ export type Sessions = {
   requireWhole(userId: string, sessionId: string, madeFor?: string): Promise<void>;
   // Call before a member's role changes.
   announceChange(accountId: string): Promise<void>;
-  forgetIn(accountId: string, userId: string): Promise<void>;
+  // Call after it, and after an account was disabled.
+  forgetAll(): void;
 };
 
 export function createSessions(deps: SessionsDeps): Sessions {
@@ -99,8 +100,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (within !== undefined && within !== madeFor) throw sessionConfined();
     },
     announceChange: accountId => announceEnd(accountId),
-    async forgetIn(accountId, userId) {
-      for (const { sessionId } of await listIn(accountId, userId)) standings.forget(sessionId);
-    },
+    forgetAll: standings.forgetAll,
   };
 }

@@ -7,7 +7,13 @@ import { factorErasure } from '../factors/table.ts';
 import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
 import * as limits from '../limits.ts';
 import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../mail/table.ts';
-import { leaveTheRest, organisationErasure, planLeaving, subjectErasure } from '../organisations/leaving.ts';
+import {
+  type Leaving,
+  leaveTheRest,
+  organisationErasure,
+  planLeaving,
+  subjectErasure,
+} from '../organisations/leaving.ts';
 import type { Memberships } from '../organisations/memberships.ts';
 import { recoveryErasure } from '../recovery/table.ts';
 import { savedErasure } from '../saved/routes.ts';
@@ -26,7 +32,7 @@ import {
   profile,
 } from '../table.ts';
 import type { Usage } from '../usage.ts';
-import { lockSteps } from './locks.ts';
+import { lockSteps, passEmail } from './locks.ts';
 
 // Erases a service's data of a deleted account: a bounded piece of work per call, until it returns 'done'. Safe to
 // repeat after a crash.
@@ -34,6 +40,8 @@ export type AccountEraser = {
   name: string;
   eraseAccount?(accountId: string): Promise<'done' | 'more'>;
 };
+
+type PlanDeps = Pick<SignInDeps, 'store' | 'clock'> & { memberships: Memberships };
 
 export type DeletionDeps = SignInDeps & {
   memberships: Memberships;
@@ -56,41 +64,13 @@ export function createDeletions(deps: DeletionDeps): Deletions {
     const { userId, sessionId, address, requestId } = signed;
     const user = await proveOwner(deps, signed, password);
     await requireFresh(deps, signed, user);
-    const requestedAt = isoTime(clock.now());
     const entry = { action: 'account.deleted', via: 'session', credentialId: sessionId, address, requestId };
-    const leaving = await planLeaving(deps, user);
-    const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
-    const { keepsAccount } = leaving;
-    const explain = (error: unknown): never => {
-      if (failedStep(error) === undefined) throw error;
-      throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
-    };
-    // More than fit in one transaction. If one fails, the next attempt continues from there.
-    const isTooMany = leaving.leaves.length > limits.leftAtOnce;
-    if (isTooMany)
-      for (const leave of leaving.leaves)
-        await store.transact(leave, { pattern: 'leave an organisation' }).catch(explain);
-    const steps: [string, WriteStep][] = [
-      ...(keepsAccount
-        ? handOver(user, isoTime(clock.now()), unchanged)
-        : [
-            [
-              'the user',
-              write.update(profile, { userId }, { set: { deletingAt: requestedAt } }, { if: unchanged }),
-            ] as [string, WriteStep],
-          ]),
-      [
-        'the work',
-        write.put(accountDeletion, { userId, requestedAt, ...(keepsAccount && { keepsAccount }) }),
-      ],
-      ['audit', audit.step(userId, entry)],
-      ...Object.entries(leaving.steps),
-      ...(isTooMany ? [] : leaving.leaves.flatMap(leave => Object.entries(leave))),
-    ];
-    await store.transact(steps, { pattern: 'delete account' }).catch(explain);
+    const { steps, keepsAccount, left } = await planDeletion(deps, user, await planLeaving(deps, user));
+    steps.push(['audit', audit.step(userId, entry)]);
+    await store.transact(steps, { pattern: 'delete account' }).catch(explainChange);
     // From here on nothing new can be created for it. Its credentials end now, the rest after a grace period.
     await endCredentials(deps, userId, keepsAccount);
-    for (const accountId of leaving.left) await endApiKeys(deps.apiKeys, accountId, userId);
+    for (const accountId of left) await endApiKeys(deps.apiKeys, accountId, userId);
   };
 
   const finishAll = async (): Promise<void> => {
@@ -120,6 +100,44 @@ export function createDeletions(deps: DeletionDeps): Deletions {
   };
 }
 
+// Maps a failed transaction that deletes an account.
+export const explainChange = (error: unknown): never => {
+  if (failedStep(error) === undefined) throw error;
+  throw accountsErrors.create('accounts.changed', 'The account has changed in the meantime. Try again.');
+};
+
+// The steps that begin a deletion. With `newOwner`, the address passes to that user; otherwise it is free when the
+// deletion has finished.
+export async function planDeletion(
+  { store, clock }: PlanDeps,
+  user: Profile,
+  leaving: Leaving,
+  newOwner?: string,
+): Promise<Pick<Leaving, 'keepsAccount' | 'left'> & { steps: [string, WriteStep][] }> {
+  const { userId } = user;
+  const { keepsAccount, leaves, left } = leaving;
+  const requestedAt = isoTime(clock.now());
+  const unchanged = { passwordHash: user.passwordHash ?? is.absent, deletingAt: is.absent };
+  // More than fit in one transaction. If one fails, the next attempt continues from there.
+  const isTooMany = leaves.length > limits.leftAtOnce;
+  if (isTooMany)
+    for (const leave of leaves)
+      await store.transact(leave, { pattern: 'leave an organisation' }).catch(explainChange);
+  const deleting = { set: { deletingAt: requestedAt } };
+  const given: [string, WriteStep][] =
+    keepsAccount || newOwner !== undefined
+      ? handOver(user, unchanged, requestedAt, { isDeleting: !keepsAccount, newOwner })
+      : [['the user', write.update(profile, { userId }, deleting, { if: unchanged })]];
+  const work = { userId, requestedAt, ...(keepsAccount && { keepsAccount }) };
+  const steps: [string, WriteStep][] = [
+    ...given,
+    ['the work', write.put(accountDeletion, work)],
+    ...Object.entries(leaving.steps),
+    ...(isTooMany ? [] : leaves.flatMap(leave => Object.entries(leave))),
+  ];
+  return { steps, keepsAccount, left };
+}
+
 async function endCredentials(
   { sessions, apiKeys }: DeletionDeps,
   userId: string,
@@ -129,16 +147,17 @@ async function endCredentials(
   await endApiKeys(apiKeys, userId, keepsAccount ? userId : undefined);
 }
 
-// Others use the person's account as an organisation: it stays, but nobody can sign in with it.
+// Others use the person's account as an organisation, or their address: nobody can sign in to the account any more.
 function handOver(
   user: Profile,
-  updatedAt: string,
   unchanged: { passwordHash: string | typeof is.absent; deletingAt: typeof is.absent },
+  updatedAt: string,
+  { isDeleting, newOwner }: { isDeleting: boolean; newOwner: string | undefined },
 ): [string, WriteStep][] {
   const { userId } = user;
   const email = userId + organisationDomain;
   const change = {
-    set: { email, isOrganisation: true, updatedAt },
+    set: { email, isOrganisation: true, updatedAt, ...(isDeleting && { deletingAt: updatedAt }) },
     remove: [
       'passwordHash',
       'secondFactor',
@@ -154,7 +173,11 @@ function handOver(
   const after = { email, stripeCustomerId: user.stripeCustomerId };
   return [
     ['the user', write.update(profile, { userId }, change, { if: { ...unchanged, version: user.version } })],
-    ...lockSteps(userId, user, after),
+    ...lockSteps(userId, user, after).map(([name, step]): [string, WriteStep] =>
+      name === 'free email' && newOwner !== undefined
+        ? ['pass email', passEmail(user.email, userId, newOwner)]
+        : [name, step],
+    ),
   ];
 }
 

@@ -44,6 +44,10 @@ export const locks: Readonly<Record<Unique, Lock>> = {
 
 type Values = { readonly [U in Unique]?: string };
 
+// Gives an address to another user in one write: a transaction cannot free and take it.
+export const passEmail = (email: string, from: string, to: string): WriteStep =>
+  write.put(emailLock, { email, userId: to }, { if: { userId: from } });
+
 // The steps that move a user's locks from the old values to the new ones.
 export function lockSteps(userId: string, before: Values, after: Values): [string, WriteStep][] {
   const steps: [string, WriteStep][] = [];

@@ -88,8 +88,12 @@ export function createOperators(deps: OperatorsDeps): Operators {
     async disable(userId) {
       const disabledAt = isoTime(clock.now());
       await users.update(userId, { disabledAt }, { also: entry(userId, 'account.disabled') });
+      // Also those of others: members of the account, and keys that the person made in other organisations.
+      sessions.forgetAll();
+      apiKeys.forgetAll();
       await sessions.revokeAll(userId);
       await markKeys(userId, true);
+      apiKeys.forgetAll();
     },
     async enable(userId) {
       await markKeys(userId, false);

@@ -35,6 +35,8 @@ type UpdateOptions = {
 };
 
 export type Users = {
+  // A new user, and the steps that create them.
+  prepare(input: NewUser, userId: string): { made: Profile; steps: [string, WriteStep][] };
   create(input: NewUser, also?: Readonly<Record<string, WriteStep>>, userId?: string): Promise<User>;
   getById(userId: string): Promise<User | null>;
   getByEmail(email: string): Promise<User | null>;
@@ -64,27 +66,29 @@ export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage 
   });
   const orNull = async (stored: Profile | undefined) => (stored ? withUsage(stored) : null);
 
+  const prepare: Users['prepare'] = (input, userId) => {
+    const now = isoTime(clock.now());
+    const made = {
+      plan: 'free' as const,
+      ...input,
+      email: isOurs(input) ? input.email : emailSchema.parse(input.email),
+      userId,
+      createdAt: now,
+      updatedAt: now,
+      version: 1,
+    };
+    const put = write.put(profile, made, { ifAbsent: true });
+    return { made, steps: [['the user', put], ...lockSteps(userId, {}, made)] };
+  };
+
   return {
     readProfile,
     findProfile,
+    prepare,
 
     async create(input, also = {}, userId = ids.next('usr')) {
-      const now = isoTime(clock.now());
-      const made = {
-        plan: 'free' as const,
-        ...input,
-        email: isOurs(input) ? input.email : emailSchema.parse(input.email),
-        userId,
-        createdAt: now,
-        updatedAt: now,
-        version: 1,
-      };
-      const steps: [string, WriteStep][] = [
-        ['the user', write.put(profile, made, { ifAbsent: true })],
-        ...lockSteps(userId, {}, made),
-        ...Object.entries(also),
-      ];
-      await store.transact(steps, { pattern: 'create user' }).catch(error => {
+      const { made, steps } = prepare(input, userId);
+      await store.transact([...steps, ...Object.entries(also)], { pattern: 'create user' }).catch(error => {
         throw explainLock(error);
       });
       return { ...made, ...usage.none() };

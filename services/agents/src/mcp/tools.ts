@@ -18,7 +18,7 @@ export type ToolList = { tools: McpTool[]; skipped: SkippedTool[] };
 export const mcpPrefix = 'mcp_';
 
 // With a prefix that no other skill has, and in characters that providers accept. Two names that would become the same
-// differ by a hash.
+// differ by a hash. A server's name has no underscore, so tools of two servers never share a name.
 function skillName(server: string, tool: string, taken: ReadonlySet<string>): string {
   const plain = `${mcpPrefix}${server}_${tool.toLowerCase().replace(/[^a-z0-9_]/g, '_')}`;
   if (plain.length <= limits.skillNameChars && !taken.has(plain)) return plain;

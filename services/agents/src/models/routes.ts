@@ -40,6 +40,8 @@ const routes = {
     method: 'get',
     path: '/v1/models',
     operationId: 'agents.listModels',
+    reaches: 'nothing',
+    audit: false,
     scope: 'read',
     summary: 'List the models that tenants can choose',
     description:
@@ -61,6 +63,8 @@ const routes = {
     method: 'post',
     path: '/v1/models/test',
     operationId: 'agents.testModel',
+    reaches: 'model',
+    audit: true,
     scope: 'admin',
     summary: 'Test a model with one question',
     description:

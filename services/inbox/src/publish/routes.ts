@@ -33,6 +33,8 @@ const toUsers = route({
   ...common,
   path: `${inboxPath}/messages`,
   operationId: 'inbox.publish',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Publish a message to users',
   description:
     'Takes up to 10,000 uids. A short list is delivered before this returns; a longer one in the background, and `status` says how far it is.',
@@ -50,6 +52,8 @@ const toEveryone = route({
   ...common,
   path: `${inboxPath}/broadcasts`,
   operationId: 'inbox.broadcast',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Publish a message to everyone',
   request: { params: shapes.inboxParams, body: json(shapes.broadcastBody) },
   responses: {
@@ -65,6 +69,8 @@ const bulk = route({
   ...common,
   path: `${inboxPath}/bulk`,
   operationId: 'inbox.bulk',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Publish several messages',
   description:
     'Each message is published or refused on its own. The results have the same order as the messages.',

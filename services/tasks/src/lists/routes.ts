@@ -28,6 +28,8 @@ const list = route({
   ...own,
   path: '/v1/tasks',
   operationId: 'tasks.list',
+  reaches: 'nothing',
+  audit: false,
   summary: 'List tasks',
   description:
     'Returns the tasks that match all terms of `filter`, as in `status:pending due<2026-12-01 category:work,"home & garden" ' +
@@ -44,6 +46,8 @@ const listOfUser = route({
   scope: 'read',
   tags: ['tasks'],
   operationId: 'tasks.listOfUser',
+  reaches: 'nothing',
+  audit: false,
   summary: "List the tasks of a tenant's user",
   description:
     'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
@@ -62,6 +66,8 @@ const search = route({
   ...own,
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Search titles, descriptions, categories and labels',
   description:
     'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
@@ -75,6 +81,8 @@ const count = route({
   ...own,
   path: '/v1/tasks/counts',
   operationId: 'tasks.counts',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Count tasks by status, priority and category',
   responses: { 200: json(counts) },
 });
@@ -83,6 +91,8 @@ const download = route({
   ...own,
   path: '/v1/tasks/export',
   operationId: 'tasks.export',
+  reaches: 'nothing',
+  audit: true,
   summary: 'Export all tasks as a file',
   request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
   responses: {

@@ -18,6 +18,8 @@ const changes = route({
   ...reading,
   path: '/v1/tasks/changes',
   operationId: 'tasks.changes',
+  reaches: 'nothing',
+  audit: false,
   summary: 'List the changes since a token',
   description:
     'Without a token, lists all tasks. Repeat the request with the returned token while `has_more` is true, and later ' +
@@ -36,6 +38,8 @@ const events = route({
   ...reading,
   path: '/v1/tasks/events',
   operationId: 'tasks.events',
+  reaches: 'nothing',
+  audit: false,
   summary: 'Stream changes',
   description:
     'Server-sent events: `open` first, after which no change is missed; `changed` with the task; `deleted` with its id; and `resync` for a client that was away too long.',

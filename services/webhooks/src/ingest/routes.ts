@@ -9,6 +9,8 @@ const receive = route({
   method: 'any',
   path: '/in/{source_id}',
   operationId: 'webhooks.receive',
+  reaches: 'nothing',
+  audit: false,
   auth: 'public',
   summary: 'Send a webhook',
   description:

@@ -17,6 +17,8 @@ const sendTestEvent = route({
   method: 'post',
   path: '/v1/sources/{sourceId}/test-event',
   operationId: 'webhooks.sendTestEvent',
+  reaches: 'nothing',
+  audit: true,
   auth: 'account',
   scope: 'write',
   summary: 'Send a test event to a source',

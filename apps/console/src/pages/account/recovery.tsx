@@ -1,4 +1,4 @@
-import { Alert, Button, Code, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Checkbox, Code, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
@@ -102,12 +102,14 @@ function NewestMail() {
 export const ResetPasswordPage: () => ReactNode = withToken(ResetPassword);
 function ResetPassword({ token }: { token: string }) {
   const reset = useMutation({
-    mutationFn: (newPassword: string) =>
-      client.accounts.finishPasswordReset({ body: { token, newPassword } }),
+    mutationFn: (chosen: { newPassword: string; endAccess: boolean }) =>
+      client.accounts.finishPasswordReset({ body: { token, ...chosen } }),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    reset.mutate(textOf(event.currentTarget, 'password'));
+    const form = event.currentTarget;
+    const endAccess = new FormData(form).has('endAccess');
+    reset.mutate({ newPassword: textOf(form, 'password'), endAccess });
   };
   if (reset.isSuccess)
     return (
@@ -131,6 +133,11 @@ function ResetPassword({ token }: { token: string }) {
             required
             autoComplete="new-password"
             error={complaint}
+          />
+          <Checkbox
+            name="endAccess"
+            label="Also end all other access"
+            description="API keys that you created, your calendar feed, and the sign-ins of your tenants’ users. Choose it if somebody else may have used your account."
           />
           <Button type="submit" loading={reset.isPending}>
             Change the password

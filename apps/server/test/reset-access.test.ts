@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createClient } from '@stak/client';
+import { createLogger } from '@stak/kit';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/server.ts';
+
+const email = 'ann@example.com';
+const password = 'seven green umbrellas';
+const newPassword = 'eleven blue lampposts';
+const tenant_id = 'books';
+
+// What a stranger can leave in an account, and what a password reset does with it.
+describe('a password reset', () => {
+  let url: string;
+  let mail: (subject: string) => Promise<string>;
+  beforeEach(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stak-reset-'));
+    const variables = {
+      STAK_SMTP_URL: pathToFileURL(folder).href,
+      STAK_OUTBOUND_ALLOW: '127.0.0.0/8',
+      STAK_LAKE: 'off',
+    };
+    const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, variables), {
+      log: createLogger({ level: 'silent' }),
+      passwordCost: { logN: 4, r: 8, p: 1 },
+    });
+    onTestFinished(async () => {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    });
+    url = server.url;
+    const used: string[] = [];
+    mail = subject =>
+      vi.waitFor(async () => {
+        const files = (await readdir(folder)).filter(name => name.endsWith('.eml')).toSorted();
+        const texts = await Promise.all(files.map(name => readFile(join(folder, name), 'utf8')));
+        const found = texts.findLast(text => text.includes(`Subject: ${subject}`));
+        expect(found, subject).toBeDefined();
+        const token = /#token=3D(\S+)/.exec(found!.replaceAll('=\r\n', ''))![1]!;
+        expect(used).not.toContain(token);
+        used.push(token);
+        return token;
+      }, 10_000);
+  });
+
+  const as = (token?: string) => createClient({ baseUrl: url, token });
+  const codeOf = (work: Promise<{ status: number }>) =>
+    work.then(
+      ({ status }) => status,
+      (error: { status: number }) => error.status,
+    );
+  const logIn = async (tried: string) =>
+    as((await as().accounts.logIn({ body: { email, password: tried, cookie: false } })).data.access_token);
+  const resetPassword = async (endAccess?: boolean) => {
+    await as().accounts.requestPasswordReset({ body: { email } });
+    const token = await mail('Reset your Stak password');
+    await as().accounts.finishPasswordReset({ body: { token, newPassword, endAccess } });
+    return logIn(newPassword);
+  };
+  // Everything that outlives a session.
+  async function leaveBehind() {
+    const { data } = await as().accounts.signUp({ body: { email, password, name: 'Ann', cookie: false } });
+    const client = as(data.access_token);
+    await client.tenants.create({ body: { tenant_id, name: 'Books', status: 'active' } });
+    const admin = { user_id: 'eve', display_name: 'Eve', role: 'admin' as const };
+    await client.tenants.createUser({ tenant_id, body: admin });
+    const scope = 'tenant:manage';
+    const { data: minted } = await client.tenants.mintToken({ tenant_id, body: { sub: 'eve', scope } });
+    const issuer = { issuer: url, client_id: 'x', client_secret: 'y', domains: ['evil.example'] };
+    await client.tenants.putPortalProvider({ tenant_id, body: issuer });
+    const { data: made } = await client.accounts.createKey({ body: { name: 'left', permissions: 'admin' } });
+    const alertUrl = `${url}/alerts`;
+    const trail = { name: 'trail', provider: 'stak' as const, auditTrail: true, alertUrl };
+    await client.webhooks.createSource({ body: trail });
+    await client.tasks.create({ body: { title: 'before' } });
+    const { data: feed } = await client.tasks.replaceFeed();
+    return {
+      session: client,
+      key: as(made.key),
+      admin: as(minted.token),
+      feedUrl: new URL(new URL(feed.address).pathname, url).href,
+    };
+  }
+
+  it('gives the owner of a mailbox nothing of a stranger who signed up with its address', async () => {
+    const left = await leaveBehind();
+    const owner = await resetPassword();
+    expect((await owner.accounts.getMe()).data).toMatchObject({ email, emailVerified: true });
+    expect((await owner.webhooks.listSources({})).data.data).toEqual([]);
+    expect((await owner.tenants.list({})).data.data).toEqual([]);
+    expect((await owner.accounts.listKeys()).data.data).toEqual([]);
+    expect((await owner.tasks.list({})).data.data).toEqual([]);
+    await owner.tasks.create({ body: { title: 'secret plan', due_date: '2030-01-01' } });
+    const feed = await fetch(left.feedUrl);
+    expect(feed.status === 404 || !(await feed.text()).includes('secret plan')).toBe(true);
+    expect(await codeOf(left.session.accounts.getMe())).toBe(401);
+    expect(await codeOf(left.key.accounts.getMe())).toBe(401);
+    expect(await codeOf(owner.tenants.get({ tenant_id }))).toBe(404);
+  });
+
+  it('of a verified account ends sessions, and other access if its owner wants', async () => {
+    const left = await leaveBehind();
+    const token = await mail('Verify your address for Stak');
+    await left.session.accounts.verifyEmail({ body: { token } });
+    const kept = await resetPassword();
+    expect(await codeOf(left.session.accounts.getMe())).toBe(401);
+    expect(await codeOf(left.key.accounts.getMe())).toBe(200);
+    expect(await codeOf(left.admin.tenants.listUsers({ tenant_id }))).toBe(200);
+    expect((await fetch(left.feedUrl)).status).toBe(200);
+    expect((await kept.tenants.list({})).data.data).toHaveLength(1);
+
+    const owner = await resetPassword(true);
+    expect(await codeOf(left.key.accounts.getMe())).toBe(401);
+    expect(await codeOf(left.admin.tenants.listUsers({ tenant_id }))).toBe(401);
+    expect((await fetch(left.feedUrl)).status).toBe(404);
+    expect((await owner.tasks.list({})).data.data).toHaveLength(1);
+  });
+});
