@@ -29,6 +29,15 @@ export function registerArchive(cli: CAC): void {
   )
     .option('--from <folder>', 'The folder of the export')
     .option('--continue', 'Continue an interrupted import into this store')
+    .option(
+      '--unverified',
+      'Import an archive that has no seal of STAK_SECRET_KEYS: anyone may have written it',
+    )
+    .option(
+      '--keep <what>',
+      'Of an account: plan, verified (its address), roles (of members), credentials (passwords, keys, sessions); separated by commas',
+    )
+    .example('stak import --from ./account --unverified --keep plan,credentials')
     .example('stak import --from ./archive --region eu-central-1')
     .action(async (flags: ImportFlags) => (await import('./archive-actions.ts')).importFrom(flags));
   cli
