@@ -47,8 +47,10 @@ export function registerArchive(cli: CAC): void {
     .option('--region <region>', 'The AWS region to move to (default: STAK_AWS_REGION)')
     .option('--endpoint <url>', 'Another DynamoDB to move to, such as ExtendDB (default: STAK_AWS_ENDPOINT)')
     .option('--prefix <text>', 'The prefix of table names there (default: STAK_TABLE_PREFIX)')
+    .option('--pause <time>', 'How long writes may be paused for the switch (default: 8s)')
     .option('--no-switch', 'Only copy and compare; the server stays where it is')
     .option('--abandon', 'Cancel a migration')
     .example('stak migrate --path /var/lib/stak --to aws --region eu-central-1')
+    .example('stak migrate --to aws --region eu-central-1 --pause 30s')
     .action(async (flags: MigrateFlags) => (await import('./migrate-actions.ts')).migrate(flags));
 }
