@@ -63,7 +63,6 @@ export const idsOf = (who: 'mallory' | 'victim') => ({
   target_task_pk: `TASK#usr_${who}`,
   email: `${who}@example.com`,
   dueIn: 's1',
-  due_lane: '1',
 });
 export type Ids = ReturnType<typeof idsOf>;
 

@@ -24,7 +24,7 @@ export type SwitchOptions = {
   say(line: string): void;
 };
 
-export const usualPauseMs = 8_000; // shorter than callers repeat a request
+const usualPauseMs = 8_000; // shorter than callers repeat a request
 export const longestPauseMs = 10 * 60_000; // callers get 503 all the time
 const reserveMs = 500; // for the commit
 const attempts = 5;
@@ -45,7 +45,7 @@ export async function switchOver(options: SwitchOptions): Promise<number> {
     await migration.followCopies();
     const changes = await migration.follow(); // so that little is left
     const startMs = clock.now();
-    say(`Switching, attempt ${attempt} of ${attempts}: writes are paused for ${seconds(pauseMs)} at most.`);
+    say(`Switching, attempt ${attempt} of ${attempts}: writes pause for up to ${seconds(pauseMs)}.`);
     const lastMs = startMs + pauseMs - reserveMs;
     try {
       await moveTheRest(options, consumers, lastMs);
