@@ -1,5 +1,5 @@
 import type { CAC, Command } from 'cac';
-import { actionsOf } from './commands/action.ts';
+import { actionsOf, exitCodesOf } from './commands/action.ts';
 import { distance } from './spelling.ts';
 
 type Section = { title?: string; body: string };
@@ -69,12 +69,14 @@ function overallHelp({ commands }: CAC, sections: readonly Section[]): Section[]
 
 function commandHelp(command: Command, sections: readonly Section[]): Section[] {
   const actions = actionsOf(command);
+  const codes = exitCodesOf(command);
   const [, ...rest] = sections; // without the version
   return [
     { body: `${command.description}.` },
     ...rest.slice(0, 1),
     ...(actions ? [{ title: 'Actions', body: columns(Object.entries(actions)) }] : []),
     ...tidy(rest.slice(1)),
+    ...(codes ? [{ title: 'Exit codes', body: columns(Object.entries(codes)) }] : []),
   ];
 }
 

@@ -60,7 +60,7 @@ export type RunningServer = {
 export type ServerOptions = {
   log: Logger;
   clock?: Clock;
-  supervised?: Pick<Supervised, 'answer' | 'gather'>; // the other serving processes
+  supervised?: Pick<Supervised, 'answer' | 'gather' | 'worker'>; // the other serving processes
   passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
@@ -141,6 +141,7 @@ async function startOn(
     setAside: streams.letters.read,
     ...(backup && { backup: backup.state }),
     token: config.metricsToken,
+    isProduction: config.isProduction,
     supervised: options.supervised,
   });
   const { ids, shared } = base;

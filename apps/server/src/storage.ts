@@ -38,13 +38,16 @@ const copyBytes = 1500; // of a message's copy, if its body is stored once for a
 const sharedFrom = 64 * 1024; // what storing it once must save, or each copy has it
 const smallEdit = 1000; // an edit that finishes, moves or renames a task
 
-// Requests that store nothing worth counting, and those that free storage: they are allowed when the storage is full.
-// All other requests that write are refused then.
-export const unlimited: ReadonlySet<string> = new Set([
+// Every request that may write is limited, unless it is in one of these lists: a new operation is limited until
+// somebody has thought about it.
+
+// Requests that keep no more than before: allowed when the storage is full, as long as not too much is written in a day.
+export const edits: ReadonlySet<string> = new Set([
+  'accounts.updateMe',
+  'accounts.renameOrganisation',
+  'accounts.renamePasskey',
+  'accounts.testOrganisationProvider',
   'tenants.update',
-  'tenants.eraseUser',
-  'tenants.mintToken',
-  'tenants.revokeTokens',
   'inbox.writeSettings',
   'inbox.writeInbox',
   'inbox.markRead',
@@ -59,10 +62,8 @@ export const unlimited: ReadonlySet<string> = new Set([
   'webhooks.rotateSecret',
   'webhooks.rotateAlertSecret',
   'webhooks.testConnection',
-  'webhooks.tryRules',
   'webhooks.cancelEvent',
   'webhooks.cancelJob',
-  'tasks.clearCompleted',
   'tasks.restore',
   'tasks.move',
   'tasks.replaceFeed',
@@ -70,9 +71,46 @@ export const unlimited: ReadonlySet<string> = new Set([
   'agents.decideApproval',
 ]);
 
+// Requests that are always allowed: they only read, free storage, keep an account safe, or buy a larger plan.
+export const unlimited: ReadonlySet<string> = new Set([
+  'accounts.logOut',
+  'accounts.switchOrganisation',
+  'accounts.leaveOrganisation',
+  'accounts.acceptInvitation',
+  'accounts.changeMemberRole',
+  'accounts.transferOwnership',
+  'accounts.deleteMe',
+  'accounts.download',
+  'accounts.mintInboxToken',
+  'accounts.changePassword',
+  'accounts.changeEmail',
+  'accounts.confirmEmail',
+  'accounts.sendVerification',
+  'accounts.verifyEmail',
+  'accounts.beginAuthenticator',
+  'accounts.confirmAuthenticator',
+  'accounts.removeAuthenticator',
+  'accounts.renewRecoveryCodes',
+  'accounts.stepUp',
+  'accounts.beginPasskeyStepUp',
+  'accounts.beginPasskey',
+  'accounts.addPasskey',
+  'accounts.removePasskey',
+  'accounts.readAppRequest',
+  'accounts.startCheckout',
+  'accounts.openBillingPortal',
+  'tenants.eraseUser',
+  'tenants.mintToken',
+  'tenants.revokeTokens',
+  'webhooks.tryRules',
+  'tasks.clearCompleted',
+  'lake.query',
+  'lake.export',
+]);
+
 type Recipients = { uids?: readonly string[] };
 
-// How much a request stores, if that differs from what it sends. 0: always allowed.
+// How much a request stores, if that differs from what it sends. 0: it is an edit.
 const estimates: Readonly<Record<string, (bytes: number, body: never) => number>> = {
   'inbox.publish': (bytes, body: Recipients) => messageBytes(bytes, body),
   'inbox.bulk': (_, { messages }: { messages: readonly Recipients[] }) =>
@@ -94,36 +132,47 @@ const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(v
 type Context = {
   get(name: 'principal'): Principal;
   get(name: 'body'): Uint8Array | undefined;
-  req: { valid(part: 'json'): unknown };
+  req: { valid(part: 'json'): unknown; header(name: string): string | undefined };
 };
 type Handle = (c: Context) => Promise<Response>;
-type Guard = { storage: Pick<Storage, 'admit'>; accountOf(tenantId: string): Promise<string | undefined> };
+type Guard = {
+  storage: Pick<Storage, 'admit' | 'admitEdit' | 'charge'>;
+  accountOf(tenantId: string): Promise<string | undefined>;
+};
 
-const isGuarded = ({ route }: AnyEndpoint): boolean =>
-  ['post', 'put', 'patch'].includes(route.method) &&
-  ['account', 'user', 'endUser'].includes(route.auth) &&
-  !unlimited.has(route.operationId ?? '');
+const isRead = (method: string): boolean => ['get', 'head', 'options', 'delete'].includes(method);
+const hasCaller = (auth: string): boolean => !['public', 'provider'].includes(auth);
+
+// Public requests have no account; webhooks and channels ask for room themselves.
+export const isGuarded = ({ method, auth, operationId = '' }: AnyEndpoint['route']): boolean =>
+  !isRead(method) && hasCaller(auth) && !unlimited.has(operationId);
 
 // Wraps a service so that requests that write are allowed while there is room for them.
 export const withStorageLimit = <S extends { api: readonly AnyEndpoint[] }>(guard: Guard, service: S) => ({
   ...service,
-  api: service.api.map(one => (isGuarded(one) ? guarded(guard, one) : one)),
+  api: service.api.map(one => (isGuarded(one.route) ? guarded(guard, one) : one)),
 });
 
 function guarded({ storage, accountOf }: Guard, one: AnyEndpoint): AnyEndpoint {
   const { route } = one;
   const handle = one.handler as unknown as Handle;
-  const estimate = estimates[route.operationId ?? ''];
+  const name = route.operationId ?? '';
+  const estimate = estimates[name];
   const handler: Handle = async c => {
+    const principal = c.get('principal');
+    const isOwner = principal.kind === 'account';
+    const accountId = isOwner ? principal.accountId : await payerOf(accountOf, principal);
+    if (accountId === undefined) return handle(c);
     const sent = c.get('body')?.length ?? 0;
     const bytes = estimate ? estimate(sent, c.req.valid('json') as never) : sent;
-    if (!estimate || bytes > 0) {
-      const principal = c.get('principal');
-      const isOwner = principal.kind === 'account';
-      const accountId = isOwner ? principal.accountId : await payerOf(accountOf, principal);
-      if (accountId !== undefined) await storage.admit(accountId, bytes + leastBytes, isOwner);
-    }
-    return handle(c);
+    if (edits.has(name) || (estimate && bytes === 0))
+      await storage.admitEdit(accountId, sent + leastBytes, isOwner);
+    else await storage.admit(accountId, bytes + leastBytes, isOwner);
+    const response = await handle(c);
+    // The answer is stored for a day, for a repeated request.
+    if (route.idempotent && c.req.header('idempotency-key') !== undefined)
+      await storage.charge(accountId, (await response.clone().arrayBuffer()).byteLength);
+    return response;
   };
   const problems = [
     ...(route.problems ?? []),

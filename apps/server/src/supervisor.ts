@@ -30,7 +30,7 @@ type Gathering = { answers: unknown[]; missing: Set<number>; finish(): void };
 const healthyMs = 60_000; // a worker that ran this long starts again at once
 const backoffFirstMs = 250;
 const backoffMostMs = 30_000;
-const gatherMs = 1_000; // a scrape waits ten seconds; a worker that is busy for one is left out
+const gatherMs = 5_000; // a scrape waits ten seconds; a worker that is busy for five is left out
 
 // V8's space for new objects, in MB: twice its default. Most objects of a request are then garbage before the space is
 // full, which saves a tenth of the processor time of an event with its delivery. `npm start` passes the same flag, for a

@@ -157,7 +157,7 @@ test('a store moves under load, through kills and lost responses, without losing
   const { sourceId } = source;
   const load = startLoad(client, url, sourceId);
   const migrate = (): Run =>
-    startWith({}, 'migrate', '--path', data, '--to', 'aws', '--endpoint', target.url);
+    startWith({}, 'migrate', '--path', data, '--to', 'aws', '--endpoint', target.url, '--pause', '30s');
 
   async function restart(): Promise<void> {
     server.child.kill('SIGKILL');

@@ -201,6 +201,17 @@ describe('the guide to several servers', async () => {
   });
 });
 
+test('what is kept has a price', () => {
+  const load = readLoad({ stored: 1025 });
+  const plan = planLoad(stored, load);
+  expect(plan).toMatchObject({ rows: [], storageDollars: 250, dollars: 250 });
+  expect(planText(plan, load)).toMatch(/^1,025 GB stored +\$250$/m);
+  const both = readLoad({ stored: 1025, publishes: 1 });
+  const [publish] = planLoad(stored, both).rows;
+  expect(planLoad(stored, both).dollars).toBeCloseTo(250 + publish!.dollars);
+  expect(planLoad(stored, readLoad({ stored: 25 })).dollars).toBe(0); // the free part
+});
+
 test('a load is spread over the partitions of its keys', () => {
   const heat = (keys: KeyHeat[]): Heat => ({
     reads: 0,

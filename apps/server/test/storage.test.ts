@@ -3,7 +3,7 @@ import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
-import { unlimited } from '../src/storage.ts';
+import { edits, isGuarded, unlimited } from '../src/storage.ts';
 
 let server: RunningServer;
 let host: ReturnType<typeof createClient>;
@@ -132,8 +132,48 @@ test('notifies an account in its own inbox', async () => {
 
 test('the operations allowed in a full account exist', () => {
   const known = new Set(server.routes.map(({ operationId }) => operationId));
-  expect([...unlimited].filter(name => !known.has(name))).toEqual([]);
+  expect([...unlimited, ...edits].filter(name => !known.has(name))).toEqual([]);
+  expect([...edits].filter(name => unlimited.has(name))).toEqual([]);
 });
+
+test('every other operation that may write is limited, of whichever service', () => {
+  const isLimited = ({ problems = [] }: { problems?: readonly string[] }) =>
+    problems.includes('accounts.storage_limit_reached');
+  const open = server.routes.filter(one => isGuarded(one) && !isLimited(one));
+  expect(open.map(({ operationId }) => operationId)).toEqual([]);
+  const route = server.routes.find(({ operationId }) => operationId === 'accounts.changePassword')!;
+  expect([isGuarded(route), isGuarded({ ...route, operationId: 'accounts.somethingNew' })]).toEqual([
+    false,
+    true,
+  ]);
+});
+
+test('edits keep nothing more, and are limited by what is written in a day', async () => {
+  const { data: task } = await host.tasks.create({ body: { title: 'Long', description: 'x'.repeat(9_000) } });
+  const before = await readStorage();
+  let refused: unknown;
+  let count = 0;
+  for (; count < 5_000 && !refused; count++)
+    await host.tasks
+      .update({ task_id: task.task_id, body: { priority: count % 2 ? 'low' : 'high' } })
+      .catch(error => {
+        refused = error;
+      });
+  expect(refused).toMatchObject({
+    status: 402,
+    code: 'accounts.storage_limit_reached',
+    detail: expect.stringMatching(/^You have written .* today, and the plan "free" allows 5 MB a day/),
+  });
+  expect(count).toBeGreaterThan(10);
+  expect((await readStorage()).usedBytes - before.usedBytes).toBeLessThan(500_000); // of 5 MB; the changes are listed for a while
+  await expect(host.accounts.createKey({ body: { name: 'new', permissions: 'read' } })).rejects.toMatchObject(
+    {
+      status: 402,
+    },
+  );
+  await host.tenants.mintToken({ tenant_id, body: { sub: 'user0', scope: 'inbox:read' } });
+  await host.accounts.getMe();
+}, 120_000);
 
 test('plans show this installation’s storage limits', async () => {
   const { data } = await as().accounts.listPlans();

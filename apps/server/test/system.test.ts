@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createApi, createMemoryIdempotency, type Principal, type RequestRecord } from '@stak/http';
@@ -62,15 +63,22 @@ test('metrics are for this machine, or for callers with the token', async () => 
   const askWithToken = await open({ STAK_METRICS_TOKEN: 'scrape' });
   expect(await askWithToken({})).toBe(401);
   expect(await askWithToken({ Authorization: 'Bearer scrape', 'X-Forwarded-For': '203.0.113.7' })).toBe(200);
+  // A proxy on this machine may rewrite Host and add nothing, so in production nobody is believed without a token.
+  const askInProduction = await open({
+    STAK_ENV: 'production',
+    STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    STAK_PUBLIC_URL: 'https://stak.example.com',
+  });
+  expect(await askInProduction({})).toBe(401);
 });
 
 test('metrics of several processes are summed, except for the longest delay and the running workers', async () => {
   const answers: (() => unknown)[] = [];
-  const supervised = {
-    answer: (_: string, read: () => unknown) => void answers.push(read),
-    gather: () => Promise.all(answers.map(read => read())),
-  };
+  let areBusy = false;
+  const gather = () => (areBusy ? Promise.resolve([]) : Promise.all(answers.map(read => read())));
+  const answer = (_: string, read: () => unknown) => void answers.push(read);
   const open = (delayMs: number, status: 'running' | 'backing-off') => {
+    const supervised = { worker: answers.length + 1, answer, gather };
     const metrics = createMetrics();
     metrics.observe({ route: 'GET /x', status: 200, durationMs: 1 } as RequestRecord);
     return metrics.expose({
@@ -84,6 +92,7 @@ test('metrics of several processes are summed, except for the longest delay and 
       consumers: () => [],
       setAside: async () => ['consumer'],
       token: undefined,
+      isProduction: false,
       supervised,
     });
   };
@@ -101,6 +110,11 @@ test('metrics of several processes are summed, except for the longest delay and 
     'stak_stream_dead_letters{consumer="consumer"} 1',
   ])
     expect(text.split('\n')).toContain(line);
+  // The process that is asked is always in the sum, even if none has the time to answer.
+  areBusy = true;
+  const alone = (await one!.read()).split('\n');
+  expect(alone).toContain('stak_processes 1');
+  expect(alone).toContain('stak_http_request_seconds_count{route="GET /x",status="200"} 1');
 });
 
 const notes = defineTable({ name: 'notes', keys: { partition: 'pk' }, stream: 'NEW_AND_OLD_IMAGES' });

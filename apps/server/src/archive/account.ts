@@ -20,10 +20,14 @@ import { countedTables, type OwnerKind, ownersOfServices } from '../storage.ts';
 
 export const accountTables: readonly AnyTable[] = countedTables;
 
-const findOwner = createOwners(
-  countedTables,
-  ownersOfServices.flatMap(({ owners }) => owners),
-);
+/** Finds the owners of items. Throws if an entity of a table is in no service's list. */
+export const createAccountOwners = () =>
+  createOwners(
+    countedTables,
+    ownersOfServices.flatMap(({ owners }) => owners),
+  );
+
+const findOwner = createAccountOwners();
 
 export type AccountItems = {
   readonly ids: readonly string[];
@@ -81,7 +85,7 @@ function remember<Kind extends string>(most: number, ask: (owner: Owner<Kind>) =
 }
 
 // The user whose mailbox an item is in; undefined for a send.
-function userIn(entity: AnyEntity, item: Attributes): string | undefined {
+export function userIn(entity: AnyEntity, item: Attributes): string | undefined {
   if (!entity.key.params.includes('uid')) return undefined;
   return (recognise([entity], item)?.item as { uid?: string } | undefined)?.uid;
 }

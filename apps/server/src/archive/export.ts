@@ -18,6 +18,7 @@ import {
   passphraseSealer,
   readManifest,
   type Source,
+  sealManifest,
   sha256,
   writeManifest,
   writeWhole,
@@ -31,7 +32,7 @@ export type ExportOptions = {
   accounts?: Pick<AccountItems, 'ids' | 'has'>; // only their items
   source?(): Promise<Source>; // which store this is, and its state
   hasChanged?(): boolean; // during the export
-  sealer?: Sealer; // of the store; required with a passphrase
+  sealer?: Sealer; // of the store; required with a passphrase. The archive is sealed with it
   passphrase?: string; // without one, secrets stay as they are stored
   now: () => number;
   partBytes?: number;
@@ -161,6 +162,7 @@ async function* readParts(
 ): AsyncGenerator<PartContent | undefined> {
   for (const table of options.tables) yield* readTable(options, manifest, table, archiveSealer, counts);
   manifest.finished = new Date(options.now()).toISOString();
+  if (options.sealer) manifest.seal = sealManifest(manifest, options.sealer);
 }
 
 async function* readTable(

@@ -1,10 +1,10 @@
 import { createHash, type ScryptOptions, scrypt } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { createSealer, type Sealer } from '@stak/kit';
+import { createSealer, SealError, type Sealer } from '@stak/kit';
 import { type Attributes, untagItem } from '@stak/table';
 import { z } from 'zod';
 import { UsageError } from '../errors.ts';
@@ -13,7 +13,9 @@ import { linesOf } from '../lines.ts';
 // An archive is a folder: archive.json, and for each table files with an item in a line, in DynamoDB's JSON.
 // docs/reference/archive.md
 
-const partSchema = z.object({ file: z.string(), items: z.int(), sha256: z.string() });
+// An archive may come from a stranger: a file is in its folder, and nowhere else.
+const fileName = z.string().regex(/^[a-z0-9-]+-\d{5,9}\.ndjson\.gz$/);
+const partSchema = z.object({ file: fileName, items: z.int().positive(), sha256: z.string() });
 export type Part = z.infer<typeof partSchema>;
 
 // The state is set only if there were no writes.
@@ -37,6 +39,7 @@ const manifestSchema = z.object({
       next: z.record(z.string(), z.unknown()).optional(), // where an interrupted export continues
     }),
   ),
+  seal: z.string().optional(), // proves which server made it
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
@@ -52,12 +55,46 @@ export const countItems = ({ tables }: Manifest): number =>
     .flatMap(({ parts }) => parts)
     .reduce((sum, { items }) => sum + items, 0);
 
+const sealLocation = 'archive manifest'; // no item has it: theirs begin with the name of a table
+
+// Covers every file, because the manifest has their checksums.
+const digestOf = ({ seal: _, ...manifest }: Manifest): string =>
+  sha256(Buffer.from(JSON.stringify(manifestSchema.parse(manifest))));
+
+/** Proves to a server with the same secret keys that it made the archive, and that nothing was changed since. */
+export const sealManifest = (manifest: Manifest, sealer: Sealer): string =>
+  sealer.seal(digestOf(manifest), sealLocation);
+
+export function isSealedBy(manifest: Manifest, sealer: Sealer): boolean {
+  if (manifest.seal === undefined) return false;
+  try {
+    return sealer.openText(manifest.seal, sealLocation) === digestOf(manifest);
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
+}
+
 export const manifestName = 'archive.json';
+const manifestBytes = 64 * 1024 * 1024; // a line for each 16 MB of a server's data
+const lineChars = 2 * 1024 * 1024; // an item has at most 400 KB, and twice that as JSON with bytes in Base64
 const manifestFile = (folder: string): string => join(folder, manifestName);
 
 export const hasManifest = (folder: string): boolean => existsSync(manifestFile(folder));
 
+// Not a link to a file elsewhere, nor a pipe that never ends.
+async function requireFile(
+  folder: string,
+  name: string,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const found = await lstat(join(folder, name)).catch(() => undefined);
+  if (found && (!found.isFile() || found.size > mostBytes))
+    throw new UsageError(`${name} of the archive is not a file, or too large`);
+}
+
 export async function readManifest(folder: string): Promise<Manifest> {
+  await requireFile(folder, manifestName, manifestBytes);
   const text = await readFile(manifestFile(folder), 'utf8').catch(() => {
     throw new UsageError(`${folder} is not an archive: it has no archive.json`);
   });
@@ -84,6 +121,7 @@ export const sha256 = (content: Uint8Array): string => createHash('sha256').upda
 // Names a file whose content has changed; nothing of it is used.
 export async function checkPart(folder: string, { file, sha256: expected }: Part): Promise<void> {
   const hash = createHash('sha256');
+  await requireFile(folder, file);
   try {
     for await (const chunk of createReadStream(join(folder, file))) hash.update(chunk as Buffer);
   } catch {
@@ -95,11 +133,22 @@ export async function checkPart(folder: string, { file, sha256: expected }: Part
 export async function* readPart(folder: string, { file, items }: Part): AsyncGenerator<Attributes> {
   const input = createReadStream(join(folder, file)).pipe(createGunzip());
   let count = 0;
-  for await (const line of linesOf(input)) {
-    yield untagItem(JSON.parse(line, readBytes));
-    count += 1;
+  for await (const line of linesOf(input, lineChars)) {
+    if (++count > items) break;
+    yield readItem(file, line);
   }
-  if (count !== items) throw new UsageError(`${file} of the archive has ${count} items instead of ${items}`);
+  if (count !== items)
+    throw new UsageError(
+      `${file} of the archive has ${count > items ? 'more' : count} items instead of ${items}`,
+    );
+}
+
+function readItem(file: string, line: string): Attributes {
+  try {
+    return untagItem(JSON.parse(line, readBytes));
+  } catch {
+    throw new UsageError(`${file} of the archive has a line that is no item`);
+  }
 }
 
 // Values of attributes are objects, so a text or a list with these names is a tag.

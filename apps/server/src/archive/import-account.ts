@@ -22,7 +22,7 @@ import { usualDueShards } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { ownTenant } from '../notices.ts';
 import { accountTables } from './account.ts';
-import { countItems, type Manifest } from './format.ts';
+import type { Manifest } from './format.ts';
 import {
   compareItems,
   eachItem,
@@ -34,8 +34,9 @@ import {
   readBatch,
   storeSeals,
 } from './import.ts';
+import { nameOf, type Selection, type SelectionOptions, selectItems } from './selection.ts';
 
-export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'>;
+export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'> & SelectionOptions;
 
 // Consumers of a stream would take these for new events. They are marked, and consumers skip them.
 const news: readonly AnyEntity[] = [event, alert, approval];
@@ -77,9 +78,12 @@ function phaseOf(table: AnyTable, item: Attributes): Phase {
 
 /**
  * Adds the items of accounts to a store that others use, whether or not its server runs. Nothing is overwritten: ids
- * stay the same, so an existing item means that the account, its address or one of its tenants exists already.
+ * stay the same, so an existing item means that the account, its address or one of its tenants exists already. Every
+ * item is checked before: an archive may come from anyone.
  */
-export async function importAccounts(options: AccountImport): Promise<Imported & { people: string[] }> {
+export async function importAccounts(
+  options: AccountImport,
+): Promise<Imported & { people: string[]; leftOut: Selection['leftOut'] }> {
   const { client, clock, goOn = false } = options;
   const all = { ...options, tables: accountTables };
   const manifest = await openArchive(all);
@@ -88,7 +92,8 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
   for (const userId of accounts)
     if (await store.get(profile, { userId }, { consistent: true }))
       throw new UsageError(`the account ${userId} already exists`);
-  if (!goOn) await requireFree(all, manifest);
+  const selection = await selectItems(options, manifest);
+  if (!goOn) await requireFree(all, manifest, selection);
 
   const seals = await storeSeals(options, manifest);
   const nowMs = clock.now();
@@ -96,7 +101,7 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
     news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : inUsualShard(table, item);
   const add = async (phase: Phase) => {
     await eachItem(all, manifest, { what: `Writing the ${phase} of`, size: atOnce }, async (table, batch) => {
-      const own = batch.filter(item => phaseOf(table, item) === phase);
+      const own = selection.take(table, batch).filter(item => phaseOf(table, item) === phase);
       await Promise.all(
         own.map(item =>
           addItem({ store, client, clock }, table, seals.toStored(table, adapted(table, item)), phase, goOn),
@@ -109,14 +114,15 @@ export async function importAccounts(options: AccountImport): Promise<Imported &
     compareItems(
       options,
       table,
-      batch.filter(item => phaseOf(table, item) === 'data'),
+      selection.take(table, batch).filter(item => phaseOf(table, item) === 'data'),
     ),
   );
   await add('work');
   await add('profile');
   return {
-    items: countItems(manifest),
+    items: selection.count,
     unopened: seals.unopened(),
+    leftOut: selection.leftOut,
     people: await missingPeople(store, accounts),
   };
 }
@@ -127,11 +133,12 @@ const named = 5; // collisions listed in the error
 async function requireFree(
   options: AccountImport & { tables: readonly AnyTable[] },
   manifest: Manifest,
+  selection: Selection,
 ): Promise<void> {
   const { client, clock } = options;
   const taken: string[] = [];
   await eachItem(options, manifest, { what: 'Looking for', size: readBatch }, async (table, batch) => {
-    const keys = batch.map(item => keyIn(table, item));
+    const keys = selection.take(table, batch).map(item => keyIn(table, item));
     const found = await persist(clock, () => readStoredBatch({ client, clock }, table, keys));
     for (const item of found) if (item) taken.push(nameOf(table, item));
   });
@@ -141,9 +148,6 @@ async function requireFree(
     `the store already has: ${taken.slice(0, named).join(', ')}${more}. Nothing was written; resume an interrupted import with --continue`,
   );
 }
-
-const nameOf = (table: AnyTable, item: Attributes): string =>
-  `${entityOf(table, item)?.name ?? 'item'} ${Object.values(keyIn(table, item)).join(' ')} in ${table.name}`;
 
 type Target = { store: Store; client: DynamoClient; clock: Clock };
 

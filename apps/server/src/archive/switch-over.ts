@@ -19,11 +19,13 @@ export type SwitchOptions = {
   tables: readonly AnyTable[];
   move: Move;
   isServed: boolean;
+  pauseMs?: number; // how long writes may be paused; then they continue, whether or not the store has moved
   clock: Clock;
   say(line: string): void;
 };
 
-const pauseMs = 8_000; // then writes continue, whether or not the store has moved
+const usualPauseMs = 8_000; // shorter than callers repeat a request
+export const longestPauseMs = 10 * 60_000; // callers get 503 all the time
 const reserveMs = 500; // for the commit
 const attempts = 5;
 const lagMs = 5_000; // of consumers, some of which gather changes for a second or two: the rest is handed over
@@ -37,12 +39,13 @@ const isCountedAgain = (consumer: string): boolean => consumer.startsWith('stora
 
 /** Returns how long writes were paused. */
 export async function switchOver(options: SwitchOptions): Promise<number> {
-  const { migration, clock, say } = options;
+  const { migration, clock, say, pauseMs = usualPauseMs } = options;
   for (let attempt = 1; ; attempt++) {
     const consumers = await untilConsumersAreClose(options);
     await migration.followCopies();
-    await migration.follow(); // so that little is left
+    const changes = await migration.follow(); // so that little is left
     const startMs = clock.now();
+    say(`Switching, attempt ${attempt} of ${attempts}: writes pause for up to ${seconds(pauseMs)}.`);
     const lastMs = startMs + pauseMs - reserveMs;
     try {
       await moveTheRest(options, consumers, lastMs);
@@ -51,28 +54,37 @@ export async function switchOver(options: SwitchOptions): Promise<number> {
       await options.from.embedded.writePause.end(options.move.id);
       // A late failure may be caused by that.
       if (clock.now() <= lastMs || attempt === attempts) throw error;
-      say('Copying the rest took too long. Writes continue, and the switch is tried again.');
+      const reason = error instanceof Error ? error.message : String(error);
+      say(
+        `Writes continue after ${seconds(clock.now() - startMs)}, and the switch is tried again: ${reason}.`,
+      );
+      say(
+        `${changes} changes were made since the last look: with fewer writes, or a longer --pause, it succeeds.`,
+      );
     }
   }
 }
 
 async function moveTheRest(
-  { migration, from, to, tables, move, clock }: SwitchOptions,
+  { migration, from, to, tables, move, clock, pauseMs = usualPauseMs }: SwitchOptions,
   consumers: readonly string[],
   lastMs: number,
 ): Promise<void> {
-  const inTime = () => {
-    if (clock.now() > lastMs)
+  let stepMs = clock.now();
+  const inTime = (step: string) => {
+    const tookMs = clock.now() - stepMs;
+    stepMs = clock.now();
+    if (stepMs > lastMs)
       throw new UsageError(
-        'the rest could not be written while writes were paused: try again when less is written. Nothing was switched',
+        `the pause of writes was over before the store had moved; ${step} took ${seconds(tookMs)}. Nothing was switched: run it again with a longer --pause, such as --pause 30s, or when less is written`,
       );
   };
   const { writePause } = from.embedded;
   await writePause.start(move.id, pauseMs);
   await migration.follow();
-  inTime();
+  inTime('copying the last changes');
   await migration.requireAlike();
-  inTime();
+  inTime('comparing the tables');
   const stores = { old: createStore({ client: from.client }), new: createStore({ client: to.client }) };
   const streamed = tables.filter(({ stream }) => stream !== undefined);
   const namers = new Map<string, (shardId: string) => string>();
@@ -82,11 +94,11 @@ async function moveTheRest(
     namers.set(name, shardId => (taken.has(shardId) ? `${shardId}-${move.id}` : shardId));
   }
   await moveCheckpoints(stores, from.source, namers.get(ferryhookEvents.name)!);
-  inTime();
+  inTime('reading the shards of the new store');
   await migration.followCopies(); // what follows is written to tables without a stream
   const ends = new Map<string, Awaited<ReturnType<Migration['endsOf']>>>();
   for (const table of streamed) ends.set(table.name, await migration.endsOf(table));
-  inTime();
+  inTime('finding the ends of the streams');
   await Promise.all(
     consumers.map(async consumer => {
       const { table } = await readStatusOf(stores.old, from.source, clock, consumer);
@@ -103,11 +115,13 @@ async function moveTheRest(
       );
     }),
   );
-  inTime();
+  inTime('handing over the consumers');
   await Promise.all(countedTables.map(({ name }) => requestRecount(stores.new, clock.now(), name)));
-  inTime();
+  inTime('requesting the count of storage');
   await writePause.makeFinal(move.id, move);
 }
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const readStatusOf = (store: Store, source: StreamSource, clock: Clock, consumer: string) =>
   readStatus({ store, source, clock }, consumer);

@@ -20,6 +20,17 @@ export function declareActions<Name extends string>(
 export const actionsOf = (command: Command): Readonly<Record<string, string>> | undefined =>
   described.get(command);
 
+const exitCodes = new WeakMap<Command, Readonly<Record<number, string>>>();
+
+// What a monitor learns from the exit code of a command, shown in its help. 1 is an error of any command.
+export function declareExitCodes(command: Command, codes: Readonly<Record<number, string>>): Command {
+  exitCodes.set(command, codes);
+  return command;
+}
+
+export const exitCodesOf = (command: Command): Readonly<Record<number, string>> | undefined =>
+  exitCodes.get(command);
+
 export async function runAction<Flags>(
   command: string,
   actions: Readonly<Record<string, Action<Flags>>>,

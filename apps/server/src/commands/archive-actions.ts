@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { requestRecount, storageMark } from '@stak/accounts';
-import { createSealer, systemClock } from '@stak/kit';
+import { createSealer, type Sealer, systemClock } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { countCheckpoint } from '@stak/webhooks';
@@ -9,14 +9,15 @@ import { requireArrived } from '../archive/arrival.ts';
 import { type ArchiveConfig, readArchiveConfig } from '../archive/config.ts';
 import { leastPassphrase } from '../archive/download.ts';
 import { exportArchive } from '../archive/export.ts';
-import { readManifest } from '../archive/format.ts';
+import { isSealedBy, readManifest } from '../archive/format.ts';
 import { type Imported, importArchive } from '../archive/import.ts';
 import { type AccountImport, importAccounts } from '../archive/import-account.ts';
+import { type Keep, keepNames } from '../archive/keep.ts';
 import { nameQuietState, nameStore } from '../archive/quiet.ts';
 import { loadEnvFile, type StoreFlags } from '../config.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
-import { UsageError } from '../errors.ts';
+import { FlagError, UsageError } from '../errors.ts';
 import { printJson } from '../print.ts';
 import { ask } from '../prompt.ts';
 import { readSecretKeys } from '../secrets.ts';
@@ -26,7 +27,12 @@ import { readOptionalList, readText } from './flags.ts';
 
 type Flags = StoreFlags & { asStored?: unknown; json?: unknown };
 export type ExportFlags = Flags & { to?: unknown; live?: unknown; account?: unknown };
-export type ImportFlags = Flags & { from?: unknown; continue?: unknown };
+export type ImportFlags = Flags & {
+  from?: unknown;
+  continue?: unknown;
+  unverified?: unknown;
+  keep?: unknown;
+};
 
 // The progress of stream consumers is specific to this store.
 const moved = designs.filter(({ name }) => name !== streamsTable.name);
@@ -40,7 +46,7 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
     const store = createStore({ client });
     const begunAt = source.newest?.();
     await requireArrived(store);
-    const keys = passphrase === undefined ? [] : await readSecretKeys(config, { isSecondary: true });
+    const sealer = await readSealer(config, passphrase !== undefined);
     const ids = readOptionalList('--account', flags.account);
     const accounts = ids && (await openAccounts(store, ids));
     const show = showCount();
@@ -56,7 +62,8 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
       hasChanged: () => flags.live !== true && source.newest?.() !== begunAt,
       folder,
       now: systemClock.now,
-      ...(passphrase !== undefined && { passphrase, sealer: createSealer({ keys }) }),
+      ...(sealer && { sealer }),
+      ...(passphrase !== undefined && { passphrase }),
       progress: (table, items) => show('Reading', table, items),
     });
     report(flags, done, `exported to ${folder}`);
@@ -68,8 +75,19 @@ export async function exportTo(flags: ExportFlags): Promise<void> {
   });
 }
 
+// An archive whose secrets stay as they are stored can be written without the keys; then it has no seal.
+async function readSealer(config: ArchiveConfig, isNeeded: boolean): Promise<Sealer | undefined> {
+  try {
+    return createSealer({ keys: await readSecretKeys(config, { isSecondary: true }) });
+  } catch (error) {
+    if (isNeeded || !(error instanceof UsageError)) throw error;
+    return undefined;
+  }
+}
+
 export async function importFrom(flags: ImportFlags): Promise<void> {
   const folder = resolve(readText('--from', flags.from));
+  const keep = readKeep(flags.keep);
   const { passphrase, ...config } = await readConfig(flags);
   const database = await openDatabase(config.store);
   try {
@@ -84,14 +102,20 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
       ...(passphrase !== undefined && { passphrase }),
       progress: showCount(),
     };
-    const { accounts } = await readManifest(folder);
+    const manifest = await readManifest(folder);
+    const { accounts } = manifest;
+    const isVerified = isSealedBy(manifest, sealer);
+    if (!isVerified && flags.unverified !== true)
+      throw new UsageError(
+        'the archive has no seal of this server: a server with other STAK_SECRET_KEYS made it, or it was changed since. If you know where it comes from, import it with --unverified',
+      );
     const recovery = config.store.kind === 'aws';
     const store = createStore({ client });
     const onWritten = async () => {
       for (const { name } of countedTables) await requestRecount(store, systemClock.now(), name);
     };
     const done = accounts
-      ? await importIntoServer(database, { ...options, onWritten })
+      ? await importIntoServer(database, { ...options, onWritten, isVerified, keep })
       : await importArchive({ ...options, control, tables: designs, recovery, onWritten });
     await database.settled();
     report(flags, done, 'imported, and read again');
@@ -106,11 +130,22 @@ async function importIntoServer(
 ): Promise<Imported> {
   await requireArrived(createStore({ client }));
   await createTables(control, designs);
-  const { people, ...done } = await importAccounts(options);
+  const { people, leftOut, ...done } = await importAccounts(options);
   await options.onWritten();
+  if (leftOut.size > 0)
+    console.error(
+      `stak: left out: ${[...leftOut].map(([name, count]) => `${name} (${count})`).join(', ')}. What only a server grants is kept with --keep ${keepNames.join(',')}`,
+    );
   if (people.length > 0)
     console.error(`stak: members without an account here, who cannot sign in: ${people.join(', ')}`);
   return done;
+}
+
+function readKeep(value: unknown): ReadonlySet<Keep> {
+  const given = readOptionalList('--keep', value) ?? [];
+  const unknown = given.find(name => !keepNames.some(one => one === name));
+  if (unknown !== undefined) throw new FlagError(`--keep takes ${keepNames.join(', ')}, not ${unknown}`);
+  return new Set(keepNames.filter(name => given.includes(name)));
 }
 
 async function readConfig(flags: Flags): Promise<ArchiveConfig> {

@@ -29,6 +29,15 @@ export function registerArchive(cli: CAC): void {
   )
     .option('--from <folder>', 'The folder of the export')
     .option('--continue', 'Continue an interrupted import into this store')
+    .option(
+      '--unverified',
+      'Import an archive that has no seal of STAK_SECRET_KEYS: anyone may have written it',
+    )
+    .option(
+      '--keep <what>',
+      'Of an account: plan, verified (its address), roles (of members), credentials (passwords, keys, sessions); separated by commas',
+    )
+    .example('stak import --from ./account --unverified --keep plan,credentials')
     .example('stak import --from ./archive --region eu-central-1')
     .action(async (flags: ImportFlags) => (await import('./archive-actions.ts')).importFrom(flags));
   cli
@@ -38,8 +47,10 @@ export function registerArchive(cli: CAC): void {
     .option('--region <region>', 'The AWS region to move to (default: STAK_AWS_REGION)')
     .option('--endpoint <url>', 'Another DynamoDB to move to, such as ExtendDB (default: STAK_AWS_ENDPOINT)')
     .option('--prefix <text>', 'The prefix of table names there (default: STAK_TABLE_PREFIX)')
+    .option('--pause <time>', 'How long writes may be paused for the switch (default: 8s)')
     .option('--no-switch', 'Only copy and compare; the server stays where it is')
     .option('--abandon', 'Cancel a migration')
     .example('stak migrate --path /var/lib/stak --to aws --region eu-central-1')
+    .example('stak migrate --to aws --region eu-central-1 --pause 30s')
     .action(async (flags: MigrateFlags) => (await import('./migrate-actions.ts')).migrate(flags));
 }

@@ -2,21 +2,23 @@ import { resolve } from 'node:path';
 import { sizeText } from '@stak/accounts';
 import { objectsLocation } from '../backup/backup-host.ts';
 import { planRestore, type RestoreProgress, requireEmpty, restoreBackup } from '../backup/restore.ts';
-import { readStatus } from '../backup/status.ts';
+import { type BackupStatus, readStatus } from '../backup/status.ts';
 import type { Target } from '../backup/target.ts';
 import { loadEnvFile, readBackupTarget, readDataFolder } from '../config.ts';
 import { openObjects } from '../lake-objects.ts';
 import { note, printJson, printTable, timeText } from '../print.ts';
 import { type Progress, showProgress } from '../progress.ts';
-import { readMoment } from './flags.ts';
+import { readDurationMs, readMoment } from './flags.ts';
 
-export type Flags = { from?: unknown; json?: unknown };
+export type Flags = { from?: unknown; json?: unknown; maxLag?: unknown };
 export type RestoreFlags = { from?: unknown; toTime?: unknown; path?: unknown };
 
 export const actions = { status };
 
 async function status(flags: Flags): Promise<void> {
+  const maxLagMs = flags.maxLag === undefined ? undefined : readDurationMs('--max-lag', flags.maxLag);
   const found = await withTarget(flags, target => readStatus(target, Date.now()));
+  process.exitCode = exitCodeOf(found, maxLagMs);
   const text = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   const gaps = found.gaps.map(({ from, to, missing }) => ({ from: text(from), to: text(to), missing }));
   if (flags.json === true)
@@ -53,6 +55,16 @@ async function status(flags: Flags): Promise<void> {
       `${from} to ${to}${missing ? `: ${missing} missing` : ''}`,
     ]),
   ]);
+}
+
+// The worst comes first; the help of the command explains them.
+function exitCodeOf(
+  { snapshot, gaps, lagMs = 0 }: BackupStatus,
+  maxLagMs = Number.POSITIVE_INFINITY,
+): number {
+  if (!snapshot) return 2;
+  if (lagMs > maxLagMs) return 4;
+  return gaps.length > 0 ? 3 : 0;
 }
 
 export async function restore(flags: RestoreFlags): Promise<void> {

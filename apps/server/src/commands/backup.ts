@@ -1,9 +1,9 @@
 import type { CAC } from 'cac';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, declareExitCodes, runAction } from './action.ts';
 import type { actions, Flags, RestoreFlags } from './backup-actions.ts';
 
 export function registerBackup(cli: CAC): void {
-  declareActions<keyof typeof actions>(
+  const backup = declareActions<keyof typeof actions>(
     cli,
     'backup <action>',
     'The backup of an embedded store (STAK_BACKUP)',
@@ -12,12 +12,21 @@ export function registerBackup(cli: CAC): void {
     },
   )
     .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
+    .option('--max-lag <time>', 'Fail if nothing was shipped for longer, such as 10m')
     .option('--json', 'Print JSON')
     .example('stak backup status --from /mnt/backup')
+    .example('stak backup status --max-lag 10m')
     .action(async (name: string, flags: Flags) => {
       const { actions } = await import('./backup-actions.ts');
       await runAction('backup', actions, name, flags);
     });
+  declareExitCodes(backup, {
+    0: 'a restore to the newest moment is possible',
+    1: 'the place could not be read, or the command is wrong',
+    2: 'there is no complete snapshot: nothing can be restored',
+    3: 'there are gaps: some moments cannot be restored',
+    4: 'nothing was shipped for longer than --max-lag',
+  });
   cli
     .command('restore', 'Restore a store from its backup, as of any second')
     .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')

@@ -1,9 +1,9 @@
 import type { CAC } from 'cac';
-import { declareActions, runAction } from './action.ts';
+import { declareActions, declareExitCodes, runAction } from './action.ts';
 import type { actions, Flags } from './dynamodb-actions.ts';
 
 export function registerDynamoDb(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'dynamodb [action]', 'DynamoDB from a folder', {
+  const dynamodb = declareActions<keyof typeof actions>(cli, 'dynamodb [action]', 'DynamoDB from a folder', {
     serve: 'Serve DynamoDB clients (the default action)',
     check: 'Check the store: items, indexes, streams, sizes',
     stats: 'Show the number of items and bytes',
@@ -24,4 +24,8 @@ export function registerDynamoDb(cli: CAC): void {
       const { actions } = await import('./dynamodb-actions.ts');
       await runAction('dynamodb', actions, name ?? 'serve', flags);
     });
+  declareExitCodes(dynamodb, {
+    0: 'done; check: no problems found',
+    1: 'check: problems were found, and are printed; or the store could not be read, or the command is wrong',
+  });
 }

@@ -9,7 +9,7 @@ import { writeWhole } from '../archive/format.ts';
 import { hasStream, prepareTables, setStream } from '../archive/import.ts';
 import { type MigrationState, openMigration } from '../archive/migrate.ts';
 import { askServers, describeTarget, type Move, readMove, storeOf } from '../archive/move.ts';
-import { switchOver } from '../archive/switch-over.ts';
+import { longestPauseMs, switchOver } from '../archive/switch-over.ts';
 import { loadEnvFile, readDataFolder, readStoreConfig } from '../config.ts';
 import { type Database, openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
@@ -18,7 +18,7 @@ import { isServed, servingProcess } from '../presence.ts';
 import { findServer } from '../server-file.ts';
 import { visitDatabase } from '../visit.ts';
 import { positions, showCount } from './archive-actions.ts';
-import { readText } from './flags.ts';
+import { readDurationMs, readText } from './flags.ts';
 
 export type MigrateFlags = {
   path?: unknown;
@@ -28,6 +28,7 @@ export type MigrateFlags = {
   prefix?: unknown;
   switch?: unknown;
   abandon?: unknown;
+  pause?: unknown;
 };
 
 type Target = Omit<Move, 'id'>;
@@ -35,7 +36,8 @@ type MigrationFile = { version: 1; to: Target; state: MigrationState };
 type Embedded = Database & Required<Pick<Database, 'embedded' | 'peers'>>;
 
 const claimMs = 7 * 24 * 60 * 60_000; // or until this process ends, which the store notices
-const answerMs = 10_000; // of a running server
+const answerMs = 30_000; // of a running server, on a slow machine
+const saidMs = 3_000; // then it is said that an answer is awaited
 const unknownMs = 1_000; // if none has reported that it runs
 const thereMs = 60_000; // for the server to continue on the other store
 const lookMs = 250;
@@ -46,6 +48,7 @@ const without = [...positions, ...consumerState, servingProcess, arrival];
 /** Copies the store of a running server, follows its changes, and switches the server over. */
 export async function migrate(flags: MigrateFlags): Promise<void> {
   const env = loadEnvFile();
+  const pause = readPause(flags.pause);
   const folder = resolve(readDataFolder({ path: flags.path }, env));
   const source = readStoreConfig({ path: folder }, env);
   const work = async (database: Database): Promise<void> => {
@@ -57,18 +60,13 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
     if (!(await from.embedded.claim('migrate', claimMs)))
       throw new UsageError('another stak migrate is running on this store');
     await requireArrived(createStore({ client: from.client }));
-    await migrateTo(from, folder, target, flags.switch !== false);
+    await migrateTo(from, folder, target, { isSwitching: flags.switch !== false, ...pause });
   };
   const missing = 'there are no tables here: no server has ever run';
   await visitDatabase(source, missing, work, { mayHaveMoved: true });
 }
 
-async function migrateTo(
-  from: Embedded,
-  folder: string,
-  target: Target,
-  isSwitching: boolean,
-): Promise<void> {
+async function migrateTo(from: Embedded, folder: string, target: Target, how: Switching): Promise<void> {
   const file = readFile(folder) ?? newFile(target);
   if (JSON.stringify(file.to) !== JSON.stringify(target))
     throw new UsageError(
@@ -78,22 +76,23 @@ async function migrateTo(
   await save(file.state);
   const to = await openDatabase(storeOf(target));
   try {
-    await copyAndSwitch({ from, to, file, save, folder, isSwitching });
+    await copyAndSwitch({ from, to, file, save, folder, ...how });
   } finally {
     await to.close();
   }
 }
 
-type Work = {
+type Switching = { isSwitching: boolean; pauseMs?: number };
+
+type Work = Switching & {
   from: Embedded;
   to: Database;
   file: MigrationFile;
   save(state: MigrationState): Promise<void>;
   folder: string;
-  isSwitching: boolean;
 };
 
-async function copyAndSwitch({ from, to, file, save, folder, isSwitching }: Work): Promise<void> {
+async function copyAndSwitch({ from, to, file, save, folder, isSwitching, pauseMs }: Work): Promise<void> {
   const { state } = file;
   const move: Move = { id: state.id, ...file.to };
   await prepareTarget(to, state.id);
@@ -125,6 +124,7 @@ async function copyAndSwitch({ from, to, file, save, folder, isSwitching }: Work
     tables: designs,
     move,
     isServed: count > 0,
+    ...(pauseMs !== undefined && { pauseMs }),
     clock,
     say: console.log,
   });
@@ -149,17 +149,18 @@ async function prepareTarget(to: Database, id: string): Promise<void> {
 }
 
 async function askAll({ peers }: Embedded, move: Move, folder: string) {
-  const isRunning = findServer(folder) !== undefined;
-  const firstMs = isRunning ? answerMs : unknownMs;
-  const answers = await askServers(peers, move, { clock, firstMs });
+  const url = findServer(folder);
+  const firstMs = url === undefined ? unknownMs : answerMs;
+  const stopWaiting = clock.after(saidMs, () => console.log(`Waiting for the server at ${url} to answer…`));
+  const answers = await askServers(peers, move, { clock, firstMs }).finally(stopWaiting);
   const [failure] = answers.failures;
   if (failure !== undefined)
     throw new UsageError(
       `the server does not reach ${describeTarget(move)}, where it is to continue: ${failure}. Start it with credentials for it, then run this again`,
     );
-  if (answers.count === 0 && isRunning)
+  if (answers.count === 0 && url !== undefined)
     throw new UsageError(
-      'the server does not answer; is it of an older version? Restart it, then run this again',
+      `the server at ${url} runs, but did not answer within ${answerMs / 1000} s whether it reaches ${describeTarget(move)}. It may be busy, see ${url}/readyz, or of a version without stak migrate. Nothing was switched: run this again, or restart the server first`,
     );
   return answers;
 }
@@ -205,6 +206,13 @@ function requireEmbedded(database: Database): Embedded {
   const { embedded, peers } = database;
   if (!embedded || !peers) throw new UsageError('stak migrate needs the folder of an embedded store');
   return { ...database, embedded, peers };
+}
+
+function readPause(value: unknown): { pauseMs?: number } {
+  if (value === undefined) return {};
+  const pauseMs = readDurationMs('--pause', value);
+  if (pauseMs > longestPauseMs) throw new UsageError(`--pause takes at most ${longestPauseMs / 60_000}m`);
+  return { pauseMs };
 }
 
 function readTarget(flags: MigrateFlags, env: NodeJS.ProcessEnv): Target {

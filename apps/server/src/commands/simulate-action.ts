@@ -15,6 +15,7 @@ export type SimulateFlags = {
   operations?: unknown;
   users?: unknown;
   tenants?: unknown;
+  stored?: unknown;
   webhooksDueShards?: unknown;
   agentsDueShards?: unknown;
   json?: unknown;
@@ -27,12 +28,13 @@ const keysShown = 8;
 
 export async function simulateDesigns(flags: SimulateFlags): Promise<void> {
   const load = readLoad(flags);
+  const isPlanned = load.rates.size > 0 || load.storedGb !== undefined;
   const simulated = await readMeasured(flags, readDueShards(flags));
   if (flags.json) {
-    printJson(load.rates.size > 0 ? planLoad(simulated, load) : simulated);
+    printJson(isPlanned ? planLoad(simulated, load) : simulated);
     return;
   }
-  if (load.rates.size > 0) {
+  if (isPlanned) {
     console.log(planText(planLoad(simulated, load), load));
     return;
   }
@@ -76,14 +78,19 @@ export function readLoad(flags: SimulateFlags): Load {
   const asked = rates.map(name => [name, readRate(`--${name}`, flags[name])] as const);
   const users = readNumber('--users', flags.users) ?? usualUsers;
   const tenants = readNumber('--tenants', flags.tenants) ?? Math.ceil(users / usersPerTenant);
+  const storedGb = readNumber('--stored', flags.stored);
   return {
     users,
     tenants,
+    ...(storedGb !== undefined && { storedGb }),
     rates: new Map(asked.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))),
   };
 }
 
-export function planText({ rows, keys, dollars }: Plan, { users, tenants }: Load): string {
+export function planText(
+  { rows, keys, storageDollars, dollars }: Plan,
+  { users, tenants, storedGb = 0 }: Load,
+): string {
   const costs = tableText([
     ['operation', 'a second', 'write units', 'read units', 'spread over at least', '$ a month'],
     ...rows.map(row => [
@@ -94,6 +101,9 @@ export function planText({ rows, keys, dollars }: Plan, { users, tenants }: Load
       row.spread.map(({ place, count }) => `${rate(count)} × ${place}`).join(', '),
       money(row.dollars),
     ]),
+    ...(storageDollars === undefined
+      ? []
+      : [[`${rate(storedGb)} GB stored`, '', '', '', '', money(storageDollars)]]),
     ['all of it', '', '', '', '', money(dollars)],
   ]);
   const warmest = tableText([

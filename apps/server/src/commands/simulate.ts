@@ -17,6 +17,7 @@ export function registerSimulate(cli: CAC): void {
     .option('--marks <rate>', 'Messages marked as read')
     .option('--turns <rate>', 'Messages to agents')
     .option('--tasks <rate>', 'Tasks created')
+    .option('--stored <gigabytes>', 'What tables and indexes keep, for its price')
     .option('--measure', 'Run a server in memory and measure again, instead of using the stored measurements')
     .option(
       '--operations <number>',
@@ -24,7 +25,7 @@ export function registerSimulate(cli: CAC): void {
     )
     .option('--json', 'Print JSON')
     .example('stak simulate')
-    .example('stak simulate --users 1e9 --publishes 5e4/s')
+    .example('stak simulate --users 1e9 --publishes 5e4/s --stored 2000')
     .action(async (flags: SimulateFlags) => {
       const { simulateDesigns } = await import('./simulate-action.ts');
       await simulateDesigns(flags);

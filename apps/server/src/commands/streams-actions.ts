@@ -13,6 +13,7 @@ import { readStoreConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { printJson } from '../print.ts';
 import { visitDatabase } from '../visit.ts';
+import { readDurationMs } from './flags.ts';
 
 export type Flags = {
   path?: unknown;
@@ -20,13 +21,17 @@ export type Flags = {
   region?: unknown;
   prefix?: unknown;
   json?: unknown;
+  maxLag?: unknown;
 };
 
 type Opened = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
 
 export const actions = {
-  status: (flags, consumer) => withOpened(flags, opened => status(opened, consumer, flags.json === true)),
+  status(flags, consumer) {
+    const maxLagMs = flags.maxLag === undefined ? undefined : readDurationMs('--max-lag', flags.maxLag);
+    return withOpened(flags, opened => status(opened, consumer, flags.json === true, maxLagMs));
+  },
   letters: (flags, consumer) =>
     withOpened(flags, opened => letters(opened, nameOf(consumer), flags.json === true)),
   redrive: (flags, consumer) => withOpened(flags, opened => redrive(opened, nameOf(consumer))),
@@ -40,14 +45,25 @@ function nameOf(consumer: string | undefined): string {
 const readOne = ({ store, source }: Opened, consumer: string): Promise<ConsumerStatus> =>
   readStatus({ store, source, clock: systemClock }, consumer);
 
-async function status(opened: Opened, consumer: string | undefined, asJson: boolean): Promise<void> {
+async function status(
+  opened: Opened,
+  consumer: string | undefined,
+  asJson: boolean,
+  maxLagMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const names = consumer === undefined ? await listConsumers(opened.store) : [consumer];
   const all: ConsumerStatus[] = [];
   for (const name of names) all.push(await readOne(opened, name));
+  const isLate = all.some(({ shards }) => shards.some(shard => lagMsOf(shard) > maxLagMs));
+  if (isLate) process.exitCode = 2;
+  else if (all.some(({ deadLetters }) => deadLetters > 0)) process.exitCode = 3;
   if (asJson) console.log(JSON.stringify(all, null, 2));
   else if (all.length === 0) console.log('No consumer has run here yet.');
   else for (const one of all) printStatus(one);
 }
+
+const lagMsOf = ({ behind }: ShardStatus): number =>
+  behind?.oldestAt === undefined ? 0 : systemClock.now() - Date.parse(behind.oldestAt);
 
 function printStatus(status: ConsumerStatus): void {
   const { consumer, table, members, deadLetters, redriving, shards, elsewhere } = status;

@@ -9,7 +9,14 @@ import { shardsOf } from './shards.ts';
 export const perPartition = { read: 3000, write: 1000 } as const;
 
 // On demand in us-east-1, for a million request units. https://aws.amazon.com/dynamodb/pricing/on-demand/
+// The design document of tenants has twice as much: AWS halved these prices in November 2024.
 const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
+
+// Of the standard table class, for a gigabyte in tables and indexes. The first 25 are free.
+const storageDollars = { perGbMonth: 0.25, freeGb: 25 } as const;
+
+export const storagePerMonth = (gb: number): number =>
+  Math.max(0, gb - storageDollars.freeGb) * storageDollars.perGbMonth;
 
 export type Heat = {
   reads: number; // units for one operation

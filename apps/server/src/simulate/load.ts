@@ -1,4 +1,4 @@
-import { dollarsPerMonth, type KeyHeat, perPartition } from './heat.ts';
+import { dollarsPerMonth, type KeyHeat, perPartition, storagePerMonth } from './heat.ts';
 import { isOfOperations, isOfUser, isShared } from './owners.ts';
 import type { Simulated } from './simulate.ts';
 
@@ -9,6 +9,7 @@ export type Load = {
   users: number;
   tenants: number; // over which the users are spread evenly
   rates: ReadonlyMap<string, number>; // operations per second, by kind
+  storedGb?: number; // in tables and indexes
 };
 
 type LoadRow = {
@@ -28,7 +29,7 @@ type WarmKey = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
   share: number; // of one partition's limit
 };
 
-export type Plan = { rows: LoadRow[]; keys: WarmKey[]; dollars: number };
+export type Plan = { rows: LoadRow[]; keys: WarmKey[]; storageDollars?: number; dollars: number };
 
 export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   const rows: LoadRow[] = [];
@@ -62,10 +63,12 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
     keys.values(),
     (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
   );
+  const storageDollars = load.storedGb === undefined ? undefined : storagePerMonth(load.storedGb);
   return {
     rows,
+    ...(storageDollars !== undefined && { storageDollars }),
     keys: warm.sort((a, b) => b.share - a.share),
-    dollars: rows.reduce((sum, row) => sum + row.dollars, 0),
+    dollars: rows.reduce((sum, row) => sum + row.dollars, storageDollars ?? 0),
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Clock } from '@stak/kit';
 import { type Attributes, type DynamoClient, type ItemOf, recognise, type Store, write } from '@stak/table';
-import { count, countsOfAccount, storageTable, type TableState, tableStates } from './table.ts';
+import { count, countsOfAccount, storageTable, type TableState, tableStates, written } from './table.ts';
+import { dayOf } from './written.ts';
 
 export type StorageUse = {
   bytes: number;
   items: number;
   services: { service: string; bytes: number; items: number }[];
+  writtenBytes: number; // today, kept or not
   isCounted: boolean; // false until every table was counted once: until then the sum is too low
   isBehind: boolean; // a table is being recounted: changes are added when that is done
 };
@@ -14,6 +16,7 @@ export const nothingStored: StorageUse = {
   bytes: 0,
   items: 0,
   services: [],
+  writtenBytes: 0,
   isCounted: true,
   isBehind: false,
 };
@@ -35,7 +38,13 @@ export async function readStorage(
   const generations = new Map(states.map(({ table, generation }) => [table, generation]));
   const isBehind = states.some(({ holder_until = 0 }) => holder_until > clock.now());
   const services = new Map<string, { service: string; bytes: number; items: number }>();
-  for await (const one of store.all(countsOfAccount, { account_id })) {
+  const today = dayOf(clock.now());
+  let writtenBytes = 0;
+  for await (const { entity, item: one } of store.all(countsOfAccount, { account_id })) {
+    if (entity === 'written in a day') {
+      if (one.day === today) writtenBytes += one.bytes;
+      continue;
+    }
     if (one.generation !== generations.get(one.table)) continue;
     const sum = services.get(one.service) ?? { service: one.service, bytes: 0, items: 0 };
     sum.bytes += one.bytes;
@@ -47,6 +56,7 @@ export async function readStorage(
     bytes: listed.reduce((sum, one) => sum + one.bytes, 0),
     items: listed.reduce((sum, one) => sum + one.items, 0),
     services: listed.sort((a, b) => (a.service < b.service ? -1 : 1)),
+    writtenBytes,
     isCounted: tables.every(table => (generations.get(table) ?? 0) > 0),
     isBehind,
   };
@@ -54,7 +64,8 @@ export async function readStorage(
 
 export async function eraseCounts(store: Store, account_id: string): Promise<void> {
   const steps = [];
-  for await (const one of store.all(countsOfAccount, { account_id })) steps.push(write.delete(count, one));
+  for await (const { entity, item } of store.all(countsOfAccount, { account_id }))
+    steps.push(entity === 'count' ? write.delete(count, item) : write.delete(written, item));
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase storage counts' });
 }
 

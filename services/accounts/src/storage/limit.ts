@@ -26,20 +26,27 @@ export type StorageLimit = {
   // Admits a write of about `bytes`, or throws the problem for the caller. `isOwner`: the caller may see how much the
   // account has stored.
   admit(accountId: string, bytes: number, isOwner?: boolean): Promise<void>;
+  // The same for a request that keeps nothing more, such as an edit: only what is written in a day is limited.
+  admitEdit(accountId: string, bytes: number, isOwner?: boolean): Promise<void>;
   hasRoom(accountId: string, bytes: number): Promise<boolean>;
 };
 
-type Entry = {
+type Tally = {
   used: number;
+  pending: { at: number; bytes: number }[]; // admitted by this process, and perhaps not counted yet
+};
+
+type Entry = {
+  kept: Tally;
+  written: Tally; // today
   plan: PlanName;
   limit: number | null;
   readAt: number;
   isBehind: boolean; // the count does not advance at the moment
-  pending: { at: number; bytes: number }[]; // admitted by this process, and perhaps not counted yet
   notifiedPercent: number;
 };
 
-type Weighed = { entry: Entry; used: number; fits: boolean };
+type Weighed = { entry: Entry; used: number; written: number; fits: boolean; fitsToday: boolean };
 
 // The count is seconds old. Writes admitted by this process are added to it, so that a burst is stopped at the limit
 // and not seconds later.
@@ -52,15 +59,13 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     const plan = await deps.planOf(accountId);
     const limit = deps.limitOf(plan);
     const use = limit === null ? nothingStored : await deps.readUse(accountId); // nothing to compare with
-    const used = use.isCounted ? use.bytes : 0;
-    if (known) forgetCounted(known, used - known.used);
     const entry: Entry = {
-      used,
+      kept: advance(known?.kept, use.isCounted ? use.bytes : 0),
+      written: advance(known?.written, use.writtenBytes),
       plan,
       limit,
       readAt,
       isBehind: use.isBehind,
-      pending: known?.pending ?? [],
       notifiedPercent: known?.notifiedPercent ?? 0,
     };
     notifyOfShare(accountId, entry);
@@ -83,28 +88,28 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     return entries.get(accountId) === found ? refresh(accountId, entry) : lookUp(accountId, mostMs);
   }
 
-  function pendingBytes(entry: Entry): number {
+  function sumOf({ used, pending }: Tally, isBehind: boolean): number {
     const since = clock.now() - limits.pendingMs;
-    if (!entry.isBehind) while (entry.pending[0] && entry.pending[0].at < since) entry.pending.shift();
-    return entry.pending.reduce((sum, one) => sum + one.bytes, 0);
+    if (!isBehind) while (pending[0] && pending[0].at < since) pending.shift();
+    return pending.reduce((sum, one) => sum + one.bytes, used);
   }
 
-  function add(entry: Entry, bytes: number): void {
-    const last = entry.pending.at(-1);
+  function add({ pending }: Tally, isBehind: boolean, bytes: number): void {
+    const last = pending.at(-1);
     const now = clock.now();
     // While the count does not advance, no entry is removed, so the list must not grow.
-    if (last && entry.isBehind)
-      entry.pending[entry.pending.length - 1] = { at: now, bytes: last.bytes + bytes };
+    if (last && isBehind) pending[pending.length - 1] = { at: now, bytes: last.bytes + bytes };
     else if (last && now - last.at < limits.pendingStepMs) last.bytes += bytes;
-    else entry.pending.push({ at: now, bytes });
+    else pending.push({ at: now, bytes });
   }
 
   function notifyOfShare(accountId: string, entry: Entry): void {
     if (entry.limit === null || !deps.notify) return;
-    const share = (100 * entry.used) / entry.limit;
+    const share = (100 * entry.kept.used) / entry.limit;
     const percent = limits.noticeShares.findLast(one => share >= one) ?? 0;
     if (percent > entry.notifiedPercent) {
-      const { used: usedBytes, limit: limitBytes, plan } = entry;
+      const { limit: limitBytes, plan } = entry;
+      const usedBytes = entry.kept.used;
       deps.notify({ accountId, percent, usedBytes, limitBytes, plan }).catch(error => {
         deps.log.warn(
           { err: error, account_id: accountId },
@@ -116,29 +121,57 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
   }
 
   const weigh = (entry: Entry, bytes: number): Weighed => {
-    const used = entry.used + pendingBytes(entry);
-    return { entry, used, fits: entry.limit === null || used + bytes <= entry.limit };
+    const used = sumOf(entry.kept, entry.isBehind);
+    const written = sumOf(entry.written, entry.isBehind);
+    const limit = entry.limit ?? Number.POSITIVE_INFINITY;
+    return {
+      entry,
+      used,
+      written,
+      fits: used + bytes <= limit,
+      fitsToday: written + bytes <= dailyLimit(limit),
+    };
   };
 
-  async function find(accountId: string, bytes: number): Promise<Weighed> {
+  async function find(accountId: string, bytes: number, isEdit = false): Promise<Weighed> {
+    const isRefused = ({ fits, fitsToday }: Weighed) => !fitsToday || (!isEdit && !fits);
     let found = weigh(await lookUp(accountId), bytes);
     // Something may have been deleted a moment ago.
-    if (!found.fits) found = weigh(await lookUp(accountId, limits.rereadMs), bytes);
-    if (found.fits) add(found.entry, bytes);
+    if (isRefused(found)) found = weigh(await lookUp(accountId, limits.rereadMs), bytes);
+    if (isRefused(found)) return found;
+    add(found.entry.written, found.entry.isBehind, bytes);
+    if (!isEdit) add(found.entry.kept, found.entry.isBehind, bytes);
     return found;
   }
 
+  async function admit(accountId: string, bytes: number, isOwner: boolean, isEdit: boolean): Promise<void> {
+    const { entry, used, written, fits, fitsToday } = await find(accountId, bytes, isEdit);
+    const isFull = !isEdit && !fits;
+    if (fitsToday && !isFull) return;
+    if (!isOwner) throw full();
+    throw isFull ? refusal(entry, used, bytes, deps.limitOf) : writtenTooMuch(entry, written, bytes);
+  }
+
   return {
-    hasRoom: async (accountId, bytes) => (await find(accountId, bytes)).fits,
-    async admit(accountId, bytes, isOwner = true) {
-      const { entry, used, fits } = await find(accountId, bytes);
-      if (!fits) throw isOwner ? refusal(entry, used, bytes, deps.limitOf) : full();
+    async hasRoom(accountId, bytes) {
+      const { fits, fitsToday } = await find(accountId, bytes);
+      return fits && fitsToday;
     },
+    admit: (accountId, bytes, isOwner = true) => admit(accountId, bytes, isOwner, false),
+    admitEdit: (accountId, bytes, isOwner = true) => admit(accountId, bytes, isOwner, true),
   };
 }
 
+const dailyLimit = (keptBytes: number): number => keptBytes * limits.writtenPerDay;
+
+// The count that was read now, and what was admitted before and is not in it.
+function advance(known: Tally | undefined, used: number): Tally {
+  if (known) forgetCounted(known, used - known.used);
+  return { used, pending: known?.pending ?? [] };
+}
+
 // Removes from the pending bytes what the count has grown by.
-function forgetCounted({ pending }: Entry, grownBytes: number): void {
+function forgetCounted({ pending }: Tally, grownBytes: number): void {
   let left = grownBytes;
   while (left > 0 && pending[0]) {
     const counted = Math.min(left, pending[0].bytes);
@@ -170,6 +203,15 @@ function refusal(
     'accounts.storage_limit_reached',
     `You use ${sizeText(usedBytes)} of the ${sizeText(limitBytes)} that the plan "${plan}" keeps, and this request would add about ${sizeText(requestBytes)}. Delete what you no longer need, let messages and events expire sooner, or choose a larger plan.`,
     details,
+  );
+}
+
+function writtenTooMuch({ plan, limit }: Entry, writtenBytes: number, requestBytes: number) {
+  const writtenLimitBytes = dailyLimit(limit!);
+  return accountsErrors.create(
+    'accounts.storage_limit_reached',
+    `You have written ${sizeText(writtenBytes)} today, and the plan "${plan}" allows ${sizeText(writtenLimitBytes)} a day, edits included. Continue after midnight UTC, or choose a larger plan.`,
+    { plan, writtenBytes, writtenLimitBytes, requestBytes },
   );
 }
 

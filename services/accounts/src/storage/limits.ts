@@ -6,6 +6,7 @@ export const countsTogether = 90; // in one transaction, of 100 steps
 export const slots = 8; // shards of one table that write different counts
 
 export const markS = 7 * 86_400; // DynamoDB keeps a shard for a day
+export const writtenS = 3 * 86_400; // only the present day is compared with a limit
 export const ownerS = 200 * 86_400; // longer than any plan keeps an event of a deleted source
 export const ownersKept = 20_000; // owners whose account is cached, about 150 bytes each
 export const ownerMs = 86_400_000; // how long one is cached; then its item is written again, before it expires
@@ -28,3 +29,5 @@ export const pendingMs = 10_000; // how long admitted bytes are added to the cou
 export const pendingStepMs = 500; // bytes admitted within it are one entry of a list
 export const accountsKept = 10_000; // whose count is cached
 export const noticeShares = [80, 100] as const; // percent of the plan at which the account is notified
+export const writtenPerDay = 5; // times what the plan keeps: a day's change log and journal stay in proportion to it
+export const answerBytes = 4096; // a smaller stored answer is not charged: that would cost more than it takes

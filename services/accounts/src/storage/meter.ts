@@ -4,8 +4,9 @@ import { isAfter, type Subscription, slotOf, subscribe, type UnknownChange } fro
 import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '@stak/table';
 import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
-import { type AccountSum, createSums, ownedItem, type Summing } from './sums.ts';
+import { type AccountSum, createSums, everyone, ownedItem, type Summing } from './sums.ts';
 import { count, type Mark, mark, type TableState, tableState } from './table.ts';
+import { addWritten } from './written.ts';
 
 export type MeterDeps = { store: Store; clock: Clock };
 
@@ -27,16 +28,16 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     const fresh = changes.filter(({ sequence }) => isAfter(sequence, at.through));
     const last = fresh.at(-1);
     if (!last) return void marks.set(shard, at);
-    const sums = await sumOf(summing, fresh);
-    if (sums.length > limits.countsTogether) {
+    const steps = addSteps(at, await sumOf(summing, fresh), clock.now());
+    if (steps.length > limits.countsTogether && fresh.length > 1) {
       const middle = Math.ceil(fresh.length / 2);
       await countChanges(shard, fresh.slice(0, middle), signal);
       return countChanges(shard, fresh.slice(middle), signal);
     }
-    if (sums.length === 0) return void marks.set(shard, at);
+    if (steps.length === 0) return void marks.set(shard, at);
     const next = { ...at, through: last.sequence, expires_at: inSeconds(clock.now()) + limits.markS };
     try {
-      await deps.store.transact([[markStep, moveMark(at, next)], ...addSteps(at, sums)], {
+      await deps.store.transact([[markStep, moveMark(at, next)], ...steps], {
         pattern: 'count storage',
       });
       marks.set(shard, next);
@@ -73,7 +74,13 @@ async function sumOf<Kind extends string>(
       ownedItem(summing, change.keys, change.oldBytes, () => change.old),
       -1,
     );
-    sums.add(ownedItem(summing, change.keys, change.newBytes, () => change.new));
+    // The change log keeps both images. What is removed was written before.
+    const written = change.newBytes === 0 ? 0 : change.newBytes + change.oldBytes;
+    sums.add(
+      ownedItem(summing, change.keys, change.newBytes, () => change.new),
+      1,
+      written,
+    );
   }
   return sums.byAccount();
 }
@@ -84,15 +91,24 @@ const moveMark = (from: Mark, { through, expires_at }: Mark): WriteStep => {
   return write.update(mark, { table, shard }, { set: { through, expires_at } }, { if: unmoved });
 };
 
-function addSteps({ table, shard, generation }: Mark, sums: readonly AccountSum[]): [string, WriteStep][] {
+function addSteps(
+  { table, shard, generation }: Mark,
+  sums: readonly AccountSum[],
+  nowMs: number,
+): [string, WriteStep][] {
   const slot = String(slotOf(shard, limits.slots));
-  return sums.map(({ accountId, service, bytes, items }) => {
+  const writtenBy = new Map<string, number>();
+  const steps: [string, WriteStep][] = [];
+  for (const { accountId, service, bytes, items, written } of sums) {
     const key = { account_id: accountId, table, service, generation, slot };
-    return [
-      `${service} of ${accountId}`,
-      write.update(count, key, { add: { bytes, items } }, { upsert: true }),
-    ];
-  });
+    const change = write.update(count, key, { add: { bytes, items } }, { upsert: true });
+    if (bytes !== 0 || items !== 0) steps.push([`${service} of ${accountId}`, change]);
+    if (written > 0 && accountId !== everyone)
+      writtenBy.set(accountId, (writtenBy.get(accountId) ?? 0) + written);
+  }
+  for (const [accountId, bytes] of writtenBy)
+    steps.push([`written by ${accountId}`, addWritten(accountId, `${table} ${slot}`, bytes, nowMs)]);
+  return steps;
 }
 
 // Waits until the table has been counted once, and during a recount.

@@ -25,6 +25,7 @@ import { type AccountOf, createPayers } from './owners.ts';
 import { createRecounter, requestRecount } from './recount.ts';
 import { everyone, type Summing } from './sums.ts';
 import type { TableState } from './table.ts';
+import { addWritten } from './written.ts';
 
 export type ServiceOwners<Kind extends string> = { service: string; owners: readonly Ownership<Kind>[] };
 
@@ -50,6 +51,8 @@ export type Storage = StorageLimit & {
   list(): Promise<AccountStorage[]>; // for operators: reads all counts
   requestRecount(): Promise<void>;
   erase(accountId: string): Promise<void>;
+  // Counts what is stored for the account outside the counted tables, such as the answer to a repeated request.
+  charge(accountId: string, bytes: number): Promise<void>;
   limitOf(plan: PlanName): number | null;
   countWhereNeeded(signal: AbortSignal): Promise<void>; // one round of the worker
   subscriptions: readonly Subscription[];
@@ -94,6 +97,12 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
       for (const table of names) await requestRecount(store, clock.now(), table);
     },
     erase: accountId => eraseCounts(store, accountId),
+    async charge(accountId, bytes) {
+      if (bytes < limits.answerBytes) return;
+      await store.transact([['answer', addWritten(accountId, 'answers', bytes, clock.now())]], {
+        pattern: 'charge a stored answer',
+      });
+    },
     limitOf,
     subscriptions: summing.map(one => meterTable(deps, one)),
     countWhereNeeded: recounter.countWhereNeeded,

@@ -1,7 +1,8 @@
 import type { AnyEntity, AnyTable, Attributes, FindOwner, Owner } from '@stak/table';
 import type { Payers } from './owners.ts';
 
-export type Sum = { bytes: number; items: number };
+// `written` has what is kept no longer, too.
+export type Sum = { bytes: number; items: number; written: number };
 export type AccountSum = Sum & { accountId: string; service: string };
 
 // The total of all accounts, stored like an account's.
@@ -31,31 +32,42 @@ export function ownedItem<Kind extends string>(
 export function createSums<Kind extends string>(payers: Payers<Kind>) {
   const byOwner = new Map<string, { owner: Owner<Kind>; service: string } & Sum>();
   return {
-    add(owned: Owned<Kind> | undefined, sign: 1 | -1 = 1): void {
+    add(owned: Owned<Kind> | undefined, sign: 1 | -1 = 1, written = 0): void {
       if (!owned) return;
       const { owner, service, bytes } = owned;
       const name = `${service} ${owner.kind} ${owner.id}`;
-      const sum = byOwner.get(name) ?? { owner, service, bytes: 0, items: 0 };
+      const sum = byOwner.get(name) ?? { owner, service, bytes: 0, items: 0, written: 0 };
       sum.bytes += sign * bytes;
       sum.items += sign;
+      sum.written += written;
       byOwner.set(name, sum);
     },
     async byAccount(): Promise<AccountSum[]> {
       const sums = new Map<string, AccountSum>();
-      const addTo = (accountId: string, { service, bytes, items }: { service: string } & Sum) => {
-        const sum = sums.get(`${service} ${accountId}`) ?? { accountId, service, bytes: 0, items: 0 };
-        sum.bytes += bytes;
-        sum.items += items;
+      const addTo = (accountId: string, one: { service: string } & Sum) => {
+        const { service } = one;
+        const sum = sums.get(`${service} ${accountId}`) ?? {
+          accountId,
+          service,
+          bytes: 0,
+          items: 0,
+          written: 0,
+        };
+        sum.bytes += one.bytes;
+        sum.items += one.items;
+        sum.written += one.written;
         sums.set(`${service} ${accountId}`, sum);
       };
       for (const sum of byOwner.values()) {
-        if (sum.bytes === 0 && sum.items === 0) continue;
+        if (isNothing(sum)) continue;
         const accountId = await payers.accountOf(sum.owner);
         if (accountId === undefined) continue;
         addTo(accountId, sum);
         addTo(everyone, sum);
       }
-      return [...sums.values()].filter(({ bytes, items }) => bytes !== 0 || items !== 0);
+      return [...sums.values()].filter(sum => !isNothing(sum));
     },
   };
 }
+
+const isNothing = ({ bytes, items, written }: Sum): boolean => bytes === 0 && items === 0 && written === 0;

@@ -41,6 +41,23 @@ export const count = entity(storageKeys, {
   ],
 });
 
+export const written = entity(storageKeys, {
+  name: 'written in a day',
+  description:
+    'How much an account has written on a day, kept or not: the change log and the lake have every version of an item.',
+  schema: z.object({
+    account_id: z.string(),
+    day: z.string().describe('Like 2026-03-31, in UTC'),
+    slot: z.string().describe('As of a count, with the table; `answers` for stored answers of requests'),
+    bytes: z.int(),
+    expires_at: seconds,
+  }),
+  key: { partition: 'account#{account_id}', sort: 'written#{day}#{slot}' },
+  examples: [
+    { account_id: 'usr_1', day: '2026-01-01', slot: 'stak-inbox 0', bytes: 104_622, expires_at: 1767571200 },
+  ],
+});
+
 export const mark = entity(storageKeys, {
   name: 'mark',
   description: 'How far a shard of a stream is counted. Updated in the transaction that adds to the counts.',
@@ -90,10 +107,13 @@ export const ownerAccount = entity(storageKeys, {
   examples: [{ kind: 'tenant', id: 'acme', account_id: 'usr_1', expires_at: 1 }],
 });
 
-export const countsOfAccount = defineQuery('storage of an account', { of: count, consistent: true });
+export const countsOfAccount = defineQuery('storage of an account', {
+  of: [count, written],
+  consistent: true,
+});
 export const tableStates = defineQuery('tables that are counted', { of: tableState, consistent: true });
 
 export const storageTable = defineTable(storageKeys, {
-  entities: [count, mark, tableState, ownerAccount],
+  entities: [count, written, mark, tableState, ownerAccount],
   queries: [countsOfAccount, tableStates],
 });

@@ -1,0 +1,277 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { emailLock, profile } from '@stak/accounts/tables';
+import { createEngine } from '@stak/engine';
+import { createSealer, systemClock } from '@stak/kit';
+import {
+  type AnyEntity,
+  type Attributes,
+  createStore,
+  createTables,
+  type DynamoClient,
+  putParams,
+} from '@stak/table';
+import { tenant } from '@stak/tenants/tables';
+import { connection, connectionPointer, event, source } from '@stak/webhooks/tables';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { z } from 'zod';
+import { accountTables } from '../src/archive/account.ts';
+import { type Manifest, tagItem } from '../src/archive/format.ts';
+import { type AccountImport, importAccounts } from '../src/archive/import-account.ts';
+import { keepNames } from '../src/archive/keep.ts';
+import { designs } from '../src/designs.ts';
+
+// An attacker has a download of their own account, rewrites it, and asks the operator to import it.
+
+export const mallory = 'usr_mallory';
+export const victim = 'usr_victim';
+export const at = '2026-01-01T00:00:00.000Z';
+const farS = 4_102_444_800;
+export const everything = new Set(keepNames);
+const sealer = createSealer({ keys: [{ id: 'k1', secret: randomBytes(32) }] });
+
+export let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stak-forged-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+export const put = (entity: AnyEntity, values: object): Attributes => putParams(entity, values, {}, 0).Item;
+
+// What a person has: an account, a tenant, a source with a connection, and an event.
+export const idsOf = (who: 'mallory' | 'victim') => ({
+  userId: `usr_${who}`,
+  accountId: `usr_${who}`,
+  account_id: `usr_${who}`,
+  user_id: `usr_${who}`,
+  uid: `usr_${who}`,
+  madeBy: `usr_${who}`,
+  appOf: `usr_${who}`,
+  confinedTo: `usr_${who}`,
+  tenant_id: `${who}-tenant`,
+  tenant_key: `${who}-tenant`,
+  tenants: [`${who}-tenant`],
+  realm: `tenant:${who}-tenant`,
+  sourceId: `src_${who}`,
+  connectionId: `con_${who}`,
+  connectionIds: [`con_${who}`],
+  eventId: `evt_${who}`,
+  eventIds: [`evt_${who}`],
+  target_task_pk: `TASK#usr_${who}`,
+  email: `${who}@example.com`,
+  dueIn: 's1',
+});
+export type Ids = ReturnType<typeof idsOf>;
+
+const texts = [
+  'sample',
+  '1',
+  at,
+  '2026-01-01',
+  '2026-01',
+  'https://example.com/',
+  'a'.repeat(64),
+  '{}',
+  '$public',
+];
+const others = [1, 0, farS, farS * 1000, false, true, [], {}, null, new Uint8Array(4), { kind: 'users' }];
+
+function sampleOf(type: z.core.$ZodType): unknown {
+  const fits = (value: unknown) => z.safeParse(type, value).success;
+  const simple = [...texts, ...others].find(fits);
+  if (simple !== undefined) return simple;
+  if (type instanceof z.ZodEnum) return type.options[0];
+  if (type instanceof z.ZodUnion) return sampleOf(type.options[0]!);
+  if (type instanceof z.ZodOptional || type instanceof z.ZodNullable)
+    return sampleOf(type.unwrap() as z.ZodType);
+  if (type instanceof z.ZodObject)
+    return Object.fromEntries(
+      Object.entries(type.shape)
+        .filter(([, one]) => !z.safeParse(one as z.ZodType, undefined).success)
+        .map(([name, one]) => [name, sampleOf(one as z.ZodType)]),
+    );
+  if (type instanceof z.ZodLiteral) return [...type.values][0];
+  if (type instanceof z.ZodNonOptional) return sampleOf(type.unwrap() as z.ZodType);
+  throw new Error(`no sample of ${type._zod.def.type}`);
+}
+
+// An item with all ids of these people. Those in keys are always there.
+export function itemOf(
+  { schema, key, indexes, table, kind, examples }: AnyEntity,
+  ids: Partial<Ids>,
+  given: object = {},
+): Attributes {
+  const inKeys = new Set([key, ...indexes].flatMap(({ params }) => params));
+  const example: Attributes = { ...examples[0] };
+  const values: Attributes = {};
+  for (const [name, type] of Object.entries(schema.shape)) {
+    const isOptional = z.safeParse(type, undefined).success;
+    if (name === 'kind' && kind !== undefined) continue;
+    if (Object.hasOwn(given, name)) values[name] = (given as Attributes)[name];
+    else if (Object.hasOwn(ids, name) && z.safeParse(type, ids[name as keyof Ids]).success)
+      values[name] = ids[name as keyof Ids];
+    else if (name === table.ttl) values[name] = farS;
+    else if (example[name] !== undefined) values[name] = example[name];
+    else if (inKeys.has(name) || !isOptional) values[name] = sampleOf(type);
+  }
+  return values;
+}
+
+export const person = (who: 'mallory' | 'victim'): [AnyEntity, object][] => {
+  const ids = idsOf(who);
+  return [
+    [profile, itemOf(profile, ids, { name: who, plan: 'free', createdAt: at, updatedAt: at })],
+    [emailLock, itemOf(emailLock, ids)],
+    [tenant, itemOf(tenant, ids)],
+    [source, itemOf(source, ids, { status: 'active' })],
+    [connection, itemOf(connection, ids)],
+    [connectionPointer, itemOf(connectionPointer, ids)],
+    [event, itemOf(event, ids, { deliveries: {} })],
+  ];
+};
+
+export type Stored = readonly [table: string, item: Attributes];
+export const storedAs = (entity: AnyEntity, values: object): Stored => [
+  entity.table.name,
+  put(entity, values),
+];
+export const ofMallory = (): Stored[] =>
+  person('mallory').map(([entity, values]) => storedAs(entity, values));
+
+export async function writeArchive(
+  items: readonly Stored[],
+  change: (manifest: Manifest) => Manifest = one => one,
+) {
+  const tables: Manifest['tables'] = {};
+  for (const name of new Set(items.map(([table]) => table))) {
+    const lines = items.filter(([table]) => table === name).map(([, item]) => JSON.stringify(tagItem(item)));
+    const content = gzipSync(`${lines.join('\n')}\n`);
+    const file = `${name}-00001.ndjson.gz`;
+    await writeFile(join(folder, file), content);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    tables[name] = { isWhole: true, parts: [{ file, items: lines.length, sha256 }] };
+  }
+  const manifest: Manifest = {
+    format: 'stak-archive',
+    version: 1,
+    begun: at,
+    finished: at,
+    accounts: [mallory],
+    secrets: 'as stored',
+    tables,
+  };
+  await writeFile(join(folder, 'archive.json'), JSON.stringify(change(manifest)));
+}
+
+export async function openTarget() {
+  const engine = await createEngine({ path: ':memory:' });
+  await createTables(engine, designs);
+  const store = createStore({ client: engine.client });
+  for (const [entity, values] of person('victim'))
+    await engine.client.put({ TableName: entity.table.name, Item: put(entity, values) });
+  const options: AccountImport = { client: engine.client, folder, sealer, clock: systemClock };
+  return { engine, store, options, close: () => engine.close() };
+}
+
+export async function allItems(client: DynamoClient): Promise<Map<string, Attributes>> {
+  const items = new Map<string, Attributes>();
+  for (const table of accountTables) {
+    const { Items = [] } = await client.scan({ TableName: table.name });
+    for (const item of Items)
+      items.set([table.name, item[table.keys.partition], item[table.keys.sort!]].join(' '), item);
+  }
+  return items;
+}
+
+const isOfVictim = (item: Attributes): boolean => JSON.stringify(tagItem(item)).includes('victim');
+
+// Imports the archive in the way that takes most. Returns what it added that mentions the victim.
+export async function attack(
+  items: readonly Stored[],
+  goOn: boolean,
+): Promise<{ error?: string; added: string[] }> {
+  await writeArchive(items);
+  const { engine, options, close } = await openTarget();
+  const before = await allItems(engine.client);
+  const error = await importAccounts({ ...options, keep: everything, isVerified: true, goOn }).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  );
+  const after = await allItems(engine.client);
+  for (const [key, item] of before) expect(after.get(key), key).toEqual(item);
+  const added = [...after].filter(([key, item]) => !before.has(key) && isOfVictim(item)).map(([key]) => key);
+  await close();
+  return { ...(error !== undefined && { error }), added };
+}
+
+// Ids within the account or the tenant that owns the item, ids of other programs, and names that are only shown.
+export const harmless = [
+  ...[
+    'githubId',
+    'googleId',
+    'stripeCustomerId',
+    'stripeSubId',
+    'clientId',
+    'client_id',
+    'stripeEventId',
+    'kid',
+  ],
+  ...[
+    'keyId',
+    'sessionId',
+    'session_id',
+    'auditId',
+    'deviceId',
+    'passkeyId',
+    'rawId',
+    'mailId',
+    'invitationId',
+  ],
+  ...[
+    'creationId',
+    'creation_id',
+    'credentialId',
+    'requestId',
+    'request_id',
+    'request_key',
+    'rotationId',
+    'alertRotationId',
+  ],
+  ...['organisationId', 'linkUserId', 'linkSessionId'], // of a sign-in that is in no archive
+  ...['invitedBy', 'saved_by', 'decided_by', 'recalled_by', 'counted_by'],
+  ...[
+    'dedupeId',
+    'queueId',
+    'jobId',
+    'ofId',
+    'id',
+    'uid',
+    'uids',
+    'host_system_id',
+    'unique_host_system_ids',
+    'inbox_key',
+  ],
+  ...[
+    'withdrawn_ids',
+    'user_id',
+    'erasure_id',
+    'invitation_id',
+    'sign_in_id',
+    'channel_id',
+    'conversation_id',
+  ],
+  ...[
+    'message_id',
+    'message_ids',
+    'approval_id',
+    'turn_id',
+    'tool_call_id',
+    'fact_id',
+    'task_id',
+    'task_ids',
+  ],
+  ...['parent_id', 'subtask_ids', 'series_id', 'bulk_id'],
+];
