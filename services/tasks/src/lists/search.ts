@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { createKeyedLock, createRecentMap, createSemaphore, yieldToEventLoop } from '@stak/kit';
 import type { CommitDeps } from '../edit/commit.ts';
 import { tasksErrors } from '../errors.ts';
@@ -25,12 +26,15 @@ export type Search = {
   bytes(): number;
 };
 
-const fullBudget = { bytes: limits.searchBytes, accountBytes: limits.searchAccountBytes };
+function budgetOfProcess(): SearchBudget {
+  const bytes = Math.min(limits.searchBytes, getHeapStatistics().heap_size_limit * limits.searchHeapShare);
+  return { bytes, accountBytes: bytes * limits.searchAccountShare };
+}
 
 // Full-text indexes of the users who searched last. An index is built from the table on the first search, and then
 // follows the user's changes by their numbers. Changes may arrive late, twice or not at all: it always catches up with
 // the table. Where an index does not fit into the memory of its account, the tasks are read for each search.
-export function createSearch(deps: CommitDeps, budget: SearchBudget = fullBudget): Search {
+export function createSearch(deps: CommitDeps, budget: SearchBudget = budgetOfProcess()): Search {
   const cache = createIndexCache(budget);
   const unindexedUntilMs = createRecentMap<string, number>(limits.searchUnindexedUsers);
   const users = createKeyedLock();

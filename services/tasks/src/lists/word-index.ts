@@ -27,12 +27,14 @@ const prefixWeight = 0.6;
 export const fuzzyWeight = 0.3;
 
 // What V8 allocates, rounded up; `search-memory.test.ts` compares it with the heap. A word takes three or four maps
-// of its own, and a word in the same field of a further task an entry in one of them.
+// of its own, and a word in the same field of a further task an entry in one of them. A map has room for four entries,
+// and doubles when it is full.
 const emptyBytes = 8192;
-const taskBytes = 640;
+const taskBytes = 480;
 const wordBytes = 800;
 const fieldBytes = 260;
-const occurrenceBytes = 60;
+const entryBytes = 28;
+const isFullMap = (size: number): boolean => size >= 4 && Number.isInteger(Math.log2(size));
 
 // In V8, a part of a text holds the whole text in memory.
 const copyOf = (word: string): string => ` ${word}`.slice(1);
@@ -44,6 +46,9 @@ export class WordIndex extends MiniSearch<Document> {
   override add(document: Document): void {
     this.bytes += taskBytes;
     super.add(document);
+    // An array that grew by its elements has room for many more.
+    const id = this._nextId - 1;
+    this._fieldLength.set(id, this._fieldLength.get(id)!.slice());
   }
 
   // Called before a word of the task that is being added is stored. Returns what to store.
@@ -52,7 +57,7 @@ export class WordIndex extends MiniSearch<Document> {
     const tasks = fields?.get(this._fieldIds[field]!);
     if (!fields) this.bytes += wordBytes + 2 * word.length;
     else if (!tasks) this.bytes += fieldBytes;
-    else if (!tasks.has(this._nextId - 1)) this.bytes += occurrenceBytes;
+    else if (isFullMap(tasks.size) && !tasks.has(this._nextId - 1)) this.bytes += entryBytes * tasks.size;
     return fields ? word : copyOf(word);
   }
 
