@@ -17,6 +17,7 @@ export const categories = 100; // they are counted in the tally, which every wri
 export const subtasks = 30; // a task and its subtasks move to the trash in one transaction, three steps for each
 export const positionChars = 200; // a thousand moves into the same gap
 export const neighbours = 5; // read around the new position of a task
+export const recentTasks = 50; // of the last changes, whose positions an index may lack
 
 export const ruleChars = 500; // an RRULE with every possible list
 export const ruleYears = 12; // for each one of its interval: February 29th returns within eight years; a rule without a date in this time has none

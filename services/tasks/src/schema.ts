@@ -79,6 +79,7 @@ export const storedTask = z.object({
   created_at: seconds,
   updated_at: seconds,
   completed_at: seconds.nullable(),
+  restored_at: seconds.optional().describe('of completed tasks from the trash, which are kept from then on'),
   version: z.number().int(),
   request_id: z.string().optional().describe('the idempotency record it was created with'),
   ttl: seconds.optional().describe('of completed tasks with a retention, and of trashed tasks'),

@@ -134,6 +134,7 @@ function withDerived(task: Task, settings: Settings, nowS: number): Task {
   const stamped: Task = {
     ...task,
     completed_at: task.status === 'completed' ? (task.completed_at ?? nowS) : null,
+    restored_at: task.status === 'completed' ? task.restored_at : undefined,
     position: task.parent_id === undefined ? (task.position ?? firstPosition(task.task_id)) : undefined,
     ...seriesOf(task),
   };
@@ -142,10 +143,11 @@ function withDerived(task: Task, settings: Settings, nowS: number): Task {
   return withoutEmpty(stamped);
 }
 
-// A time to live in the past becomes the present, because DynamoDB ignores items that expired years ago.
+// Completed tasks are kept for so many days from their completion, or from when they were last restored. A time to live
+// in the past becomes the present, because DynamoDB ignores items that expired years ago.
 function expiresAt(task: Task, { retention_days }: Settings, nowS: number): number | undefined {
   if (task.completed_at === null || retention_days === undefined) return undefined;
-  const atS = task.completed_at + retention_days * dayS;
+  const atS = Math.max(task.completed_at, task.restored_at ?? 0) + retention_days * dayS;
   return atS > nowS ? atS : (task.ttl ?? nowS);
 }
 

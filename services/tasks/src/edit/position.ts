@@ -8,6 +8,12 @@ const endStep = 1000; // a move to the top or bottom goes a second further, so t
 
 export const firstPosition = (taskId: string): string => taskId.slice(taskId.indexOf('_') + 1);
 
+// The position of a new task: its own, unless tasks were moved to the bottom, which may be ahead of the clock.
+export function newPosition(taskId: string, last: string | undefined): string {
+  const own = firstPosition(taskId);
+  return last === undefined || last < own ? own : afterAll(last);
+}
+
 // A short text between the two. Undefined stands for the end of the list, and is returned if there is no room.
 export function positionBetween(low: string | undefined, high: string | undefined): string | undefined {
   if (low === undefined) return high === undefined ? 'i' : beforeAll(high);
