@@ -44,7 +44,8 @@ export const date = z.iso
     value => limits.firstDate <= value && value <= limits.lastDate,
     `Must be between ${limits.firstDate} and ${limits.lastDate}`,
   );
-const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'Not a task id');
+// `tsk_…`, or what another program chose.
+const taskId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{7,127}$/, 'Not a task id');
 
 // At a fixed time, or on the due date or days before it, at a local time.
 const reminder = z.union([

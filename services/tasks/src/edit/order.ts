@@ -112,11 +112,7 @@ function reordered(ids: readonly string[], taskId: string, target: MoveTarget): 
 }
 
 // In the user's order.
-export async function listSubtasks(
-  deps: Pick<CommitDeps, 'store'>,
-  user_id: string,
-  taskId: string,
-): Promise<Task[]> {
+export async function listSubtasks(deps: CommitDeps, user_id: string, taskId: string): Promise<Task[]> {
   const { subtask_ids = [] } = await getTask(deps, user_id, taskId);
   return readTasks(deps.store, user_id, subtask_ids);
 }

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { createKeyedLock, createRecentMap, createSemaphore, yieldToEventLoop } from '@stak/kit';
 import type { CommitDeps } from '../edit/commit.ts';
+import { isForeign } from '../edit/foreign.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
@@ -90,6 +91,7 @@ async function* tasksOf({ store }: CommitDeps, user_id: string): AsyncGenerator<
   const pause = pauseAfter();
   for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
     const task = one as Task;
+    if (isForeign(task)) continue; // it is found once it is adopted
     yield task;
     await pause(task);
   }

@@ -24,7 +24,7 @@ export async function followSettings(
     { user_id },
     { consistent: true },
   )) {
-    if (completed_at === null && reminder === undefined) continue;
+    if (task_id === undefined || (completed_at === null && reminder === undefined)) continue;
     ids.push(task_id);
     if (ids.length === limits.settingsTasks) await flush();
   }
