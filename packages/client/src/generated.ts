@@ -432,6 +432,7 @@ export type TasksBulkDataResultsItemTask = {
   created_at: number;
   updated_at: number;
   completed_at: number | null;
+  restored_at?: number;
   version: number;
   ttl?: number;
 };
@@ -2430,6 +2431,7 @@ export type ApiTypes = {
         created_at: number;
         updated_at: number;
         completed_at: number | null;
+        restored_at?: number;
         version: number;
         ttl?: number;
         deleted_at: number;
@@ -2476,6 +2478,7 @@ export type ApiTypes = {
         created_at: number;
         updated_at: number;
         completed_at: number | null;
+        restored_at?: number;
         version: number;
         ttl?: number;
         score: number;

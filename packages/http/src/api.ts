@@ -163,6 +163,7 @@ export function createApi(settings: ApiSettings): Api {
 
 const exposedHeaders = [
   'ETag',
+  'Idempotency-Ignored',
   'Idempotency-Replayed',
   'Location',
   'Mcp-Session-Id',
