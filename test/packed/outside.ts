@@ -58,7 +58,7 @@ export async function firstExample(path: string): Promise<string> {
 export async function startOutside(name: string, env: Record<string, string> = {}) {
   const cwd = inProject('server', name);
   await mkdir(cwd, { recursive: true });
-  const child = spawn('npx', ['--no-install', 'stak', 'start', '--port', '0'], {
+  const child = spawn('npx', ['stak', 'start', '--port', '0'], {
     cwd,
     env: { ...clean, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
