@@ -17,6 +17,7 @@ export const categories = 100; // they are counted in the tally, which every wri
 export const subtasks = 30; // a task and its subtasks move to the trash in one transaction, three steps for each
 export const positionChars = 200; // a thousand moves into the same gap
 export const neighbours = 5; // read around the new position of a task
+export const positionBudget = 10_000; // expired tasks that are passed over to find a neighbour
 export const recentTasks = 50; // of the last changes, whose positions an index may lack
 
 export const ruleChars = 500; // an RRULE with every possible list

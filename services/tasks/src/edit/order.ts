@@ -30,11 +30,11 @@ export function moveTask(
       const anchor = anchorId === undefined ? undefined : (await draft.find([anchorId]))[0];
       if (anchorId !== undefined && anchor?.position === undefined)
         throw refuse('The task to move it next to was not found.');
-      const ends = await readEnds(deps, view.tally);
+      const ends = await readEnds(deps, draft);
       const position =
         anchor?.position === undefined
           ? positionAtEnd(target, ends)
-          : await positionBeside(deps, draft, taskId, target, anchor.position);
+          : await positionBeside(deps, draft, target, anchor.position);
       if (position === undefined || position.length > limits.positionChars)
         throw refuse('There is no room left between these two tasks. Move one of them first.');
       draft.put({ ...moved, position });
@@ -53,13 +53,40 @@ const anchorOf = (target: MoveTarget): string | undefined =>
 export type Ends = Pick<Tally, 'first_position' | 'last_position'>;
 
 // The tally knows the ends of the user's order. One that an older version wrote does not: they are read from the index.
-export async function readEnds({ store }: Pick<CommitDeps, 'store'>, tally: Tally): Promise<Ends> {
-  const { user_id, total, first_position, last_position } = tally;
+export async function readEnds(deps: Pick<CommitDeps, 'store'>, draft: Draft): Promise<Ends> {
+  const { total, first_position, last_position } = draft.view.tally;
   if (first_position !== undefined || total === 0) return { first_position, last_position };
-  const [first, last] = await Promise.all(
-    [false, true].map(newestFirst => store.query(tasksByPosition, { user_id }, { newestFirst, limit: 1 })),
-  );
-  return { first_position: first?.items[0]?.position, last_position: last?.items[0]?.position };
+  const [first, last] = [
+    await readPositions(deps, draft, {}),
+    await readPositions(deps, draft, { newestFirst: true }),
+  ];
+  return { first_position: first[0], last_position: last.at(-1) };
+}
+
+type Range = { newestFirst?: boolean; after?: { position: string }; before?: { position: string } };
+
+// The positions of some tasks at the beginning of a part of the order, sorted. The index may be late, and lists expired
+// tasks until they are removed, so it is read on until there is a task that exists.
+async function readPositions(
+  { store }: Pick<CommitDeps, 'store'>,
+  draft: Draft,
+  range: Range,
+): Promise<string[]> {
+  const { user_id } = draft.view.tally;
+  const isWithin = (position: string) =>
+    (range.after?.position ?? '') < position &&
+    (range.before === undefined || position < range.before.position);
+  let cursor: string | undefined;
+  for (let read = 0; read < limits.positionBudget; ) {
+    const page = { limit: read === 0 ? limits.neighbours : limits.orderChunk, cursor, caller: user_id };
+    const { items, cursor: next } = await store.query(tasksByPosition, { user_id }, { ...range, ...page });
+    const tasks = await draft.find(items.map(one => one.task_id));
+    const positions = tasks.flatMap(one => one.position ?? []).filter(isWithin);
+    if (positions.length > 0 || next === undefined) return positions.toSorted();
+    cursor = next;
+    read += items.length;
+  }
+  return [];
 }
 
 const positionAtEnd = (target: MoveTarget, { first_position, last_position }: Ends): string | undefined =>
@@ -67,38 +94,33 @@ const positionAtEnd = (target: MoveTarget, { first_position, last_position }: En
     ? positionBetween(undefined, first_position)
     : positionBetween(last_position, undefined);
 
-// The neighbours are read from an index, which may be late and lists expired tasks until they are removed. The position
-// of an expired task is as good a limit as any. What was written last is read from the table.
+// What was written last may be missing in the index, so it is read from the table.
 async function positionBeside(
-  { store }: CommitDeps,
+  deps: CommitDeps,
   draft: Draft,
-  taskId: string,
   target: MoveTarget,
   anchor: string,
 ): Promise<string | undefined> {
   const { user_id } = draft.view.tally;
   const isDown = 'after' in target;
-  const range = isDown ? { after: { position: anchor } } : { before: { position: anchor } };
-  const page = { limit: limits.neighbours };
-  const [indexed, changes] = await Promise.all([
-    store.query(tasksByPosition, { user_id }, { ...range, ...page, newestFirst: !isDown }),
-    store.query(changesOfUser, { user_id }, { ...page, newestFirst: true }),
-  ]);
+  const range = isDown
+    ? { after: { position: anchor } }
+    : { before: { position: anchor }, newestFirst: true };
+  const indexed = await readPositions(deps, draft, range);
+  const last = { limit: limits.neighbours, newestFirst: true };
+  const changes = await deps.store.query(changesOfUser, { user_id }, last);
   const recent = changes.items.flatMap(one => one.task_ids).slice(0, limits.recentTasks);
-  const others = indexed.items.filter(one => one.task_id !== taskId);
-  const ids = [...others.map(one => one.task_id), ...recent].filter(id => id !== taskId);
-  const present = (await draft.find([...new Set(ids)])).flatMap(one => one.position ?? []);
-  const between = (positions: readonly string[]) =>
-    isDown
-      ? positionBetween(
-          anchor,
-          positions.toSorted().find(one => one > anchor),
-        )
-      : positionBetween(
-          positions.toSorted().findLast(one => one < anchor),
-          anchor,
-        );
-  return between([...present, ...others.flatMap(one => one.position ?? [])]) ?? between(present);
+  const written = (await draft.find([...new Set(recent)])).flatMap(one => one.position ?? []);
+  const positions = [...indexed, ...written].toSorted();
+  return isDown
+    ? positionBetween(
+        anchor,
+        positions.find(one => one > anchor),
+      )
+    : positionBetween(
+        positions.findLast(one => one < anchor),
+        anchor,
+      );
 }
 
 function reordered(ids: readonly string[], taskId: string, target: MoveTarget): string[] {
