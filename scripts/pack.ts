@@ -164,7 +164,7 @@ function packCommand(staging: string): string {
     collectLicences(root, [...inputs, ...inHandlers], 'apps/console'),
   );
   writeJson(join(target, 'package.json'), {
-    name: 'stak',
+    name: '@stak/server', // `stak` on npm belongs to somebody else
     ...sharedFields(source, { ...manifest, ...whole, keywords: manifest.keywords }),
     bin: { stak: 'bin/stak.mjs' },
     exports: { './package.json': './package.json' },

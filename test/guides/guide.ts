@@ -25,7 +25,8 @@ export async function runGuide(page: Page, { folder, stak, env }: Reader) {
     '    *) command curl --fail-with-body "$@";;',
     '  esac',
     '}',
-    `npx() { shift; '${process.execPath}' '${stak}' "$@"; }`,
+    // `npx stak` alone would run a stranger's package where this one is not installed.
+    `npx() { [ "$1 $2" = '--no-install stak' ] || return 1; shift 2; '${process.execPath}' '${stak}' "$@"; }`,
     // A page that stops the server of a machine stops the one whose process this is.
     'systemctl() { kill "$SERVER_PID"; while kill -0 "$SERVER_PID" 2>/dev/null; do sleep 0.1; done; }',
     ...blocks,

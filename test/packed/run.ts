@@ -19,7 +19,7 @@ const asHere = async (name: string): Promise<string> => {
   return `${name}@${(JSON.parse(await readFile(file, 'utf8')) as { version: string }).version}`;
 };
 const projects: Record<string, { ours: string[]; others: string[]; tools?: string[] }> = {
-  server: { ours: ['stak'], others: [] },
+  server: { ours: ['@stak/server'], others: [] },
   library: {
     ours: ['@stak/kit', '@stak/engine', '@stak/table', '@stak/streams', '@stak/langgraph', '@stak/client'],
     others: [

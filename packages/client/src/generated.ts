@@ -432,6 +432,7 @@ export type TasksBulkDataResultsItemTask = {
   created_at: number;
   updated_at: number;
   completed_at: number | null;
+  restored_at?: number;
   version: number;
   ttl?: number;
 };
@@ -2433,6 +2434,7 @@ export type ApiTypes = {
         created_at: number;
         updated_at: number;
         completed_at: number | null;
+        restored_at?: number;
         version: number;
         ttl?: number;
         deleted_at: number;
@@ -2479,6 +2481,7 @@ export type ApiTypes = {
         created_at: number;
         updated_at: number;
         completed_at: number | null;
+        restored_at?: number;
         version: number;
         ttl?: number;
         score: number;

@@ -164,6 +164,7 @@ export function createApi(settings: ApiSettings): Api {
 
 const exposedHeaders = [
   'ETag',
+  'Idempotency-Ignored',
   'Idempotency-Replayed',
   'Location',
   'Mcp-Session-Id',

@@ -55,6 +55,8 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
   const { idempotency } = serving;
   if (route.idempotent && !idempotency) throw new TypeError(`${id}: there is no store for idempotency keys`);
 
+  // A route that describes the header takes the key into its own transaction.
+  const takesKey = route.idempotent || 'idempotency-key' in (route.request?.headers?.shape ?? {});
   const isProbe = route.limits?.rate === false; // refusing a probe would take the server down
   const run = async (c: ApiContext): Promise<Response> => {
     if (!isProbe) c.set('flight', serving.inFlight.enter(addressKey(c.get('address'))));
@@ -97,6 +99,8 @@ export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: S
       response = answerError(c, error, serving, route);
     }
     c.get('flight')?.leave();
+    if (!takesKey && c.req.header('idempotency-key') !== undefined)
+      response.headers.set('Idempotency-Ignored', 'true');
     // Nobody reads what a client that has left was to get, and a stream that nobody reads or cancels does not end.
     if (c.env?.outgoing?.destroyed) response.body?.cancel().catch(() => {});
     return leave(c, response, startedMs, serving);

@@ -11,7 +11,7 @@ import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
 import type { Hub } from './streaming/live-answers.ts';
 import type { ConversationKey } from './turns/lease.ts';
-import type { MessageCounter } from './usage/counter.ts';
+import type { CountMessage } from './usage/counter.ts';
 
 export type Entered = {
   tenant_id: string;
@@ -107,7 +107,7 @@ export type Service = {
   readonly channels: ChannelKinds;
   readonly isStoreLocal: boolean;
   readonly conversationMemory: ConversationMemory;
-  readonly messageCounter: MessageCounter;
+  readonly countMessage: CountMessage;
   readonly notifier: Notifier; // notified when there is work for the worker
   readonly memoryNotifier: Notifier; // notified when there is something to summarise
   readonly hub: Hub; // answers in progress in this process

@@ -99,7 +99,7 @@ function createService(deps: AgentsDeps): Service {
     },
     isStoreLocal: deps.isStoreLocal ?? deps.peers !== undefined,
     conversationMemory: createConversationMemory(),
-    messageCounter: createMessageCounter({ store, ids }),
+    countMessage: createMessageCounter({ store }),
     notifier: createNotifier(clock),
     memoryNotifier: createNotifier(clock),
     hub: createHub(clock, ids, deps.peers),

@@ -47,8 +47,6 @@ export const expiryGraceMs = 60 * 60_000; // the conversation is unreadable anyw
 export const purgeTogether = 100;
 
 export const countedTogether = 100; // messages, by one write
-export const countedDays = 10_000; // of tenants and users, whose count a process caches
-export const countAttempts = 3; // to write a number that other processes change, too
 export const rememberedConversations = 1_000; // that this process answered last
 export const rememberedChars = 8_000; // of the messages of one: 16 MB for all, at most
 export const conversationsReadFirst = 32; // after a refused write on a remembered conversation, which costs as much

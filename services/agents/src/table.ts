@@ -181,7 +181,7 @@ export const message = entity(conversationsKeys, {
 
 const figures = {
   messages: z.number().int().optional(),
-  counted_by: z.string().optional().describe('the write that counted last'),
+  counted_by: z.string().optional().describe('of an older version: the write that counted last'),
   refunded: z.number().int().optional(),
   model_turns: z.number().int().optional(),
   input_tokens: z.number().int().optional(),

@@ -13,7 +13,7 @@ import {
 import type { Clock, Hub, Ids, Logger, Owners, Random } from '@stak/kit';
 import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { CommitDeps } from './edit/commit.ts';
-import type { Search } from './lists/search.ts';
+import type { Search, Searcher } from './lists/search.ts';
 import type { Remind } from './schedule/reminders.ts';
 import { userIdOf } from './users/owner.ts';
 import type { DescribeOwner } from './users/profile.ts';
@@ -27,8 +27,9 @@ export type TasksDeps = {
   random?: Random;
   // Their secret is the same in all processes and outlives them, because clients keep cursors for a while.
   cursors: Cursors;
-  // Throws unless the tenant exists, is active and, for an account, belongs to it.
-  enterTenant(principal: Caller, tenantId: string): Promise<unknown>;
+  // Throws unless the tenant exists, is active and, for an account, belongs to it. Without an answer, the tenant has no
+  // account.
+  enterTenant(principal: Caller, tenantId: string): Promise<{ readonly account_id: string } | undefined>;
   // Delivers a due reminder. Must take each key only once.
   remind: Remind;
   // Looks up the name and address for a profile. Undefined if they are unknown.
@@ -50,10 +51,15 @@ export type Deps = CommitDeps & {
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
-// The user whose tasks a request is about: always the caller.
-export async function enterUser({ enterTenant }: Pick<Deps, 'enterTenant'>, caller: Caller): Promise<string> {
-  if (caller.kind === 'endUser') await enterTenant(caller, caller.tenantId);
-  return userIdOf(caller);
+// The user whose tasks a request is about, always the caller, and the account that pays for it.
+export async function enterUser(
+  { enterTenant }: Pick<Deps, 'enterTenant'>,
+  caller: Caller,
+): Promise<Searcher> {
+  const userId = userIdOf(caller);
+  if (caller.kind === 'account') return { userId, accountId: caller.accountId };
+  const tenant = await enterTenant(caller, caller.tenantId);
+  return { userId, accountId: tenant?.account_id ?? `tenant:${caller.tenantId}` };
 }
 
 type ContextOf<R extends RouteSpec> = Parameters<HandlerOf<R>>[0];
@@ -63,10 +69,12 @@ export const createInTenant =
   (deps: Pick<Deps, 'enterTenant'>) =>
   <const R extends RouteSpec>(
     route: R,
-    handler: (c: ContextOf<R>, user_id: string) => ReturnType<HandlerOf<R>>,
+    handler: (c: ContextOf<R>, user_id: string, account_id: string) => ReturnType<HandlerOf<R>>,
   ): Endpoint<R> =>
-    endpoint<RouteSpec>(route, (async (c: ContextOf<R>) =>
-      handler(c, await enterUser(deps, c.get('principal') as Caller))) as never) as unknown as Endpoint<R>;
+    endpoint<RouteSpec>(route, (async (c: ContextOf<R>) => {
+      const { userId, accountId } = await enterUser(deps, c.get('principal') as Caller);
+      return handler(c, userId, accountId);
+    }) as never) as unknown as Endpoint<R>;
 
 // Cursors for this caller and this list only.
 export const cursorsFor = <Position extends object>(

@@ -12,11 +12,13 @@ export const userIdBytes = 1000; // after `USER#` it is a sort key, which may ha
 export const firstDate = '1970-01-01'; // earlier dates are mistakes, and their timestamps would be negative
 export const lastDate = '9000-12-31'; // dates a few days later still sort, with four digits for the year
 
-export const tasksPerUser = 100_000; // counted exactly, by the tally; a full-text index of this size fits in memory
+export const tasksPerUser = 100_000; // counted exactly, by the tally; a full-text index of so many short ones fits in memory
 export const categories = 100; // they are counted in the tally, which every write rewrites: usually 1 KB, 22 at worst
 export const subtasks = 30; // a task and its subtasks move to the trash in one transaction, three steps for each
 export const positionChars = 200; // a thousand moves into the same gap
 export const neighbours = 5; // read around the new position of a task
+export const positionBudget = 10_000; // expired tasks that are passed over to find a neighbour
+export const recentTasks = 50; // of the last changes, whose positions an index may lack
 
 export const ruleChars = 500; // an RRULE with every possible list
 export const ruleYears = 12; // for each one of its interval: February 29th returns within eight years; a rule without a date in this time has none
@@ -54,11 +56,17 @@ export const searchTerms = 12; // further words are ignored
 export const searchOccurrencesTogether = 5_000; // occurrences of words looked up before the event loop runs other work: ten milliseconds
 export const searchOccurrences = 200_000; // for one query: half a second of work; words that fit less are not looked up
 export const searchDescriptionChars = 2000; // of a description that are indexed
-export const searchIndexChars = 4096; // the size of an empty index
-export const searchUserChars = 32_000_000; // indexed for one user; beyond that, titles only
 export const searchChunk = 200; // tasks indexed before the event loop runs other work
 export const searchChunkChars = 20_000; // the same, of their texts
-export const searchChars = 64_000_000; // indexed for all users, about 500 MB; the least recently used index is dropped
+export const searchBytes = 256_000_000; // of all indexes in a process; the account with the most gives way
+export const searchHeapShare = 1 / 16; // the same where the heap is below 4 GB
+export const searchAccountShare = 0.8; // of that, for one account: 100,000 tasks of a few lines; more are read for each search
+export const searchScanBytes = 32_000_000; // of words held by a search that reads all tasks: some 40,000 that fit
+export const searchChunkBytes = 2_000_000; // indexed at a time by such a search: ten milliseconds
+export const searchReaders = 2; // searches that read all tasks at the same time; each may take as much as an account
+export const searchRemoved = 1000; // tasks removed from an index before it may be built again
+export const searchUnindexedMs = 10 * 60_000; // before an index that did not fit is tried again
+export const searchUnindexedUsers = 10_000; // remembered as such
 
 export const reminderShards = 4; // every worker queries each; DynamoDB takes 1,000 writes a second for each
 export const reminderLeaseMs = 60_000; // longer than `remind` may take; a reminder of a crashed worker waits this long where the crash cannot be noticed

@@ -44,7 +44,8 @@ export const date = z.iso
     value => limits.firstDate <= value && value <= limits.lastDate,
     `Must be between ${limits.firstDate} and ${limits.lastDate}`,
   );
-const taskId = z.string().regex(/^tsk_[0-9a-z]{24}$/, 'Not a task id');
+// `tsk_…`, or what another program chose.
+const taskId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{7,127}$/, 'Not a task id');
 
 // At a fixed time, or on the due date or days before it, at a local time.
 const reminder = z.union([
@@ -79,6 +80,7 @@ export const storedTask = z.object({
   created_at: seconds,
   updated_at: seconds,
   completed_at: seconds.nullable(),
+  restored_at: seconds.optional().describe('of completed tasks from the trash, which are kept from then on'),
   version: z.number().int(),
   request_id: z.string().optional().describe('the idempotency record it was created with'),
   ttl: seconds.optional().describe('of completed tasks with a retention, and of trashed tasks'),

@@ -1,6 +1,8 @@
 import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import type { Deps } from './deps.ts';
-import { change, todoAppData, user } from './tables.ts';
+import { adoptTasks } from './edit/adopt.ts';
+import { isForeign } from './edit/foreign.ts';
+import { change, task, todoAppData, user } from './tables.ts';
 import { followSettings } from './users/settings.ts';
 
 // Wakes the event streams of this process.
@@ -20,6 +22,9 @@ export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   },
 ];
 
+// What follows `TASK#`.
+const keyPart = (key: unknown): string => String(key).slice('TASK#'.length);
+
 // The effects of a write. A change that is delivered twice has the same effect.
 export const createSubscriptions = (deps: Deps): Subscription[] => [
   subscribe({
@@ -34,9 +39,15 @@ export const createSubscriptions = (deps: Deps): Subscription[] => [
   subscribe({
     name: 'tasks-settings',
     table: todoAppData,
-    entities: [user],
-    async handle({ old, new: now }) {
-      if (now) await followSettings(deps, old, now);
+    entities: [user, task],
+    async handle(change) {
+      if (change.entity === 'user') {
+        if (change.new) await followSettings(deps, change.old, change.new);
+      } else if (change.new && isForeign(change.new)) {
+        const [userId, taskId] = [keyPart(change.keys.PK), keyPart(change.keys.SK)];
+        const counted = change.old && !isForeign(change.old) ? change.old : undefined;
+        await adoptTasks(deps, userId, [taskId], counted);
+      }
     },
   }) as Subscription,
 ];

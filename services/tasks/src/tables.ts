@@ -89,6 +89,8 @@ export const tally = entity(todoKeys, {
     by_priority: z.partialRecord(z.enum([...priority.options, 'none']), count),
     by_category: z.array(z.object({ category: z.string(), tasks: count })),
     blocked: count.describe('open tasks with the label "blocked"'),
+    first_position: z.string().optional().describe('no task has a position before it'),
+    last_position: z.string().optional().describe('no task has a position after it'),
     next_expiry: seconds.optional().describe('no completed task expires before this second'),
     // Copied from the user's profile: every write of a task needs them.
     time_zone: z.string(),

@@ -17,6 +17,7 @@ import { type Fixture, openTasks } from './tasks-fixture.ts';
 // status and priority. The README's table says the same: if a number changes, this test fails until the table says so.
 
 const user_id = 'usr_0mjuxvy9s00b8f0k3x1q2w4e';
+const ann = { userId: user_id, accountId: user_id };
 const text = 'It is not much, but it has to be done by somebody. '.repeat(4);
 const statuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 const priorities = ['low', 'medium', 'high', 'urgent'] as const;
@@ -67,7 +68,7 @@ const rows: [name: string, run: () => Promise<unknown>][] = [
   ['Fetch all tasks with due dates', () => page(patterns.tasksWithDueDate(reading()))],
   ['Count by status', () => countByStatus(f.writing, user_id)],
   ['Count by priority', () => countByPriority(f.writing, user_id)],
-  ['Search, index in memory', async () => searchTasks(search, user_id, 'number 7', { limit: 10, start: 0 })],
+  ['Search, index in memory', async () => searchTasks(search, ann, 'number 7', { limit: 10, start: 0 })],
   ['Changes since a token', () => readChanges(f.writing, user_id, token, 50)],
   ['Idempotency check', () => findReplay(f.writing, user_id, request)],
   ['Create task', () => createTask(f.writing, user_id, input(1))],
@@ -89,7 +90,7 @@ let token: string;
 describe('costs', () => {
   it('match the README', async () => {
     const index = createSearch(f.writing);
-    await index.find(user_id, 'number');
+    await index.find(ann, 'number');
     search = { store: f.store, search: index };
     const first = await readChanges(f.writing, user_id, undefined, 100);
     token = first.token;

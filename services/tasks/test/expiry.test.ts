@@ -184,6 +184,51 @@ describe('completed tasks of a user with a retention', () => {
   });
 });
 
+describe('a restored task', () => {
+  const restoreLate = async () => {
+    await keep(10);
+    const task = await f.create({ title: 'Old' });
+    await complete(task);
+    await f.ok('DELETE', `/v1/tasks/${task.task_id}`);
+    await f.clock.advance(20 * day);
+    await f.ok('POST', `/v1/tasks/trash/${task.task_id}/restore`);
+    return `/v1/tasks/${task.task_id}`;
+  };
+  const atDay = (days: number) => 1767225600 + days * 86400;
+
+  it('keeps its days when the time zone changes', async () => {
+    stop = startConsumers(f);
+    const path = await restoreLate();
+    const other = await f.create({
+      title: 'x',
+      due_date: '2026-03-01',
+      reminder: { days_before: 0, time: '09:00' },
+    });
+    const before = other.remind_at;
+    await f.ok('PATCH', '/v1/tasks/me', { send: { time_zone: 'Asia/Tokyo' } });
+    await eventually(async () => (await f.ok('GET', `/v1/tasks/${other.task_id}`)).remind_at !== before);
+    expect((await f.ok('GET', path)).ttl).toBe(atDay(30));
+  });
+
+  it('is kept for new days from when it was restored', async () => {
+    stop = startConsumers(f);
+    const path = await restoreLate();
+    await keep(15);
+    await eventually(async () => (await f.ok('GET', path)).ttl === atDay(35));
+    await f.ok('PATCH', path, { send: { title: 'Edited' } });
+    expect((await f.ok('GET', path)).ttl).toBe(atDay(35));
+  });
+
+  it('of an older version keeps its days too', async () => {
+    stop = startConsumers(f);
+    const path = await restoreLate();
+    const Key = { PK: 'TASK#usr_ann', SK: `TASK#${path.slice('/v1/tasks/'.length)}` };
+    await f.client.update({ TableName: 'todo-app-data', Key, UpdateExpression: 'REMOVE restored_at' });
+    await keep(15);
+    await eventually(async () => (await f.ok('GET', path)).ttl === atDay(35));
+  });
+});
+
 describe('a task that has expired by a clock a second ahead', () => {
   let expired: WireTask;
   let token: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { WireTask } from '../src/index.ts';
 import { embedded, type Fixture, openTasks, overTheSdk } from './tasks-fixture.ts';
 
@@ -124,4 +124,22 @@ describe('concurrent writes of one user', () => {
     expect(changed).toHaveLength(30);
     await f.close();
   });
+});
+
+it('an Idempotency-Key where none is taken is ignored, and the answer says so', async () => {
+  const own = await openTasks();
+  onTestFinished(own.close);
+  const { task_id } = await own.create({ title: 'x' });
+  const path = `/v1/tasks/${task_id}`;
+  for (const [method, send, status] of [
+    ['PATCH', { title: 'y' }, 200],
+    ['PATCH', { title: '' }, 400],
+    ['DELETE', undefined, 204],
+    ['DELETE', undefined, 404],
+  ] as const) {
+    const response = await own.call(method, path, { send, key: 'k1' });
+    expect([response.status, response.headers.get('idempotency-ignored')]).toEqual([status, 'true']);
+  }
+  const created = await own.call('POST', '/v1/tasks', { send: { title: 'z' }, key: 'k2' });
+  expect(created.headers.get('idempotency-ignored')).toBeNull();
 });

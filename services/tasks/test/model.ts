@@ -10,6 +10,7 @@ export type Plain = {
   parent?: string;
   subtasks: string[];
   completedAtS?: number;
+  restoredAtS?: number;
   expiresAtS?: number;
 };
 export type Model = { live: Plain[]; trash: (Plain & { deletedAtS: number })[]; retentionDays?: number };
@@ -32,8 +33,8 @@ export function setStatus(model: Model, task: Plain, status: string, nowS: numbe
   task.completedAtS = status === 'completed' ? (task.completedAtS ?? nowS) : undefined;
   task.expiresAtS = undefined;
   if (task.completedAtS === undefined || model.retentionDays === undefined) return;
-  const atS = task.completedAtS + model.retentionDays * dayS;
-  task.expiresAtS = atS > nowS ? atS : nowS + model.retentionDays * dayS;
+  const keptFromS = Math.max(task.completedAtS, task.restoredAtS ?? 0);
+  task.expiresAtS = Math.max(keptFromS + model.retentionDays * dayS, nowS);
 }
 
 function leave(model: Model, task: Plain): void {
@@ -63,6 +64,7 @@ export function restoreTask(model: Model, id: string, nowS: number): void {
   model.live.sort((a, b) => (a.id < b.id ? -1 : 1));
   const restored = find(model, id)!;
   find(model, restored.parent)?.subtasks.push(id);
+  for (const child of [id, ...subtasks]) find(model, child)!.restoredAtS = nowS;
   for (const child of [id, ...subtasks])
     setStatus(model, find(model, child)!, find(model, child)!.status, nowS);
 }

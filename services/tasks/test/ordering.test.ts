@@ -6,6 +6,7 @@ import type { WireTask } from '../src/index.ts';
 import { tasksInOrder } from '../src/lists/access-patterns.ts';
 import { readQueries } from '../src/lists/list.ts';
 import { task } from '../src/tables.ts';
+import { updateUser } from '../src/users/profile.ts';
 import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
@@ -143,4 +144,45 @@ describe('subtasks', () => {
     const back = await f.ok('POST', `/v1/tasks/trash/${child.task_id}/restore`);
     expect(back.parent_id).toBe(parent.task_id);
   });
+});
+
+it('a tally of an older version does not know the ends of the order: they are read', async () => {
+  const user_id = 'usr_older';
+  const add = async () => (await createTask(f.writing, user_id, { title: 'x', status: 'pending' })).task_id;
+  const forgetEnds = () =>
+    f.client.update({
+      TableName: 'todo-app-data',
+      Key: { PK: `USER#${user_id}`, SK: 'COUNTS' },
+      UpdateExpression: 'REMOVE first_position, last_position',
+    });
+  const [a, b, c] = [await add(), await add(), await add()];
+  await forgetEnds();
+  await moveTask(f.writing, user_id, c, { to: 'top' });
+  expect(await order({ user_id })).toEqual([c, a, b]);
+  await forgetEnds();
+  for (let i = 0; i < 5; i++) await moveTask(f.writing, user_id, i % 2 ? a : c, { to: 'bottom' });
+  await forgetEnds();
+  const d = await add();
+  expect(await order({ user_id })).toEqual([b, a, c, d]);
+});
+
+it('a task is moved beside its anchor while many expired neighbours wait to be removed', async () => {
+  const own = await openTasks();
+  const user_id = 'usr_expired';
+  await updateUser(own.writing, user_id, { retention_days: 1 });
+  const add = async (status: 'pending' | 'completed') =>
+    (await createTask(own.writing, user_id, { title: 'x', status })).task_id;
+  const first = await add('pending');
+  for (let i = 0; i < 12; i++) await add('completed');
+  const [last, moved] = [await add('pending'), await add('pending')];
+  await own.clock.advance(2 * 24 * 60 * 60 * 1000);
+  const list = async () =>
+    (await readQueries(tasksInOrder({ store: own.store, user_id }), 100)).items.map(one => one.task_id);
+  await moveTask(own.writing, user_id, moved, { after: first });
+  expect(await list()).toEqual([first, moved, last]);
+  await moveTask(own.writing, user_id, moved, { before: last });
+  expect(await list()).toEqual([first, moved, last]);
+  await moveTask(own.writing, user_id, moved, { to: 'top' });
+  expect(await list()).toEqual([moved, first, last]);
+  await own.close();
 });

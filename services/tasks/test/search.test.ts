@@ -3,7 +3,6 @@ import { createTask } from '../src/edit/create.ts';
 import { deleteTask } from '../src/edit/trash.ts';
 import { updateTask } from '../src/edit/update.ts';
 import type { WireTask } from '../src/index.ts';
-import * as limits from '../src/limits.ts';
 import { createSearch } from '../src/lists/search.ts';
 import { eventually, type Fixture, openTasks, startConsumers } from './tasks-fixture.ts';
 
@@ -94,17 +93,18 @@ describe('search', () => {
 });
 
 describe('the index', () => {
+  const of = (userId: string) => ({ userId, accountId: userId });
   const add = (user_id: string, title: string) =>
     createTask(f.writing, user_id, { title, status: 'pending' });
 
   it('follows its user by change number, and reads only what it missed', async () => {
     const index = createSearch(f.writing);
     for (let i = 0; i < 20; i++) await add('usr_s1', `alpha ${i}`);
-    expect(await index.find('usr_s1', 'alpha')).toHaveLength(20);
+    expect(await index.find(of('usr_s1'), 'alpha')).toHaveLength(20);
     const { task_id } = await add('usr_s1', 'alpha beta');
     await updateTask(f.writing, 'usr_s1', task_id, { title: 'gamma' });
     f.ledger.clear();
-    expect(await index.find('usr_s1', 'gamma')).toHaveLength(1);
+    expect(await index.find(of('usr_s1'), 'gamma')).toHaveLength(1);
     expect(
       f.ledger
         .entries()
@@ -112,53 +112,52 @@ describe('the index', () => {
         .sort(),
     ).toEqual(['changes of a user', 'tally', 'tasks by id']);
     f.ledger.clear();
-    await index.find('usr_s1', 'gamma');
+    await index.find(of('usr_s1'), 'gamma');
     expect(f.ledger.entries().map(one => one.pattern)).toEqual(['tally']);
   });
 
   it('of a new process is built from the table, and is the same', async () => {
     const [one, another] = [createSearch(f.writing), createSearch(f.writing)];
     await add('usr_s2', 'first');
-    await one.find('usr_s2', 'first');
+    await one.find(of('usr_s2'), 'first');
     const { task_id } = await add('usr_s2', 'second');
     await deleteTask(f.writing, 'usr_s2', task_id);
     await add('usr_s2', 'second again');
     for (const query of ['first', 'second', 'again'])
-      expect((await one.find('usr_s2', query)).map(found => found.task_id)).toEqual(
-        (await another.find('usr_s2', query)).map(found => found.task_id),
+      expect((await one.find(of('usr_s2'), query)).map(found => found.task_id)).toEqual(
+        (await another.find(of('usr_s2'), query)).map(found => found.task_id),
       );
   });
 
   it('is rebuilt if it is too far behind, or its user was replaced', async () => {
     const index = createSearch(f.writing);
     await add('usr_s3', 'old news');
-    await index.find('usr_s3', 'old');
+    await index.find(of('usr_s3'), 'old');
     await add('usr_s3', 'missed news');
     await f.clock.advance(31 * 24 * 60 * 60 * 1000);
     await add('usr_s3', 'new news');
-    expect(await index.find('usr_s3', 'news')).toHaveLength(3);
+    expect(await index.find(of('usr_s3'), 'news')).toHaveLength(3);
     while ((await f.tasks.eraser.eraseAccount('usr_s3')) === 'more');
-    expect(await index.find('usr_s3', 'news')).toEqual([]);
+    expect(await index.find(of('usr_s3'), 'news')).toEqual([]);
     await add('usr_s3', 'fresh news');
-    expect(await index.find('usr_s3', 'news')).toHaveLength(1);
+    expect(await index.find(of('usr_s3'), 'news')).toHaveLength(1);
   });
 
   it('is evicted when memory is short, least recently used first', async () => {
-    const most = 2.5 * limits.searchIndexChars;
-    const index = createSearch(f.writing, most);
+    const index = createSearch(f.writing, { bytes: 40_000, accountBytes: 40_000 });
     for (const user of ['usr_m1', 'usr_m2', 'usr_m3'])
-      await add(user, `twenty-five characters ${user.slice(-1)}!`);
-    for (const user of ['usr_m1', 'usr_m2', 'usr_m1', 'usr_m3']) await index.find(user, 'twenty');
-    expect([index.users(), index.chars() <= most]).toEqual([2, true]);
+      await add(user, `four words for ${user.slice(-1)}! ${'more and other words '.repeat(3)}`);
+    for (const user of ['usr_m1', 'usr_m2', 'usr_m1', 'usr_m3']) await index.find(of(user), 'four');
+    expect([index.users(), index.bytes() <= 40_000]).toEqual([2, true]);
     f.ledger.clear();
-    await index.find('usr_m1', 'twenty');
+    await index.find(of('usr_m1'), 'four');
     expect(f.ledger.entries().map(one => one.pattern)).toEqual(['tally']);
   });
 
   it('is removed with its user, even if it is being built', async () => {
     const index = createSearch(f.writing);
     for (let i = 0; i < 3; i++) await add('usr_s4', `private ${i}`);
-    const finding = index.find('usr_s4', 'private');
+    const finding = index.find(of('usr_s4'), 'private');
     await index.forget('usr_s4');
     expect([(await finding).length, index.users()]).toEqual([3, 0]);
   });

@@ -143,7 +143,7 @@ export async function openTasks(
 
   // For operations that are called without a request.
   const writing: CommitDeps = { store, clock: waiting, ids, random, lock: createKeyedLock() };
-  return { ...backend, store, ledger, ids, tasks, api, call, ok, create, random, engine, writing };
+  return { ...backend, store, ledger, cursors, ids, tasks, api, call, ok, create, random, engine, writing };
 }
 
 // Runs the service's consumers and followers, as a server does, until the returned function is called.

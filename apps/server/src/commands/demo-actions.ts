@@ -13,6 +13,7 @@ import { showProgress } from '../progress.ts';
 import { findServer } from '../server-file.ts';
 import { untilStopped } from '../signals.ts';
 import { openShipping } from './demo-shipping.ts';
+import { waitForDemo } from './demo-wait.ts';
 import { readCount, readDurationMs } from './flags.ts';
 
 export type DemoFlags = { url?: unknown; path?: unknown; pace?: unknown; for?: unknown; seed?: unknown };
@@ -20,7 +21,6 @@ export type DemoFlags = { url?: unknown; path?: unknown; pace?: unknown; for?: u
 const filledBeats = 170; // about fifty webhooks: the free plan allows a hundred per minute
 const usualPace = 40; // events per minute: slow enough to follow
 const fastestPace = 240; // faster, and the server starts to refuse requests: 600 per minute for one caller
-const readyWaits = 20;
 const readyMs = 500;
 
 export async function demo(flags: DemoFlags): Promise<void> {
@@ -93,20 +93,20 @@ function readLive(flags: DemoFlags): Live | undefined {
   return { pace, forMs };
 }
 
-// The server stores the demo's password in its data folder, for users who may read that. A server that has just started
-// is still creating the workspace.
+// The server stores the demo's password in its data folder, for users who may read that.
 async function findDemo(url: string, folder: string): Promise<Demo> {
   await fetch(`${url}/healthz`).catch(() => {
     throw new UsageError(
       `no server answers at ${url}; start one with stak start, or name another with --url`,
     );
   });
-  for (let waits = 0; waits < readyWaits; waits++) {
-    const demo = await readDemo(folder);
-    if (demo?.isFilled) return demo;
-    if (waits === 0) console.error('Waiting for the demo workspace…');
-    await sleep(readyMs);
-  }
+  const demo = await waitForDemo(
+    () => readDemo(folder),
+    () => sleep(readyMs),
+  );
+  if (demo === 'unfinished')
+    throw new UsageError(`the server at ${url} is still creating the demo workspace; try again in a minute`);
+  if (demo !== 'absent') return demo;
   throw new UsageError(
     `there is no demo workspace in ${folder}; name the data folder of the server at ${url} with --path. A server makes one when it starts on this machine, in a folder, without --no-demo`,
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { Clock } from '@stak/kit';
-import { isAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
+import { eachOnceAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
 import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '@stak/table';
 import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
@@ -25,7 +25,7 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     signal: AbortSignal,
   ): Promise<void> {
     const at = marks.get(shard) ?? (await openMark(deps, table.name, shard, signal));
-    const fresh = changes.filter(({ sequence }) => isAfter(sequence, at.through));
+    const fresh = eachOnceAfter(changes, at.through, ({ sequence }) => sequence);
     const last = fresh.at(-1);
     if (!last) return void marks.set(shard, at);
     const steps = addSteps(at, await sumOf(summing, fresh), clock.now());

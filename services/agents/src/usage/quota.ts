@@ -33,7 +33,7 @@ export async function reserveMessage(
   const date = dateOf(nowMs);
   const ttl = ttlAfter(nowMs, limits.usageDays);
   const { messages_per_day, messages_per_user_per_day: most = Number.MAX_SAFE_INTEGER } = settings;
-  const { count } = service.messageCounter;
+  const { countMessage: count } = service;
   // The user's first: what is taken and given back is then their own, and no other user is refused because of it.
   if (user_id !== undefined && !(await count({ tenant_id, user_id, date }, ttl, most)))
     throw exceeded('user', most, nowMs);
@@ -47,7 +47,7 @@ export async function reserveMessage(
 // Counts a message in the transaction that answers it. Only for a local store: elsewhere, transactions that meet in the
 // tenant's day refuse each other.
 export function quotaSteps(
-  service: Pick<Service, 'clock' | 'messageCounter'>,
+  service: Pick<Service, 'clock'>,
   { tenant_id, user_id }: Payer,
   { messages_per_day, messages_per_user_per_day }: AgentSettings,
 ): { steps: NamedStep[]; date: string; refusalOf(error: unknown): Error | undefined } {
@@ -62,11 +62,9 @@ export function quotaSteps(
   const steps: NamedStep[] = [
     ['quota of the tenant', write.update(tenantDay, { tenant_id, date }, change, upTo(messages_per_day))],
   ];
-  service.messageCounter.forget({ tenant_id, date });
   if (user_id !== undefined) {
     const key = { tenant_id, user_id, date };
     steps.push(['quota of the user', write.update(userDay, key, change, upTo(messages_per_user_per_day))]);
-    service.messageCounter.forget(key);
   }
   const refusalOf = (error: unknown) => {
     if (failedCondition(error, 'quota of the user'))

@@ -39,7 +39,9 @@ export type Decision<T> = {
   readonly steps?: NamedStep[];
   // Tasks that have expired.
   readonly lost?: readonly (Counted & { task_id: string })[];
-  readonly settings?: Partial<Pick<Tally, 'time_zone' | 'retention_days' | 'next_expiry'>>;
+  readonly settings?: Partial<
+    Pick<Tally, 'time_zone' | 'retention_days' | 'next_expiry' | 'first_position' | 'last_position'>
+  >;
 };
 
 export const readTally = (
@@ -139,6 +141,7 @@ function bookkeeping(
     has_user,
     seq,
     next_expiry: earliest({ ...before, ...settings }, taskChanges),
+    ...widened({ ...before, ...settings }, taskChanges),
   });
   const entry = {
     user_id,
@@ -164,6 +167,14 @@ function earliest({ next_expiry }: Tally, taskChanges: readonly TaskChange[]): n
     one => one !== undefined,
   );
   return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+// The ends of the user's order, with the positions that are written. Unknown ends stay unknown.
+function widened({ first_position, last_position, total }: Tally, taskChanges: readonly TaskChange[]) {
+  const written = taskChanges.flatMap(taskChange => taskChange.after?.position ?? []);
+  if (written.length === 0 || (first_position === undefined && total > 0)) return {};
+  const positions = [...written, first_position, last_position].filter(one => one !== undefined).toSorted();
+  return { first_position: positions[0], last_position: positions.at(-1) };
 }
 
 // Leaves out attributes that are undefined.

@@ -6,6 +6,8 @@ import { type NewTask, showTask, type Task } from '../schema.ts';
 import { idempotency } from '../tables.ts';
 import { type CommitDeps, commit, type Decision, type View } from './commit.ts';
 import { createDraft } from './draft.ts';
+import { readEnds } from './order.ts';
+import { newPosition } from './position.ts';
 import { addToParent } from './update.ts';
 
 export type KeyedRequest = { method: string; route: string; key: string; body: Uint8Array };
@@ -39,7 +41,9 @@ async function decideCreation(
   const request_id = request && requestId(user_id, request);
   const moments = { created_at: nowS, updated_at: nowS, completed_at: null };
   const draft = createDraft(deps, view);
-  const made: Task = { user_id, task_id, ...input, ...moments, version: 1, request_id };
+  const ends = await readEnds(deps, draft);
+  const position = newPosition(task_id, ends.last_position);
+  const made: Task = { user_id, task_id, ...input, ...moments, position, version: 1, request_id };
   await addToParent(draft, made);
   draft.put(made);
   const body = JSON.stringify(showTask(draft.result(task_id)));
@@ -48,7 +52,7 @@ async function decideCreation(
   const steps: NamedStep[] = record
     ? [['idempotency record', write.put(idempotency, record, { ifAbsent: true })]]
     : [];
-  return { answer, taskChanges: draft.taskChanges(), steps };
+  return { answer, taskChanges: draft.taskChanges(), steps, settings: ends };
 }
 
 // The design's access pattern "idempotency check": one item, by its key.

@@ -8,6 +8,7 @@ import type { Task } from '../schema.ts';
 import { type Tally, type TrashedTask, task } from '../tables.ts';
 import type { View } from './commit.ts';
 import { countedTasks } from './counted.ts';
+import { isForeign, taskOfForeign } from './foreign.ts';
 import { firstPosition } from './position.ts';
 import { recount } from './tally.ts';
 import { countedIn, stepsOf, type TaskChange } from './task-change.ts';
@@ -18,6 +19,8 @@ export type Draft = {
   readonly view: View;
   read(taskId: string): Promise<Task>;
   find(taskIds: readonly string[]): Promise<Task[]>;
+  // The task that another program has replaced by one that was found.
+  replace(counted: Task): void;
   put(task: Task): void;
   discard(task: Task): void;
   restore(from: TrashedTask, task: Task): void;
@@ -37,6 +40,7 @@ type Entry = {
   readonly after?: Task;
   readonly discarded?: Task; // as it was before
   readonly fromTrash?: TrashedTask;
+  readonly isForeign?: true; // written by another program, and not counted
 };
 
 export function createDraft({ store }: { store: Store }, view: View): Draft {
@@ -49,9 +53,13 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
     const refs = unread.map(task_id => ref(task, { user_id, task_id }));
     const found =
       refs.length === 0 ? [] : await store.batchGet(refs, { consistent: true, pattern: 'tasks to write' });
-    const present = found.filter(one => one !== undefined);
+    const present = found.filter(one => one !== undefined && !isForeign(one)) as Task[];
     const counted = new Map((await countedTasks(store, present)).map(one => [one.task_id, one]));
     for (const id of unread) entries.set(id, { before: counted.get(id), after: counted.get(id) });
+    for (const [i, one] of found.entries()) {
+      const foreign = one && isForeign(one) ? taskOfForeign(one, user_id, unread[i]!, nowS) : undefined;
+      if (foreign) entries.set(unread[i]!, { isForeign: true, after: withDerived(foreign, tally, nowS) });
+    }
     return taskIds.flatMap(id => entries.get(id)?.after ?? []);
   }
 
@@ -79,6 +87,10 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
       const [found] = await find([taskId]);
       if (!found) throw taskNotFound();
       return found;
+    },
+    replace(counted) {
+      const entry = entries.get(counted.task_id);
+      if (entry?.isForeign) entries.set(counted.task_id, { ...entry, before: counted });
     },
     put(changed) {
       const entry = entries.get(changed.task_id) ?? {};
@@ -108,7 +120,11 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
   };
 }
 
-function taskChangeOf({ before, after, discarded, fromTrash }: Entry, nowS: number): TaskChange | undefined {
+function taskChangeOf(entry: Entry, nowS: number): TaskChange | undefined {
+  const { before, after, discarded, fromTrash, isForeign } = entry;
+  if (isForeign && after)
+    return { isForeign, before, after: { ...after, version: (before?.version ?? 0) + 1 } };
+  if (isForeign) return discarded && { isForeign, before, toTrash: trashedOf(discarded, nowS) };
   if (before && after) {
     const same = { ...after, version: before.version, updated_at: before.updated_at };
     if (isDeepStrictEqual(before, same)) return undefined;
@@ -134,6 +150,7 @@ function withDerived(task: Task, settings: Settings, nowS: number): Task {
   const stamped: Task = {
     ...task,
     completed_at: task.status === 'completed' ? (task.completed_at ?? nowS) : null,
+    restored_at: task.status === 'completed' ? task.restored_at : undefined,
     position: task.parent_id === undefined ? (task.position ?? firstPosition(task.task_id)) : undefined,
     ...seriesOf(task),
   };
@@ -142,10 +159,11 @@ function withDerived(task: Task, settings: Settings, nowS: number): Task {
   return withoutEmpty(stamped);
 }
 
-// A time to live in the past becomes the present, because DynamoDB ignores items that expired years ago.
+// Completed tasks are kept for so many days from their completion, or from when they were last restored. A time to live
+// in the past becomes the present, because DynamoDB ignores items that expired years ago.
 function expiresAt(task: Task, { retention_days }: Settings, nowS: number): number | undefined {
   if (task.completed_at === null || retention_days === undefined) return undefined;
-  const atS = task.completed_at + retention_days * dayS;
+  const atS = Math.max(task.completed_at, task.restored_at ?? 0) + retention_days * dayS;
   return atS > nowS ? atS : (task.ttl ?? nowS);
 }
 

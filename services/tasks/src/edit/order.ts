@@ -2,7 +2,7 @@ import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { readTasks } from '../lists/access-patterns.ts';
 import type { Task } from '../schema.ts';
-import { tasksByPosition } from '../tables.ts';
+import { changesOfUser, type Tally, tasksByPosition } from '../tables.ts';
 import { type CommitDeps, commit } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { positionBetween } from './position.ts';
@@ -30,10 +30,15 @@ export function moveTask(
       const anchor = anchorId === undefined ? undefined : (await draft.find([anchorId]))[0];
       if (anchorId !== undefined && anchor?.position === undefined)
         throw refuse('The task to move it next to was not found.');
-      const position = await positionAt(deps, draft, taskId, target, anchor?.position);
+      const ends = await readEnds(deps, draft);
+      const position =
+        anchor?.position === undefined
+          ? positionAtEnd(target, ends)
+          : await positionBeside(deps, draft, target, anchor.position);
       if (position === undefined || position.length > limits.positionChars)
         throw refuse('There is no room left between these two tasks. Move one of them first.');
       draft.put({ ...moved, position });
+      return { answer: draft.result(taskId), taskChanges: draft.taskChanges(), settings: ends };
     } else {
       const parent = await draft.read(moved.parent_id);
       draft.put({ ...parent, subtask_ids: reordered(parent.subtask_ids ?? [], taskId, target) });
@@ -45,29 +50,75 @@ export function moveTask(
 const anchorOf = (target: MoveTarget): string | undefined =>
   'before' in target ? target.before : 'after' in target ? target.after : undefined;
 
-// The neighbours are read from an index that may be late, so several are read and compared as they are now. At worst
-// the task ends up a little further from its anchor, but on the right side of it.
-async function positionAt(
-  { store }: CommitDeps,
+export type Ends = Pick<Tally, 'first_position' | 'last_position'>;
+
+// The tally knows the ends of the user's order. One that an older version wrote does not: they are read from the index.
+export async function readEnds(deps: Pick<CommitDeps, 'store'>, draft: Draft): Promise<Ends> {
+  const { total, first_position, last_position } = draft.view.tally;
+  if (first_position !== undefined || total === 0) return { first_position, last_position };
+  const [first, last] = [
+    await readPositions(deps, draft, {}),
+    await readPositions(deps, draft, { newestFirst: true }),
+  ];
+  return { first_position: first[0], last_position: last.at(-1) };
+}
+
+type Range = { newestFirst?: boolean; after?: { position: string }; before?: { position: string } };
+
+// The positions of some tasks at the beginning of a part of the order, sorted. The index may be late, and lists expired
+// tasks until they are removed, so it is read on until there is a task that exists.
+async function readPositions(
+  { store }: Pick<CommitDeps, 'store'>,
   draft: Draft,
-  taskId: string,
+  range: Range,
+): Promise<string[]> {
+  const { user_id } = draft.view.tally;
+  const isWithin = (position: string) =>
+    (range.after?.position ?? '') < position &&
+    (range.before === undefined || position < range.before.position);
+  let cursor: string | undefined;
+  for (let read = 0; read < limits.positionBudget; ) {
+    const page = { limit: read === 0 ? limits.neighbours : limits.orderChunk, cursor, caller: user_id };
+    const { items, cursor: next } = await store.query(tasksByPosition, { user_id }, { ...range, ...page });
+    const tasks = await draft.find(items.map(one => one.task_id));
+    const positions = tasks.flatMap(one => one.position ?? []).filter(isWithin);
+    if (positions.length > 0 || next === undefined) return positions.toSorted();
+    cursor = next;
+    read += items.length;
+  }
+  return [];
+}
+
+const positionAtEnd = (target: MoveTarget, { first_position, last_position }: Ends): string | undefined =>
+  'to' in target && target.to === 'top'
+    ? positionBetween(undefined, first_position)
+    : positionBetween(last_position, undefined);
+
+// What was written last may be missing in the index, so it is read from the table.
+async function positionBeside(
+  deps: CommitDeps,
+  draft: Draft,
   target: MoveTarget,
-  anchor: string | undefined,
+  anchor: string,
 ): Promise<string | undefined> {
   const { user_id } = draft.view.tally;
-  const isDown = 'after' in target || ('to' in target && target.to === 'top');
-  const range = isDown ? { after: { position: anchor } } : { before: { position: anchor } };
-  const options = { ...(anchor !== undefined && range), newestFirst: !isDown, limit: limits.neighbours };
-  const { items } = await store.query(tasksByPosition, { user_id }, options);
-  const ids = items.map(one => one.task_id).filter(id => id !== taskId);
-  const positions = (await draft.find(ids)).flatMap(one => one.position ?? []).toSorted();
+  const isDown = 'after' in target;
+  const range = isDown
+    ? { after: { position: anchor } }
+    : { before: { position: anchor }, newestFirst: true };
+  const indexed = await readPositions(deps, draft, range);
+  const last = { limit: limits.neighbours, newestFirst: true };
+  const changes = await deps.store.query(changesOfUser, { user_id }, last);
+  const recent = changes.items.flatMap(one => one.task_ids).slice(0, limits.recentTasks);
+  const written = (await draft.find([...new Set(recent)])).flatMap(one => one.position ?? []);
+  const positions = [...indexed, ...written].toSorted();
   return isDown
     ? positionBetween(
         anchor,
-        positions.find(one => anchor === undefined || one > anchor),
+        positions.find(one => one > anchor),
       )
     : positionBetween(
-        positions.findLast(one => anchor === undefined || one < anchor),
+        positions.findLast(one => one < anchor),
         anchor,
       );
 }
@@ -83,11 +134,7 @@ function reordered(ids: readonly string[], taskId: string, target: MoveTarget): 
 }
 
 // In the user's order.
-export async function listSubtasks(
-  deps: Pick<CommitDeps, 'store'>,
-  user_id: string,
-  taskId: string,
-): Promise<Task[]> {
+export async function listSubtasks(deps: CommitDeps, user_id: string, taskId: string): Promise<Task[]> {
   const { subtask_ids = [] } = await getTask(deps, user_id, taskId);
   return readTasks(deps.store, user_id, subtask_ids);
 }

@@ -6,7 +6,16 @@ const base = digits.length;
 const headDigits = 9; // an id starts with its millisecond
 const endStep = 1000; // a move to the top or bottom goes a second further, so that positions there stay short
 
+// The position of a task that was created at this time elsewhere.
+export const positionAt = (ms: number): string => headText(Math.max(1, Math.floor(ms)));
+
 export const firstPosition = (taskId: string): string => taskId.slice(taskId.indexOf('_') + 1);
+
+// The position of a new task: its own, unless tasks were moved to the bottom, which may be ahead of the clock.
+export function newPosition(taskId: string, last: string | undefined): string {
+  const own = firstPosition(taskId);
+  return last === undefined || last < own ? own : afterAll(last);
+}
 
 // A short text between the two. Undefined stands for the end of the list, and is returned if there is no room.
 export function positionBetween(low: string | undefined, high: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type NamedStep, type WriteStep, write } from '@stak/table';
+import { is, type NamedStep, type WriteStep, write } from '@stak/table';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
 import { type Expiry, expiry, reminder, type TrashedTask, task, trashed } from '../tables.ts';
@@ -13,11 +13,12 @@ export type TaskChange = {
   readonly after?: Task;
   readonly toTrash?: TrashedTask;
   readonly fromTrash?: TrashedTask;
+  readonly isForeign?: true; // what is stored was written by another program
 };
 
 const keyOf = ({ user_id, task_id }: { user_id: string; task_id: string }) => ({ user_id, task_id });
 
-export const idOf = ({ before, after }: TaskChange): string => (after ?? before)!.task_id;
+export const idOf = ({ before, after, toTrash }: TaskChange): string => (after ?? before ?? toTrash)!.task_id;
 
 // What is subtracted from the counts, and what is added.
 export const countedIn = (taskChanges: readonly TaskChange[]): [gone: Task[], come: Task[]] => [
@@ -29,7 +30,7 @@ export function stepsOf(taskChange: TaskChange, nowS: number): NamedStep[] {
   const { before, after, toTrash, fromTrash } = taskChange;
   const id = idOf(taskChange);
   const steps: NamedStep[] = [];
-  const taskStep = taskStepOf(before, after);
+  const taskStep = taskChange.isForeign ? foreignStepOf(taskChange) : taskStepOf(before, after);
   if (taskStep) steps.push([`task ${id}`, taskStep]);
   if (toTrash) steps.push([`into the trash ${id}`, write.put(trashed, toTrash)]);
   if (fromTrash)
@@ -46,6 +47,13 @@ function taskStepOf(before: Task | undefined, after: Task | undefined): WriteSte
   const change = diff(before, after);
   // The keys of the indexes follow from what is set: one update with one condition.
   return change && write.update(task, keyOf(before), change, { ifVersion: before.version, current: before });
+}
+
+// Nothing is written over what the other program, or another process of ours, has written in the meantime.
+function foreignStepOf({ after, toTrash }: TaskChange): WriteStep | undefined {
+  const unchanged = { if: { version: is.absent } };
+  if (after) return write.put(task, after, unchanged);
+  return toTrash && write.delete(task, keyOf(toTrash), { ifPresent: true, ...unchanged });
 }
 
 type Settable = Omit<Task, 'user_id' | 'task_id' | 'version'>;

@@ -70,11 +70,11 @@ export async function takeFromTrash(
   draft.restore(found, { ...restored, parent_id: await parentWithRoom(draft, found) });
 }
 
-function untrashed({ deleted_at: _, ...task }: TrashedTask, { view }: Draft): Task {
-  const { retention_days } = view.tally;
-  // A task that would have expired by now gets its full time again.
-  return { ...task, ttl: retention_days && view.nowS + retention_days * 24 * 60 * 60 };
-}
+// A completed task gets its full time again.
+const untrashed = ({ deleted_at: _, ttl: __, ...task }: TrashedTask, { view }: Draft): Task => ({
+  ...task,
+  restored_at: view.nowS,
+});
 
 async function parentWithRoom(draft: Draft, { task_id, parent_id }: Task): Promise<string | undefined> {
   if (parent_id === undefined) return undefined;

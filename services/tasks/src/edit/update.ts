@@ -1,6 +1,5 @@
 import { versionMismatch } from '@stak/http';
 import type { Ids } from '@stak/kit';
-import type { Store } from '@stak/table';
 import { taskNotFound, tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { repeatTask } from '../schedule/next-occurrence.ts';
@@ -9,16 +8,18 @@ import type { Task, TaskPatch } from '../schema.ts';
 import { task } from '../tables.ts';
 import { type CommitDeps, commit } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
+import { isForeign } from './foreign.ts';
 
 // The design's access pattern "fetch task by task_id".
 export async function getTask(
-  { store }: { store: Store },
+  deps: CommitDeps,
   user_id: string,
   task_id: string,
   consistent = false,
 ): Promise<Task> {
-  const found = await store.get(task, { user_id, task_id }, { consistent, pattern: 'task by id' });
+  const found = await deps.store.get(task, { user_id, task_id }, { consistent, pattern: 'task by id' });
   if (!found) throw taskNotFound();
+  if (isForeign(found)) return updateTask(deps, user_id, task_id, {});
   return found;
 }
 

@@ -1,5 +1,6 @@
 import { cursorRefused, type Page } from '@stak/http';
 import { type Deps, refuseCursor } from '../deps.ts';
+import { adoptAll } from '../edit/adopt.ts';
 import { type CommitDeps, readTally } from '../edit/commit.ts';
 import { todayIn } from '../schedule/dates.ts';
 import {
@@ -59,7 +60,12 @@ export async function listTasks(
   const bound = ['start of a query', user_id, query.filter ?? '', sort ?? null, order];
   try {
     const start = query.cursor === undefined ? undefined : positionIn(deps, query.cursor, queries, bound);
-    const { items, next } = await readQueries(queries, limit, start);
+    let { items, next } = await readQueries(queries, limit, start);
+    if (items.some(one => one.task_id === undefined)) {
+      await adoptAll(deps, user_id);
+      ({ items, next } = await readQueries(queries, limit, start));
+    }
+    items = items.filter(one => one.task_id !== undefined);
     const data =
       view === 'full' ? (await completeList(context, items, filter)).map(showTask) : items.map(showSummary);
     return { data, next_cursor: next ? positionText(deps, next, bound) : null };

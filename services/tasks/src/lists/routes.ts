@@ -118,11 +118,11 @@ export function createListRoutes(deps: Deps) {
       const user_id = userIdOf({ kind: 'endUser', tenantId, userId });
       return c.json(await listTasks(deps, user_id, c.req.valid('query')), 200);
     }),
-    inTenant(search, async (c, user_id) => {
+    inTenant(search, async (c, userId, accountId) => {
       const { q, limit, cursor } = c.req.valid('query');
       const cursors = cursorsFor<{ start: number }>(c, deps);
       const start = cursors.open(cursor)?.start ?? 0;
-      const { items, next } = await searchTasks(deps, user_id, q, { limit, start });
+      const { items, next } = await searchTasks(deps, { userId, accountId }, q, { limit, start });
       const data = items.map(({ user_id: _user, request_id: _request, ...found }) => found);
       return c.json(
         { data, next_cursor: cursors.seal(next === undefined ? undefined : { start: next }) },

@@ -1,7 +1,14 @@
 import { yieldToEventLoop } from '@stak/kit';
-import MiniSearch from 'minisearch';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
+import {
+  createWordIndex,
+  documentOf,
+  foldTerm,
+  fuzzyWeight,
+  type Variant,
+  type WordIndex,
+} from './word-index.ts';
 
 // The full-text index of one user's tasks, and the number of the last change in it.
 export type SearchIndex = {
@@ -11,94 +18,49 @@ export type SearchIndex = {
   remove(taskId: string): void;
   // The best matches first.
   find(query: string): Promise<Found[]>;
-  chars(): number;
+  // At most. It never gets smaller.
+  bytes(): number;
+  // Whether more of it was removed than is left.
+  isWorn(): boolean;
 };
 
 export type Found = { task_id: string; score: number };
-type Document = { id: string; title: string; description: string; category: string; labels: string };
 
-// Letters without accents, so that "cafe" finds "Café".
-const foldTerm = (term: string): string => term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
-export function createSearchIndex(epoch: string, seq: number, most = limits.searchUserChars): SearchIndex {
-  const sizes = new Map<string, number>();
-  let size = limits.searchIndexChars;
-  const index = new WordIndex({
-    fields: ['title', 'description', 'category', 'labels'],
-    processTerm: term => foldTerm(term) || null,
-    searchOptions: { boost: { title: 4, labels: 2, category: 2 } },
-  });
-
+export function createSearchIndex(epoch: string, seq: number): SearchIndex {
+  const index = createWordIndex();
   const remove = (taskId: string) => {
-    if (!sizes.has(taskId)) return;
-    index.discard(taskId);
-    size -= sizes.get(taskId)!;
-    sizes.delete(taskId);
+    if (index.has(taskId)) index.discard(taskId);
   };
-
   return {
     epoch,
     seq,
     remove,
-    chars: () => size,
+    bytes: () => index.bytes,
+    isWorn: () => index.dirtCount > Math.max(limits.searchRemoved, index.documentCount),
     put(task) {
       remove(task.task_id);
-      const document = documentOf(task, size < most);
-      const added = document.title.length + document.description.length;
-      index.add(document);
-      sizes.set(task.task_id, added);
-      size += added;
+      index.add(documentOf(task));
     },
-    async find(query) {
-      const budget = { occurrences: limits.searchOccurrences };
-      let found: Found[] | undefined;
-      for (const word of wordsOf(query)) {
-        if (found) await yieldToEventLoop();
-        const matches = await matchesOf(index, foldTerm(word), budget);
-        found = found ? inBoth(found, matches) : matches;
-        if (found.length === 0) break;
-      }
-      return (found ?? []).sort((a, b) => b.score - a.score).slice(0, limits.searchResults);
-    },
+    find: query => findIn(index, query),
   };
+}
+
+export async function findIn(index: WordIndex, query: string): Promise<Found[]> {
+  const budget = { occurrences: limits.searchOccurrences };
+  let found: Found[] | undefined;
+  for (const term of termsOf(query)) {
+    if (found) await yieldToEventLoop();
+    const matches = await matchesOf(index, term, budget);
+    found = found ? inBoth(found, matches) : matches;
+    if (found.length === 0) break;
+  }
+  return (found ?? [])
+    .sort((a, b) => b.score - a.score || (a.task_id < b.task_id ? -1 : 1))
+    .slice(0, limits.searchResults);
 }
 
 // How many typing errors a word of this length may have.
 const errorsIn = (term: string): number => (term.length < 4 ? 0 : term.length < 6 ? 1 : 2);
-const prefixWeight = 0.6;
-const fuzzyWeight = 0.3;
-
-// A word of the index that may be meant, how well it fits, and how often it occurs: what looking it up costs.
-type Variant = { word: string; weight: number; occurrences: number };
-
-class WordIndex extends MiniSearch<Document> {
-  // The best first: the word itself, words that it begins, and words with so many wrong letters.
-  *variantsOf(term: string, { isPrefix = false, errors = 0 }): Generator<Variant> {
-    const exact = this._index.get(term);
-    if (exact) yield { word: term, weight: 1, occurrences: occurrencesIn(exact) };
-    if (isPrefix)
-      for (const [word, data] of this._index.atPrefix(term)) {
-        if (word === term) continue;
-        const weight = (prefixWeight * word.length) / (word.length + 0.3 * (word.length - term.length));
-        yield { word, weight, occurrences: occurrencesIn(data) };
-      }
-    if (errors === 0) return;
-    for (const [word, [data, distance]] of this._index.fuzzyGet(term, errors)) {
-      if (distance === 0 || (isPrefix && word.startsWith(term))) continue;
-      yield {
-        word,
-        weight: (fuzzyWeight * word.length) / (word.length + distance),
-        occurrences: occurrencesIn(data),
-      };
-    }
-  }
-}
-
-function occurrencesIn(fields: ReadonlyMap<number, ReadonlyMap<number, number>>): number {
-  let occurrences = 1;
-  for (const tasks of fields.values()) occurrences += tasks.size;
-  return occurrences;
-}
 
 type Budget = { occurrences: number };
 
@@ -130,6 +92,13 @@ async function lookUp(
   }
   search();
   return scores;
+}
+
+// The words of the index that a word of a query may mean.
+export function* variantsOf(index: WordIndex, term: string): Generator<Variant> {
+  const errors = errorsIn(term);
+  yield* index.variantsOf(term, { isPrefix: true, errors });
+  if (errors > 0) yield* variantsOfSwaps(index, term, errors);
 }
 
 // The last word may be unfinished, and a long word may have a wrong letter. Two swapped letters are one error to a user,
@@ -171,10 +140,10 @@ function swapsOf(term: string): string[] {
 }
 
 // Splits a query as the index does. Words that occur twice, or consist of accents only, are searched once at most.
-function wordsOf(query: string): string[] {
-  const words = new Map(query.split(/[\n\r\p{Z}\p{P}]+/u).map(word => [foldTerm(word), word]));
-  words.delete('');
-  return [...words.values()].slice(0, limits.searchTerms);
+export function termsOf(query: string): string[] {
+  const terms = new Set(query.split(/[\n\r\p{Z}\p{P}]+/u).map(foldTerm));
+  terms.delete('');
+  return [...terms].slice(0, limits.searchTerms);
 }
 
 function inBoth(found: readonly Found[], matches: readonly Found[]): Found[] {
@@ -184,11 +153,3 @@ function inBoth(found: readonly Found[], matches: readonly Found[]): Found[] {
     return more === undefined ? [] : [{ task_id, score: score + more }];
   });
 }
-
-const documentOf = (task: Task, isWhole: boolean): Document => ({
-  id: task.task_id,
-  title: task.title,
-  description: isWhole ? (task.description ?? '').slice(0, limits.searchDescriptionChars) : '',
-  category: task.category ?? '',
-  labels: (task.labels ?? []).join(' '),
-});

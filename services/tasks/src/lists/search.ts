@@ -1,97 +1,139 @@
-import { createKeyedLock, yieldToEventLoop } from '@stak/kit';
+import { getHeapStatistics } from 'node:v8';
+import { createKeyedLock, createRecentMap, createSemaphore, yieldToEventLoop } from '@stak/kit';
 import type { CommitDeps } from '../edit/commit.ts';
+import { isForeign } from '../edit/foreign.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
 import { currentTally, readEntries } from '../sync/changes.ts';
 import { allTasks, type Tally } from '../tables.ts';
 import { readTasks } from './access-patterns.ts';
+import { createIndexCache, type SearchBudget } from './index-cache.ts';
 import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
+import { scanTasks } from './search-scan.ts';
+import { charsOf } from './word-index.ts';
+
+// Whose tasks are searched, and whose memory that takes: a tenant's users share that of its account.
+export type Searcher = { readonly userId: string; readonly accountId: string };
 
 export type Search = {
   // The best matches first, including everything written before the call.
-  find(userId: string, query: string): Promise<Found[]>;
+  find(searcher: Searcher, query: string): Promise<Found[]>;
   // Called by the stream when a user's tasks have changed.
   refresh(userId: string): Promise<void>;
   // Includes an index that is being built.
   forget(userId: string): Promise<void>;
   users(): number;
-  chars(): number;
+  bytes(): number;
 };
+
+function budgetOfProcess(): SearchBudget {
+  const bytes = Math.min(limits.searchBytes, getHeapStatistics().heap_size_limit * limits.searchHeapShare);
+  return { bytes, accountBytes: bytes * limits.searchAccountShare };
+}
 
 // Full-text indexes of the users who searched last. An index is built from the table on the first search, and then
 // follows the user's changes by their numbers. Changes may arrive late, twice or not at all: it always catches up with
-// the table.
-export function createSearch(deps: CommitDeps, mostChars = limits.searchChars): Search {
-  const indexes = new Map<string, SearchIndex>(); // the least recently used first
-  const lock = createKeyedLock();
+// the table. Where an index does not fit into the memory of its account, the tasks are read for each search.
+export function createSearch(deps: CommitDeps, budget: SearchBudget = budgetOfProcess()): Search {
+  const cache = createIndexCache(budget);
+  const unindexedUntilMs = createRecentMap<string, number>(limits.searchUnindexedUsers);
+  const users = createKeyedLock();
+  const accounts = createKeyedLock();
+  const readers = createSemaphore(limits.searchReaders);
+  // Reading all tasks takes memory that is not kept, so it is limited too. An account waits for itself first, so many
+  // of its requests are one among those of other accounts.
+  const readAll = <T>({ accountId }: Searcher, work: () => Promise<T>) =>
+    accounts.run([accountId], () => readers.run(work));
 
-  async function current(user_id: string): Promise<SearchIndex> {
-    const tally = await currentTally(deps, user_id);
-    const known = indexes.get(user_id);
-    const isSame = known?.epoch === tally.epoch && known.seq <= tally.seq;
-    const index =
-      (isSame && (await catchUp(deps, user_id, known, tally))) || (await build(deps, user_id, tally));
-    indexes.delete(user_id);
-    indexes.set(user_id, index);
-    evict(user_id);
+  async function caughtUp({ userId, accountId }: Searcher, tally: Tally): Promise<SearchIndex | undefined> {
+    const index = cache.get(userId);
+    if (!index) return undefined;
+    const isSame = index.epoch === tally.epoch && index.seq <= tally.seq;
+    const isCurrent = isSame && (await catchUp(deps, userId, index, tally, budget.accountBytes));
+    if (isCurrent && !index.isWorn() && cache.keep(userId, accountId, index)) return index;
+    cache.remove(userId);
+    return undefined;
+  }
+
+  async function built(searcher: Searcher, tally: Tally): Promise<SearchIndex | undefined> {
+    const { userId, accountId } = searcher;
+    if ((unindexedUntilMs.get(userId) ?? 0) > deps.clock.now()) return undefined;
+    const index = await readAll(searcher, () => build(deps, userId, tally, budget.accountBytes));
+    if (!index || !cache.keep(userId, accountId, index))
+      unindexedUntilMs.set(userId, deps.clock.now() + limits.searchUnindexedMs);
     return index;
   }
 
-  function evict(keptId: string): void {
-    let total = chars();
-    for (const [user_id, index] of indexes) {
-      if (total <= mostChars) return;
-      if (user_id === keptId) continue;
-      total -= index.chars();
-      indexes.delete(user_id);
-    }
-  }
-
-  const chars = () => [...indexes.values()].reduce((sum, index) => sum + index.chars(), 0);
-
   return {
-    find: (userId, query) => lock.run([userId], async () => (await current(userId)).find(query)),
+    find: (searcher, query) =>
+      users.run([searcher.userId], async () => {
+        const tally = await currentTally(deps, searcher.userId);
+        const index = (await caughtUp(searcher, tally)) ?? (await built(searcher, tally));
+        return index
+          ? index.find(query)
+          : readAll(searcher, () => scanTasks(tasksOf(deps, searcher.userId), query));
+      }),
     async refresh(userId) {
-      if (indexes.has(userId)) await lock.run([userId], () => current(userId));
+      if (cache.accountOf(userId) === undefined) return;
+      await users.run([userId], async () => {
+        const accountId = cache.accountOf(userId);
+        if (accountId !== undefined) await caughtUp({ userId, accountId }, await currentTally(deps, userId));
+      });
     },
-    forget: userId => lock.run([userId], async () => void indexes.delete(userId)),
-    users: () => indexes.size,
-    chars,
+    forget: userId => users.run([userId], async () => cache.remove(userId)),
+    users: cache.users,
+    bytes: cache.bytes,
   };
 }
 
-async function build({ store }: CommitDeps, user_id: string, tally: Tally): Promise<SearchIndex> {
-  const index = createSearchIndex(tally.epoch, tally.seq);
-  const pause = pauseAfter(index);
+async function* tasksOf({ store }: CommitDeps, user_id: string): AsyncGenerator<Task> {
+  const pause = pauseAfter();
   for await (const one of store.all(allTasks, { user_id }, { consistent: true })) {
-    index.put(one as Task);
-    await pause();
+    const task = one as Task;
+    if (isForeign(task)) continue; // it is found once it is adopted
+    yield task;
+    await pause(task);
+  }
+}
+
+// Undefined if it would take more than so many bytes.
+async function build(
+  deps: CommitDeps,
+  user_id: string,
+  tally: Tally,
+  mostBytes: number,
+): Promise<SearchIndex | undefined> {
+  const index = createSearchIndex(tally.epoch, tally.seq);
+  for await (const task of tasksOf(deps, user_id)) {
+    index.put(task);
+    if (index.bytes() > mostBytes) return undefined;
   }
   return index;
 }
 
 // Lets other work run after so many tasks, or so much text.
-function pauseAfter(index: SearchIndex): () => Promise<void> {
+function pauseAfter(): (task: Task) => Promise<void> {
   let tasks = 0;
-  let chars = index.chars();
-  return async () => {
+  let chars = 0;
+  return async task => {
     tasks += 1;
-    if (tasks < limits.searchChunk && index.chars() - chars < limits.searchChunkChars) return;
-    tasks = 0;
-    chars = index.chars();
+    chars += charsOf(task);
+    if (tasks < limits.searchChunk && chars < limits.searchChunkChars) return;
+    [tasks, chars] = [0, 0];
     await yieldToEventLoop();
   };
 }
 
-// Undefined if changes that it needs have expired.
+// False if changes that it needs have expired, or if it takes more than so many bytes.
 async function catchUp(
   { store }: CommitDeps,
   user_id: string,
   index: SearchIndex,
   { seq }: Tally,
-): Promise<SearchIndex | undefined> {
-  const pause = pauseAfter(index);
+  mostBytes: number,
+): Promise<boolean> {
+  const pause = pauseAfter();
   try {
     while (index.seq < seq) {
       const entries = await readEntries(store, user_id, index.seq, seq);
@@ -100,13 +142,14 @@ async function catchUp(
       for (const id of ids) index.remove(id);
       for (const one of found) {
         index.put(one);
-        await pause();
+        if (index.bytes() > mostBytes) return false;
+        await pause(one);
       }
       index.seq = entries.at(-1)!.seq;
     }
-    return index;
+    return true;
   } catch (error) {
-    if (tasksErrors.includes(error) && error.code === 'tasks.token_expired') return undefined;
+    if (tasksErrors.includes(error) && error.code === 'tasks.token_expired') return false;
     throw error;
   }
 }
@@ -114,14 +157,14 @@ async function catchUp(
 // The design's access pattern "search tasks by title/description".
 export async function searchTasks(
   { store, search }: Pick<CommitDeps, 'store'> & { search: Search },
-  user_id: string,
+  searcher: Searcher,
   query: string,
   page: { limit: number; start: number },
 ): Promise<{ items: (Task & { score: number })[]; next?: number }> {
-  const found = await search.find(user_id, query);
+  const found = await search.find(searcher, query);
   const end = page.start + page.limit;
   const scores = new Map(found.slice(page.start, end).map(({ task_id, score }) => [task_id, score]));
-  const tasks = await readTasks(store, user_id, [...scores.keys()]);
+  const tasks = await readTasks(store, searcher.userId, [...scores.keys()]);
   const items = tasks.map(one => ({ ...one, score: scores.get(one.task_id)! }));
   return { items, next: end < found.length ? end : undefined };
 }

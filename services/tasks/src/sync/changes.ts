@@ -1,13 +1,15 @@
 import { httpErrors } from '@stak/http';
 import type { Store } from '@stak/table';
+import { adoptAll } from '../edit/adopt.ts';
 import { type CommitDeps, commit, isExpiryDue, readTally, secondsOf } from '../edit/commit.ts';
 import { countedTasks } from '../edit/counted.ts';
+import { isForeign } from '../edit/foreign.ts';
 import { emptyTally } from '../edit/tally.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { readTasks } from '../lists/access-patterns.ts';
 import { showTask, type Task, type WireTask } from '../schema.ts';
-import { allTasks, changesOfUser, type Tally } from '../tables.ts';
+import { allTasks, changesOfUser, type Tally, tasksByStatus } from '../tables.ts';
 
 // Incremental sync. Every write of a user has a number, and an entry that names its tasks. Both are written with it, so
 // a client that has read up to a number has missed nothing. A token is that number and the history it belongs to.
@@ -43,10 +45,18 @@ export const inHistory = <T extends Pick<Token, 'epoch'>>(token: T, { epoch }: T
 // The current tally. Expired tasks are subtracted first, which is a change like any other.
 export async function currentTally(deps: CommitDeps, user_id: string): Promise<Tally> {
   const known = await readTally(deps, user_id);
-  if (!known) return emptyTally(user_id, noEpoch);
+  if (!known && !(await hasForeign(deps, user_id))) return emptyTally(user_id, noEpoch);
+  if (!known) {
+    await adoptAll(deps, user_id);
+    return (await readTally(deps, user_id)) ?? emptyTally(user_id, noEpoch);
+  }
   if (!isExpiryDue(known, secondsOf(deps.clock))) return known;
   return commit(deps, user_id, 'expire tasks', ({ tally }) => ({ answer: tally }));
 }
+
+// A user who has written nothing here may have tasks of another program.
+const hasForeign = async ({ store }: CommitDeps, user_id: string): Promise<boolean> =>
+  (await store.query(tasksByStatus, { user_id }, { limit: 1 })).items.length > 0;
 
 export async function readChanges(
   deps: CommitDeps,
@@ -118,7 +128,13 @@ async function readEverything(
     throw error.code === 'table.cursor_refused' ? invalidToken(error) : error;
   });
   return {
-    changed: (await countedTasks(store, items as Task[])).map(showTask),
+    // Those of another program follow as changes, once they are adopted.
+    changed: (
+      await countedTasks(
+        store,
+        (items as Task[]).filter(one => !isForeign(one)),
+      )
+    ).map(showTask),
     deleted: [],
     token: tokenText({ epoch: token.epoch, seq: token.seq, cursor }),
     has_more: cursor !== undefined,

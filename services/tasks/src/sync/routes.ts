@@ -57,7 +57,7 @@ export function createSyncRoutes(deps: Deps) {
     }),
     endpoint(events, async c => {
       const enter = () => enterUser(deps, c.get('principal'));
-      const user_id = await enter();
+      const { userId: user_id } = await enter();
       return sse(c, {
         enter,
         subscribe: (afterId, sink) => followChanges(deps, user_id, afterId, sink),

@@ -1,7 +1,8 @@
 import { type CommitDeps, commit } from '../edit/commit.ts';
 import { createDraft } from '../edit/draft.ts';
 import * as limits from '../limits.ts';
-import { allTasks, type StoredUser } from '../tables.ts';
+import type { Task } from '../schema.ts';
+import { allTasks, type StoredUser, type Tally } from '../tables.ts';
 
 // A new time zone moves reminders, and a new retention the expiry of completed tasks. The tasks follow from the stream;
 // a change that is delivered twice finds nothing left to do.
@@ -10,13 +11,12 @@ export async function followSettings(
   before: StoredUser | undefined,
   after: StoredUser,
 ): Promise<void> {
-  const isSame =
-    (before?.time_zone ?? 'UTC') === after.time_zone && before?.retention_days === after.retention_days;
-  if (isSame) return;
+  const isSameRetention = before?.retention_days === after.retention_days;
+  if (isSameRetention && (before?.time_zone ?? 'UTC') === after.time_zone) return;
   const { user_id } = after;
   let ids: string[] = [];
   const flush = async () => {
-    if (ids.length > 0) await applySettings(deps, user_id, ids);
+    if (ids.length > 0) await applySettings(deps, user_id, ids, isSameRetention ? undefined : before);
     ids = [];
   };
   for await (const { task_id, completed_at, reminder } of deps.store.all(
@@ -24,17 +24,33 @@ export async function followSettings(
     { user_id },
     { consistent: true },
   )) {
-    if (completed_at === null && reminder === undefined) continue;
+    if (task_id === undefined || (completed_at === null && reminder === undefined)) continue;
     ids.push(task_id);
     if (ids.length === limits.settingsTasks) await flush();
   }
   await flush();
 }
 
-function applySettings(deps: CommitDeps, user_id: string, ids: readonly string[]): Promise<void> {
+function applySettings(
+  deps: CommitDeps,
+  user_id: string,
+  ids: readonly string[],
+  before: StoredUser | undefined,
+): Promise<void> {
   return commit(deps, user_id, 'follow settings', async view => {
     const draft = createDraft(deps, view);
-    for (const task of await draft.find(ids)) draft.put({ ...task, ttl: undefined });
+    for (const task of await draft.find(ids)) draft.put(before ? withoutTtl(task, before, view.tally) : task);
     return { answer: undefined, taskChanges: draft.taskChanges() };
   });
+}
+
+// The time to live is derived anew. In a task that an older version restored after its time, only the time to live says
+// since when it is kept.
+function withoutTtl({ ttl, ...task }: Task, before: StoredUser, { retention_days }: Tally): Task {
+  const { completed_at, restored_at } = task;
+  if (ttl === undefined || completed_at === null || restored_at !== undefined) return task;
+  const [oldS, newS] = [before.retention_days, retention_days].map(days => (days ?? 0) * 24 * 60 * 60);
+  const isDerived = [oldS, newS].includes(ttl - completed_at);
+  const wasLate = ttl - oldS! >= completed_at + oldS!;
+  return oldS! > 0 && wasLate && !isDerived ? { ...task, restored_at: ttl - oldS! } : task;
 }
