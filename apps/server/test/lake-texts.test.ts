@@ -122,7 +122,7 @@ test('texts are stored only in the lakes of accounts that enabled it', async () 
   for (const text of ['sesame', 'very much'])
     await vi.waitUntil(async () => !(await isInFiles(text)), patience);
   expect(await rowsOf(ann, bodies)).toEqual([]);
-  const { data: trail } = await ann.accounts.listAudit({});
-  const actions = trail.data.map(({ action }) => action).filter(action => action.startsWith('lake.'));
+  const { data: trail } = await ann.accounts.listAudit({ limit: 100 });
+  const actions = trail.data.map(({ action }) => action).filter(action => action.startsWith('lake.texts'));
   expect(actions).toEqual(['lake.texts_disabled', 'lake.texts_enabled']);
 }, 240_000);
