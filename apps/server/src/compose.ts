@@ -158,4 +158,6 @@ const withAccountsProblems = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] 
 
 // All routes of the services, with the errors that the store may cause.
 export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
-  withProblems(withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]), ['table.busy']);
+  withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]).flatMap(one =>
+    withProblems([one], one.route.method === 'get' ? ['table.busy'] : ['table.busy', 'store.full']),
+  );

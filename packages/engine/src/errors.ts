@@ -43,3 +43,7 @@ export const resourceInUse = (message: string): DynamoError =>
 
 export const internalError = (message: string): DynamoError =>
   new DynamoError('InternalServerError', message, {}, 500);
+
+// Amazon has no such error. Nothing was written, which an internal error would leave open.
+export const storeFull = (message: string): DynamoError =>
+  new DynamoError('StoreFullException', message, {}, 507);

@@ -9,6 +9,7 @@ export const tableErrors = defineErrors({
   'table.transaction_failed': 409,
   'table.design_mismatch': 500,
   'table.busy': 503,
+  'store.full': 507,
 });
 
 export const keyRefused = (message: string, details?: { attribute: string }) =>

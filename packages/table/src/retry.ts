@@ -50,16 +50,23 @@ const failing = new Set(['InternalServerError', 'RequestTimeout', 'ServiceUnavai
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
+  if (isFull(error)) return false;
   if (typeof code === 'string' && broken.has(code)) return true;
   return failing.has(error.name) || (metadataOf(error).httpStatusCode ?? 0) >= 500;
 }
 
+// Of the embedded engine, when its disk has no space: nothing was written.
+const isFull = (error: unknown): boolean => error instanceof Error && error.name === 'StoreFullException';
+
 /**
  * Whether an error says that the store is temporarily busy or unavailable, as opposed to a wrong request. By
- * convention, so does a code that ends in `.busy`.
+ * convention, so does a code that ends in `.busy`. A full disk is: an operator makes room.
  */
 export const isUnavailable = (error: unknown): boolean =>
-  (error instanceof AppError && error.code.endsWith('.busy')) || willPass(error) || isUnanswered(error);
+  (error instanceof AppError && (error.code.endsWith('.busy') || error.code === 'store.full')) ||
+  isFull(error) ||
+  willPass(error) ||
+  isUnanswered(error);
 
 type Leased = {
   clock: Pick<Clock, 'now' | 'sleep'>;
@@ -107,6 +114,7 @@ export async function withRetry<T>(
       return await attempt();
     } catch (error) {
       if (hasMoved(error)) throw busy(error);
+      if (isFull(error)) throw full(error);
       if (!willPass(error)) {
         if (!isUnanswered(error)) throw error;
         if (!mayRepeat) throw busy(error);
@@ -116,6 +124,9 @@ export async function withRetry<T>(
     }
   }
 }
+
+const full = (cause: unknown) =>
+  tableErrors.create('store.full', 'the disk of the server is full; nothing was changed', undefined, cause);
 
 export const busy = (cause?: unknown, details?: { left: number }) => {
   const text =

@@ -45,6 +45,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
     'One of the items was changed by another request first. Read them again and repeat the change.',
   'table.design_mismatch':
     'A table does not have the design this version expects. Run `stak tables create`, or ask your operator.',
+  'store.full':
+    'The disk of the server is full. Nothing was changed. Try again when its operator has made room.',
   'table.busy': 'The store is throttling. Try again after `Retry-After`.',
   'streams.consumer_unknown': 'There is no consumer of this name. Check the name with `stak streams`.',
 

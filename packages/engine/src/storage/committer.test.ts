@@ -65,6 +65,34 @@ describe('the committer', () => {
     expect(counts).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
+  it('says of a full disk that nothing was written, unless it was found after the commit', async () => {
+    const noSpace = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const journal = (fault: Partial<Parameters<typeof createCommitter>[2] & object>['journal']) =>
+      createCommitter(store, { committed, aborted }, { journal: fault });
+    const usual = {
+      prepare: () => undefined,
+      beginTx: () => ({ put() {}, remove() {}, finish() {} }),
+      flushesTree: () => false,
+      flushed: async () => {},
+    };
+    const before = journal({
+      ...usual,
+      beginTx: () => ({
+        ...usual.beginTx(),
+        finish() {
+          throw noSpace();
+        },
+      }),
+    });
+    await expect(before.submit(put('a'))).rejects.toMatchObject({
+      name: 'StoreFullException',
+      statusCode: 507,
+    });
+    expect(stored('a')).toBe(false);
+    const after = journal({ ...usual, flushed: () => Promise.reject(noSpace()) });
+    await expect(after.submit(put('a'))).rejects.toMatchObject({ name: 'InternalServerError' });
+  });
+
   it('refuses work that throws before it writes, without affecting others', async () => {
     const { submit } = start();
     const refusal = validationError('no');

@@ -1,4 +1,4 @@
-import { DynamoError, internalError } from '../errors.ts';
+import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { StreamChanges } from '../streams/stream-changes.ts';
 import { metaKey, sizeKey } from './keys.ts';
@@ -85,6 +85,7 @@ export function createCommitter(
     const settle: (() => void)[] = [];
     const batch: Job[] = [];
     let changes: StreamChanges;
+    let isCommitted = false;
     try {
       const preparing = journal?.prepare();
       if (preparing) await preparing;
@@ -105,12 +106,13 @@ export function createCommitter(
         },
         { flush },
       );
+      isCommitted = true;
       // Also if nothing was written: the answers may show what the work has read, so that must be durable first.
       await journal?.flushed();
     } catch (error) {
       // The transaction was rolled back, or may not survive, so none of its callers may get a success.
       listener.aborted();
-      const failure = error instanceof DynamoError ? error : internalError(storeFailure(error));
+      const failure = error instanceof DynamoError ? error : failureOf(error, isCommitted);
       // If the transaction could not even begin, everything in the queue fails.
       for (const job of batch.length > 0 ? batch : queue.splice(0)) job.reject(failure);
       return;
@@ -208,5 +210,8 @@ function doubles(...values: number[]): Buffer {
   return bytes;
 }
 
-const storeFailure = (error: unknown): string =>
-  `the write was not stored: ${error instanceof Error ? error.message : String(error)}`;
+function failureOf(error: unknown, isCommitted: boolean): DynamoError {
+  const text = `the write was not stored: ${error instanceof Error ? error.message : String(error)}`;
+  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isFull && !isCommitted ? storeFull(text) : internalError(text);
+}

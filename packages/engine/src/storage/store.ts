@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { storeFull } from '../errors.ts';
 import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
@@ -61,7 +62,7 @@ export function openStore(path: string) {
       work();
       // Nothing is written if nothing was changed.
       if (changedBytes > 0 && changedBytes > roomBytes)
-        throw new StoreError(`the disk is full (${freeSpace(folder)})`);
+        throw storeFull(`the disk is full (${freeSpace(folder)})`);
     }, flush);
   }
 
