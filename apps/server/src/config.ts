@@ -297,13 +297,13 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
   return { kind: 'aws', region: data.STAK_AWS_REGION, endpoint: data.STAK_AWS_ENDPOINT, ...prefix };
 }
 
-// One for each core. A store in memory has one process.
+// One for each core but one, which the lake and the collection of garbage take. A store in memory has one process.
 function readWorkers({ STAK_WORKERS }: Variables, store: StoreConfig, flags: ServerFlags): number {
   const asked = flags.workers === undefined ? STAK_WORKERS : readWhole('--workers', flags.workers, 1, 64);
   const isInMemory = store.kind === 'embedded' && store.path === inMemory;
   if (isInMemory && flags.workers !== undefined && asked !== 1)
     throw new UsageError('--memory is served by one process: leave out --workers');
-  return isInMemory ? 1 : (asked ?? Math.min(workersMost, availableParallelism()));
+  return isInMemory ? 1 : (asked ?? Math.min(workersMost, Math.max(1, availableParallelism() - 1)));
 }
 
 // A folder, s3://bucket/prefix, or `off`. An embedded store has its lake beside it, also with `on`.

@@ -62,9 +62,9 @@ describe('the configuration of the server', () => {
     expect(() => readServerConfig({}, { STAK_TABLE_PREFIX: 'a/b' })).toThrow('STAK_TABLE_PREFIX: must have');
   });
 
-  it('starts one process per core, at most eight, and one for a store in memory', () => {
+  it('starts one process per core but one, at most eight, and one for a store in memory', () => {
     const workers = (flags: object, env = {}) => readServerConfig(flags, env).workers;
-    expect(workers({})).toBe(Math.min(8, availableParallelism()));
+    expect(workers({})).toBe(Math.min(8, Math.max(1, availableParallelism() - 1)));
     expect(workers({}, { STAK_WORKERS: '12' })).toBe(12);
     expect(workers({ workers: 3 }, { STAK_WORKERS: '12' })).toBe(3);
     expect(workers({ memory: true }, { STAK_WORKERS: '12' })).toBe(1);

@@ -19,7 +19,7 @@ export function registerStart(cli: CAC): void {
     .option('--memory', 'Keep everything in memory only')
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8787)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
-    .option('--workers <count>', 'The number of serving processes (default: one per core, at most 8)')
+    .option('--workers <count>', 'The number of serving processes (default: one per core but one, at most 8)')
     .option('--no-demo', 'Do not create a demo workspace')
     .example('stak start')
     .example('stak start --memory --port 0')
