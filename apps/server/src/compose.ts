@@ -91,11 +91,11 @@ function guardServices({ log }: ComposeDeps, services: OpenServices): readonly S
     { ...agents, api: tenants.guardManagement(agents.api) },
   ];
   return [
-    audited(accounts),
+    audited(limited(accounts)),
     limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
     ...others.map(service => audited(limited(service))),
     { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
-    ...(lake ? [audited(gated(lake))] : []),
+    ...(lake ? [audited(gated(limited(lake)))] : []),
   ];
 }
 

@@ -38,7 +38,7 @@ import {
   withdrawApproval,
 } from './notices.ts';
 import { skillPorts } from './skill-ports.ts';
-import { countedTables, ownersOfServices, withStorageLimit } from './storage.ts';
+import { countedTables, ownersOfServices } from './storage.ts';
 import type { SystemDeps } from './system.ts';
 
 export type ComposeDeps = {
@@ -120,12 +120,7 @@ export function openServices(deps: ComposeDeps): OpenServices {
   services.agents = openAgents(deps, services);
   services.storage = openStorage(deps, services);
   if (deps.lake) services.lake = openLake(deps, deps.lake, services);
-  const guard = { storage: services.storage, accountOf: services.tenants.payerOf };
-  return {
-    ...services,
-    accounts: withStorageLimit(guard, services.accounts),
-    ...(services.lake && { lake: withStorageLimit(guard, services.lake) }),
-  };
+  return services;
 }
 
 const baseOf = ({ store, clock, ids, log, owners }: ComposeDeps) => ({ store, clock, ids, log, owners });

@@ -41,7 +41,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 export const put = (entity: AnyEntity, values: object): Attributes => putParams(entity, values, {}, 0).Item;
 
-// What a person has: an account, a tenant, a source with a connection, and an event.
+// A person has an account, a tenant, a source with a connection, and an event.
 export const idsOf = (who: 'mallory' | 'victim') => ({
   userId: `usr_${who}`,
   accountId: `usr_${who}`,

@@ -13,7 +13,7 @@ const password = 'seven green umbrellas';
 const newPassword = 'eleven blue lampposts';
 const tenant_id = 'books';
 
-// What a stranger can leave in an account, and what a password reset does with it.
+// A stranger may leave things in an account. These tests show what a password reset does with them.
 describe('a password reset', () => {
   let url: string;
   let mail: (subject: string) => Promise<string>;

@@ -52,7 +52,7 @@ type Guard =
       endUserScope: EndUserScope | 'any';
     };
 
-// What a request makes this server reach, now or later: an address that a customer chose, a model that the operator
+// A request may make this server reach something, now or later: an address that a customer chose, a model that the operator
 // pays for, or a mailbox that the caller named. A route that only stores what is sent to an address accepted earlier, or
 // that writes to the caller's own mailbox, reaches nothing.
 const reaches = ['outside', 'model', 'mail', 'nothing'] as const;

@@ -20,9 +20,9 @@ export type Metrics = {
 };
 
 export type SystemSettings = {
-  // Of what every request needs: the server is not ready while one of these fails.
+  // Every request needs these: the server is not ready while one fails.
   checks?: Readonly<Record<string, ReadyCheck>>;
-  // Of what requests can do without for a while: these make it degraded at most, and it stays ready.
+  // Requests can do without these for a while: they make the server degraded at most, and it stays ready.
   warnings?: Readonly<Record<string, ReadyCheck>>;
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz

@@ -55,7 +55,7 @@ export function isUnanswered(error: unknown): boolean {
   return failing.has(error.name) || (metadataOf(error).httpStatusCode ?? 0) >= 500;
 }
 
-// Of the embedded engine, when its disk has no space: nothing was written.
+// The embedded engine says this when its disk has no space: nothing was written.
 const isFull = (error: unknown): boolean => error instanceof Error && error.name === 'StoreFullException';
 
 /**

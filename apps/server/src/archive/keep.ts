@@ -6,7 +6,7 @@ import * as tasks from '@stak/tasks/tables';
 import * as tenants from '@stak/tenants/tables';
 import * as webhooks from '@stak/webhooks/tables';
 
-// What an import of accounts takes from an archive. An archive may have been written by the customer, so what only the
+// Decides what an import of accounts takes from an archive. A customer may have written the archive, so what only the
 // server may grant is left out unless the operator asks for it.
 
 export const keepNames = ['plan', 'verified', 'roles', 'credentials'] as const;

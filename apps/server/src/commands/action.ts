@@ -22,7 +22,7 @@ export const actionsOf = (command: Command): Readonly<Record<string, string>> | 
 
 const exitCodes = new WeakMap<Command, Readonly<Record<number, string>>>();
 
-// What a monitor learns from the exit code of a command, shown in its help. 1 is an error of any command.
+// The exit codes of a command by which a monitor learns what is wrong, shown in its help. 1 is an error of any command.
 export function declareExitCodes(command: Command, codes: Readonly<Record<number, string>>): Command {
   exitCodes.set(command, codes);
   return command;

@@ -12,7 +12,7 @@ export const perPartition = { read: 3000, write: 1000 } as const;
 // The design document of tenants has twice as much: AWS halved these prices in November 2024.
 const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
 
-// Of the standard table class, for a gigabyte in tables and indexes. The first 25 are free.
+// A gigabyte costs this in tables and indexes of the standard class. The first 25 are free.
 const storageDollars = { perGbMonth: 0.25, freeGb: 25 } as const;
 
 export const storagePerMonth = (gb: number): number =>

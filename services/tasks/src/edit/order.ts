@@ -94,7 +94,7 @@ const positionAtEnd = (target: MoveTarget, { first_position, last_position }: En
     ? positionBetween(undefined, first_position)
     : positionBetween(last_position, undefined);
 
-// What was written last may be missing in the index, so it is read from the table.
+// The index may miss the newest task, so it is read from the table.
 async function positionBeside(
   deps: CommitDeps,
   draft: Draft,
