@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { DesignError } from './errors.ts';
 import { type KeyTemplate, type ParamsOf, parseTemplate, templatesOverlap } from './key-template.ts';
 import * as limits from './limits.ts';
+import { compileChecks, type SchemaChecks } from './schema-check.ts';
 import type { AnyTable, AnyTableKeys, KeyNames, TableKeys } from './table.ts';
 
 /** The template of a key, like `USER#{userId}`. */
@@ -27,6 +28,7 @@ export type Entity<Name extends string = string, Types extends EntityTypes = Ent
   readonly table: AnyTableKeys;
   readonly kind?: string;
   readonly schema: z.ZodObject;
+  readonly checks: SchemaChecks;
   readonly key: IndexKeys;
   readonly indexes: readonly IndexKeys[];
   readonly version?: string;
@@ -135,6 +137,7 @@ export function entity<
     table,
     kind,
     schema,
+    checks: compileChecks(schema),
     key: compileKeys(name, 'primary', table.keys, definition.key),
     indexes: Object.entries<Templates>(definition.indexes ?? {}).map(([index, templates]) => {
       const names: KeyNames | undefined = (table as AnyTableKeys).indexes[index];

@@ -28,7 +28,10 @@ function isIn({ params }: IndexKeys, values: object): boolean {
   return true;
 }
 
+// Returns a new object.
 export function parseInput(entity: AnyEntity, input: object): Attributes {
+  const checked = entity.checks.item(input);
+  if (checked) return checked;
   const result = entity.schema.safeParse(input);
   if (result.success) return result.data as Attributes;
   const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
@@ -36,7 +39,7 @@ export function parseInput(entity: AnyEntity, input: object): Attributes {
   throw itemRefused(`this is no ${entity.name}: ${summary}`, issues);
 }
 
-// Zod returns a new object, which becomes the item.
+// `parsed` becomes the item.
 export function toStored(entity: AnyEntity, parsed: Attributes): Attributes {
   const stored = parsed;
   const { key } = entity;

@@ -5,6 +5,7 @@ import {
   type KeyTemplate,
   parseKey,
   parseTemplate,
+  partsOf,
   piecesOf,
   templatesOverlap,
 } from './key-template.ts';
@@ -192,5 +193,32 @@ describe('templates', () => {
   ])('detects whether %s and %s can collide', (one, two, meet) => {
     expect(templatesOverlap(template(one), template(two))).toBe(meet);
     expect(templatesOverlap(template(two), template(one))).toBe(meet);
+  });
+
+  it('are parsed as a pattern of the whole key would parse them', () => {
+    const formats = { plain: '([^#]+)', text: '((?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+)' };
+    const all = [...partitions, ...sorts, ...['A{a:6}#{b}', '{a}#{b:3}x', 'x{a}y#y{b}y'].map(template)];
+    const near = fc
+      .tuple(fc.constantFrom(...all), hostile, hostile, hostile)
+      .map(([{ literals }, ...parts]) => literals.map((literal, i) => literal + (parts[i] ?? '')).join(''));
+    const digits = near.map(key => key.replace(/[a-z]/g, '7'));
+    fc.assert(
+      fc.property(fc.constantFrom(...all), fc.oneof(near, digits, hostile), (from, key) => {
+        const source = from.literals.map((literal, i) => {
+          const format = from.formats[i - 1];
+          const escaped = literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+          return (
+            (format === undefined
+              ? ''
+              : typeof format === 'number'
+                ? `([0-9]{${format}})`
+                : formats[format]) + escaped
+          );
+        });
+        const match = new RegExp(`^${source.join('')}$`, 's').exec(key);
+        expect(partsOf(from, key)).toEqual(match ? match.slice(1) : undefined);
+      }),
+      { numRuns: 5000 },
+    );
   });
 });

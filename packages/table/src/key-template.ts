@@ -13,7 +13,6 @@ export type KeyTemplate = {
   readonly formats: readonly Format[];
   // One more than there are parameters: the text before, between and after them.
   readonly literals: readonly string[];
-  readonly pattern: RegExp;
   readonly maxBytes: number;
   // False for the common start of several templates.
   readonly isWhole: boolean;
@@ -35,7 +34,7 @@ export function parseTemplate(text: string, maxBytes: number): KeyTemplate {
   literals.push(text.slice(end));
   checkLiterals(text, literals);
   if (new Set(params).size < params.length) throw new DesignError(`key ${text}: a parameter stands twice`);
-  return { text, params, formats, literals, pattern: patternOf(literals, formats), maxBytes, isWhole: true };
+  return { text, params, formats, literals, maxBytes, isWhole: true };
 }
 
 // With a `#` between any two parameters and none inside them, a key can be parsed in one way only. So different values
@@ -50,15 +49,12 @@ function checkLiterals(text: string, literals: string[]): void {
   }
 }
 
-const formatPattern = (format: Format): string => {
-  if (format === 'plain') return '([^#]+)';
-  return format === 'text' ? '((?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+)' : `([0-9]{${format}})`;
-};
+const textPattern = /^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+$/;
+const digitsPattern = /^[0-9]+$/;
 
-function patternOf(literals: string[], formats: Format[]): RegExp {
-  const escaped = literals.map(literal => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const source = escaped.map((literal, i) => (i === 0 ? literal : formatPattern(formats[i - 1]!) + literal));
-  return new RegExp(`^${source.join('')}$`, 's');
+function hasFormat(part: string, format: Format): boolean {
+  if (format === 'plain') return part !== '' && !part.includes('#');
+  return format === 'text' ? textPattern.test(part) : part.length === format && digitsPattern.test(part);
 }
 
 export const buildKey = (template: KeyTemplate, values: object): string =>
@@ -80,18 +76,42 @@ export function buildPrefix(template: KeyTemplate, values: object, count: number
 
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-export function matchesTemplate(template: KeyTemplate, key: unknown): boolean {
-  return typeof key === 'string' && template.pattern.test(key);
+export const matchesTemplate = (template: KeyTemplate, key: unknown): boolean =>
+  partsOf(template, key) !== undefined;
+
+// The parts of a key as they are stored, in the order of the parameters; undefined if the key does not match.
+export function partsOf({ literals, formats }: KeyTemplate, key: unknown): string[] | undefined {
+  const first = literals[0]!;
+  if (typeof key !== 'string' || !key.startsWith(first)) return undefined;
+  const parts: string[] = [];
+  let start = first.length;
+  for (let i = 0; i < formats.length; i++) {
+    const literal = literals[i + 1]!;
+    const end = partEnd(key, start, literal);
+    if (end < start || !key.startsWith(literal, end)) return undefined;
+    const part = key.slice(start, end);
+    if (!hasFormat(part, formats[i]!)) return undefined;
+    parts.push(part);
+    start = end + literal.length;
+  }
+  return start === key.length ? parts : undefined;
+}
+
+// No part contains a #, and every literal but the last one does, so the next # tells where the literal is.
+function partEnd(key: string, start: number, literal: string): number {
+  const mark = literal.indexOf('#');
+  return mark < 0 ? key.length - literal.length : key.indexOf('#', start) - mark;
 }
 
 // The parameters of a key, as text; undefined if it does not match the template.
 export function parseKey(template: KeyTemplate, key: unknown): Record<string, string> | undefined {
-  const match = typeof key === 'string' ? template.pattern.exec(key) : null;
-  if (!match) return undefined;
+  const parts = partsOf(template, key);
+  if (!parts) return undefined;
+  const { params, formats } = template;
   const values: Record<string, string> = {};
-  for (const [i, name] of template.params.entries()) {
-    const part = match[i + 1]!;
-    values[name] = template.formats[i] === 'text' ? decodeURIComponent(part) : part;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!;
+    values[params[i]!] = formats[i] === 'text' ? decodeURIComponent(part) : part;
   }
   return values;
 }
@@ -101,12 +121,12 @@ export type KeyPiece = { readonly text: string; readonly param?: string };
 
 /** Splits a key into fixed text and attributes. */
 export function piecesOf(template: KeyTemplate, key: unknown): KeyPiece[] | undefined {
-  const match = typeof key === 'string' ? template.pattern.exec(key) : null;
-  if (!match) return undefined;
+  const parts = partsOf(template, key);
+  if (!parts) return undefined;
   return template.literals
     .flatMap((literal, i): KeyPiece[] => {
       const param = template.params[i];
-      return param === undefined ? [{ text: literal }] : [{ text: literal }, { text: match[i + 1]!, param }];
+      return param === undefined ? [{ text: literal }] : [{ text: literal }, { text: parts[i]!, param }];
     })
     .filter(({ text }) => text !== '');
 }
@@ -145,6 +165,4 @@ function segmentsOverlap(a: Segment, b: Segment): boolean {
 const segmentHolds = ({ before, after, format }: Segment, literal: string): boolean =>
   literal.startsWith(before) &&
   literal.endsWith(after) &&
-  new RegExp(`^${formatPattern(format!)}$`, 's').test(
-    literal.slice(before.length, literal.length - after.length),
-  );
+  hasFormat(literal.slice(before.length, literal.length - after.length), format!);

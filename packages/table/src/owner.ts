@@ -67,14 +67,20 @@ export function createOwners<Kind extends string>(
   }
   const shared = createRecentMap<string, Owner<Kind>>(limits.sharedOwners);
 
+  // Both images of a change have the same keys, often an owner in them.
+  let last: { keys: Attributes; owned: OwnedBy<Kind> | undefined } | undefined;
+
   return (table, keys, image) => {
+    if (last?.keys === keys) return last.owned;
     const partition = keys[table.keys.partition];
     const sort = table.keys.sort === undefined ? undefined : keys[table.keys.sort];
     for (const one of byTable.get(table) ?? []) {
       const key = keyOfCandidate(one, partition, sort);
       if (!key) continue;
       const owner = ownerIn(one, key, image, shared);
-      return owner && { owner, entity: one.ownership.entity };
+      const owned = owner && { owner, entity: one.ownership.entity };
+      if (one.ownership.ofKey) last = { keys, owned };
+      return owned;
     }
     return undefined;
   };

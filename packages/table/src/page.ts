@@ -2,6 +2,7 @@ import type { Attributes, QueryInput } from './client.ts';
 import type { AnyEntity } from './entity.ts';
 import { itemRefused } from './errors.ts';
 import { fromStored, hasKeyOf, hasKindOf, isExpired } from './item.ts';
+import { partsOf } from './key-template.ts';
 import * as limits from './limits.ts';
 import { prepare, preparedOf } from './prepared.ts';
 import { type AnyQuery, positionOf, prepareQuery, type QueryOptions, queryParams } from './query.ts';
@@ -126,5 +127,6 @@ function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
 // A part of the sort key, as stored.
 function rawPart(query: AnyQuery, entity: AnyEntity, stored: Attributes, at: number): string | undefined {
   const keys = query.index === undefined ? entity.key : entity.indexes.find(one => one.name === query.index);
-  return keys?.templates.sort?.pattern.exec(String(stored[query.sort!]))?.[at + 1];
+  const template = keys?.templates.sort;
+  return template && partsOf(template, stored[query.sort!])?.[at];
 }

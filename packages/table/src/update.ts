@@ -185,6 +185,7 @@ function checkValues(entity: AnyEntity, values: object | undefined): Attributes 
 type Parsed = { success: boolean; data?: unknown; error?: { issues: object[] } };
 
 function checkValue(entity: AnyEntity, name: string, value: unknown): unknown {
+  if (entity.checks.attributes.get(name)?.(value)) return value;
   const schema = entity.schema.shape[name] as { safeParse(value: unknown): Parsed } | undefined;
   if (!schema) throw itemRefused(`${name} of ${entity.name} does not exist`);
   const result = schema.safeParse(value);

@@ -1,4 +1,5 @@
 import type { PartitionUsage } from '@stak/engine';
+import { matchesTemplate } from '@stak/table';
 import { type DueShards, usualDueShards } from '../config.ts';
 import { designs } from '../designs.ts';
 import { isOfOperations, isShared } from './owners.ts';
@@ -136,7 +137,7 @@ function designedKey(where: string, partition: string): string {
   const entities = designs.find(({ name }) => name === table)?.entities ?? [];
   for (const { key, indexes } of entities)
     for (const { templates } of index === undefined ? [key] : indexes.filter(({ name }) => name === index))
-      if (templates.partition.pattern.test(partition)) return templates.partition.text;
+      if (matchesTemplate(templates.partition, partition)) return templates.partition.text;
   return partition;
 }
 

@@ -117,6 +117,7 @@ export class LazyRecord {
   readonly #sequence: number;
   readonly #change: Buffer;
   #keys: NativeItem | undefined;
+  #sequenceText: string | undefined;
 
   constructor(origin: Origin, stream: Stream, sequence: number, change: Buffer, size: number) {
     this.SizeBytes = size;
@@ -147,7 +148,8 @@ export class LazyRecord {
   }
 
   get SequenceNumber(): string {
-    return sequenceText(this.#sequence);
+    this.#sequenceText ??= sequenceText(this.#sequence);
+    return this.#sequenceText;
   }
 
   get Keys(): Item {
