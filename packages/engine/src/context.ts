@@ -1,7 +1,7 @@
 import type { PartitionUsage } from './partition-usage.ts';
 import type { Catalog } from './storage/catalog.ts';
 import type { Gathering } from './storage/codec.ts';
-import type { Tx } from './storage/committer.ts';
+import type { SubmitOptions, Tx } from './storage/committer.ts';
 import type { Decode, Store } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
 import type { Item } from './values/attribute-value.ts';
@@ -12,7 +12,7 @@ export type Context = {
   catalog: Catalog;
   // Runs in the next group commit; resolves when it is on disk. Decide first, write afterwards: what `work`
   // throws before its first write rejects only this call.
-  submit<T>(work: (tx: Tx) => T): Promise<T>;
+  submit<T>(work: (tx: Tx) => T, options?: SubmitOptions): Promise<T>;
   now(): number;
   region: string;
   accountId: string;

@@ -92,7 +92,10 @@ export type Prepared = {
     write: PreparedWrite,
     options: { returns?: 'old' | 'new' | undefined; bills: boolean },
   ): Attempted<PreparedResult>;
-  writeTogether(writes: readonly PreparedWrite[], options: { bills: boolean }): Attempted<Results>;
+  writeTogether(
+    writes: readonly PreparedWrite[],
+    options: { bills: boolean; mayWait?: boolean },
+  ): Attempted<Results>;
   writeEach(writes: readonly PreparedWrite[], options: { bills: boolean }): Attempted<Results>;
 };
 

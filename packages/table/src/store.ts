@@ -90,9 +90,14 @@ export type Store = {
    * hold, the groups before it stay. A plain write costs half as much as one in a transaction. A store in this process
    * makes all of them in one transaction, which takes one commit. No item may be in it twice.
    *
+   * With `mayWait`, an embedded store may keep them back for some milliseconds, to make them with the next ones.
+   *
    *     await store.writeInOrder([[['body', write.put(body, text)]], [['note', write.put(note, head)]]]);
    */
-  writeInOrder(groups: readonly (readonly NamedStep[])[], options?: Named): Promise<void>;
+  writeInOrder(
+    groups: readonly (readonly NamedStep[])[],
+    options?: Named & { mayWait?: boolean },
+  ): Promise<void>;
   transactGet<const R extends NamedRefs>(
     refs: R,
     options?: Named,
@@ -131,9 +136,11 @@ export function createStore(options: StoreOptions): Store {
     batchWrite: (steps: readonly WriteStep[], { pattern = 'batch write' }: Named = {}) =>
       writeBatch(session, pattern, steps),
     transact: (steps: Steps, { pattern = 'transaction', token }: Named & { token?: string } = {}) =>
-      writeTogether(session, pattern, steps, token),
-    writeInOrder: (groups: readonly (readonly NamedStep[])[], { pattern = 'writes in order' }: Named = {}) =>
-      writeInOrder(session, pattern, groups),
+      writeTogether(session, pattern, steps, { token }),
+    writeInOrder: (
+      groups: readonly (readonly NamedStep[])[],
+      { pattern = 'writes in order', mayWait = false }: Named & { mayWait?: boolean } = {},
+    ) => writeInOrder(session, pattern, groups, mayWait),
     transactGet: (refs: NamedRefs, { pattern = 'transaction' }: Named = {}) =>
       readTogether(session, pattern, refs),
   };

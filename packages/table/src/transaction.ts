@@ -12,11 +12,14 @@ import type { NamedStep, Ref, WriteStep } from './steps.ts';
 // Steps by name, so that an error can name the step that failed.
 export type Steps = Readonly<Record<string, WriteStep>> | readonly NamedStep[];
 
+/** `mayWait`: nobody waits for these writes, so an embedded store may make them with the next ones. */
+export type GroupOptions = { token?: string | undefined; mayWait?: boolean | undefined };
+
 export async function writeTogether(
   session: Session,
   pattern: string,
   steps: Steps,
-  given: string | undefined,
+  { token: given, mayWait = false }: GroupOptions = {},
 ): Promise<void> {
   const named = (Array.isArray(steps) ? steps : Object.entries(steps)) as [string, WriteStep][];
   if (named.length === 0 || named.length > limits.transactionSteps)
@@ -34,7 +37,7 @@ export async function writeTogether(
   let failure: unknown;
   if (writes)
     try {
-      const run = () => prepared.writeTogether(writes, { bills: session.ledger !== undefined });
+      const run = () => prepared.writeTogether(writes, { bills: session.ledger !== undefined, mayWait });
       if (await sendPrepared(session, 'write', pattern, undefined, run)) return;
     } catch (error) {
       if (isConditionFailure(error)) throw explain(error);
@@ -57,11 +60,12 @@ export async function writeInOrder(
   session: Session,
   pattern: string,
   groups: readonly (readonly NamedStep[])[],
+  mayWait: boolean,
 ): Promise<void> {
-  if (!mayLoseAnswers(session.client)) return writeTogether(session, pattern, groups.flat(), undefined);
+  if (!mayLoseAnswers(session.client)) return writeTogether(session, pattern, groups.flat(), { mayWait });
   for (const steps of groups) {
     const [name, step] = steps[0] ?? [];
-    if (steps.length > 1) await writeTogether(session, pattern, steps, undefined);
+    if (steps.length > 1) await writeTogether(session, pattern, steps);
     else if (name !== undefined && step)
       await sendStep(session, pattern, step, error => explainStep(name, step.entity, error));
   }

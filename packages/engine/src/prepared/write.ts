@@ -27,6 +27,9 @@ export type PreparedWrite =
 /** Which image of the item is returned, and whether units are counted. */
 export type WriteOptions = { returns?: 'old' | 'new' | undefined; bills: boolean };
 
+/** `mayWait`: nobody waits for the writes, so they may join the commit of others. */
+export type GroupOptions = { bills: boolean; mayWait?: boolean | undefined };
+
 /** Units consumed of a table. */
 export type TableUnits = { TableName: string; CapacityUnits: number };
 
@@ -118,30 +121,33 @@ export function createPreparedWrites(context: Context) {
 
   async function writeAll(
     drafts: readonly Draft[],
-    { isTransaction, bills }: { isTransaction: boolean; bills: boolean },
+    { isTransaction, bills, mayWait = false }: GroupOptions & { isTransaction: boolean },
   ): Promise<PreparedResults | undefined> {
-    const result = await submit(tx => {
-      try {
-        const items = drafts.map(draft => plan(tx, draft));
-        checkDistinct(items);
-        let isRefused = false;
-        const decided = drafts.map((draft, i) => {
-          const isDecided = decide(items[i]!, draft);
-          isRefused ||= !isDecided;
-          return isDecided;
-        });
-        if (isRefused) return cancellation(items, decided);
-        const units: TableUnits[] = [];
-        items.forEach((item, i) => {
-          const amount = applyWrite(context, tx, item, isTransaction ? 2 : 1, bills);
-          if (bills) addUnits(units, drafts[i]!.write.table, amount);
-        });
-        return { ConsumedCapacity: bills ? units : undefined };
-      } catch (error) {
-        if (error === unsupported) return undefined;
-        throw error;
-      }
-    });
+    const result = await submit(
+      tx => {
+        try {
+          const items = drafts.map(draft => plan(tx, draft));
+          checkDistinct(items);
+          let isRefused = false;
+          const decided = drafts.map((draft, i) => {
+            const isDecided = decide(items[i]!, draft);
+            isRefused ||= !isDecided;
+            return isDecided;
+          });
+          if (isRefused) return cancellation(items, decided);
+          const units: TableUnits[] = [];
+          items.forEach((item, i) => {
+            const amount = applyWrite(context, tx, item, isTransaction ? 2 : 1, bills);
+            if (bills) addUnits(units, drafts[i]!.write.table, amount);
+          });
+          return { ConsumedCapacity: bills ? units : undefined };
+        } catch (error) {
+          if (error === unsupported) return undefined;
+          throw error;
+        }
+      },
+      { mayWait },
+    );
     if (result instanceof DynamoError) throw result;
     return result;
   }
@@ -158,10 +164,10 @@ export function createPreparedWrites(context: Context) {
     /** All or nothing, like TransactWriteItems. */
     writeTogether: (
       writes: readonly PreparedWrite[],
-      { bills }: { bills: boolean },
+      { bills, mayWait }: GroupOptions,
     ): Promise<PreparedResults | undefined> | undefined => {
       const drafts = attempt(() => draftsOf(writes));
-      return drafts && writeAll(drafts, { isTransaction: true, bills });
+      return drafts && writeAll(drafts, { isTransaction: true, bills, mayWait });
     },
     /** Puts and deletes without conditions, like BatchWriteItem. */
     writeEach: (

@@ -65,6 +65,69 @@ describe('the committer', () => {
     expect(counts).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
+  describe('with work that may wait', () => {
+    const journal = {
+      prepare: () => undefined,
+      beginTx: () => ({
+        put() {},
+        remove() {},
+        finish: () => ({ commit: 1, isWritten: true, isGap: false }),
+      }),
+      flushesTree: () => false,
+      flushed: async () => {},
+    };
+    const startJournaled = () => createCommitter(store, { committed, aborted }, { journal });
+    const turns = async () => {
+      for (let i = 0; i < 20; i++) await nextTick();
+    };
+    const mayWait = { mayWait: true };
+
+    // The time of the wait passes only where a test says so.
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    it('makes it in the commit of other work, before that', async () => {
+      const { submit } = startJournaled();
+      const first = submit(put('waiting'), mayWait);
+      await turns();
+      expect(stored('waiting')).toBe(false);
+      await submit(() => expect(stored('waiting')).toBe(true));
+      expect(await first).toBe('waiting');
+      expect(committed).toHaveBeenCalledOnce();
+    });
+
+    it('makes it alone after a moment', async () => {
+      const { submit } = startJournaled();
+      const first = submit(put('waiting'), mayWait);
+      await turns();
+      vi.advanceTimersByTime(20);
+      expect(await first).toBe('waiting');
+    });
+
+    it('makes it at once if there is enough of it', async () => {
+      const { submit } = startJournaled();
+      await Promise.all(Array.from({ length: 8 }, (_, i) => submit(put(String(i)), mayWait)));
+      expect(committed).toHaveBeenCalledOnce();
+    });
+
+    it('makes it when it is closed', async () => {
+      const { submit, close } = startJournaled();
+      const first = submit(put('waiting'), mayWait);
+      await turns();
+      await close();
+      expect(await first).toBe('waiting');
+    });
+
+    it('makes other work at once after it, and keeps nothing back without a journal', async () => {
+      const { submit } = startJournaled();
+      const waiting = submit(put('waiting'), mayWait);
+      await submit(put('pressing'));
+      await waiting;
+      await submit(put('pressing'));
+      expect(await start().submit(put('in memory'), mayWait)).toBe('in memory');
+    });
+  });
+
   it('says of a full disk that nothing was written, unless it was found after the commit', async () => {
     const noSpace = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     const journal = (fault: Partial<Parameters<typeof createCommitter>[2] & object>['journal']) =>

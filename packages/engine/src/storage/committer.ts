@@ -28,11 +28,22 @@ type Job = {
   resolve(value: never): void;
   reject(error: unknown): void;
   isExempt: boolean; // from the refusal of a transaction
+  mayWait: boolean;
+};
+
+export type SubmitOptions = {
+  isExempt?: boolean;
+  // Nobody waits for this work: it may wait for the commit of something else, for a moment.
+  mayWait?: boolean;
 };
 
 // Limits how long one transaction blocks this thread and other processes, and how much memory it takes.
 const jobsPerTransaction = 512;
 const bytesPerTransaction = 8 * 1024 * 1024;
+
+// A commit costs about as much as the work of a few writes, and at a few writes a second each would be one of its own.
+const waitMs = 20;
+const waitingMost = 8; // as many are worth a commit of their own
 
 const sequenceKey = metaKey('sequence');
 const decodeSequence = (bytes: Buffer): number => bytes.readDoubleBE(0);
@@ -61,17 +72,45 @@ export function createCommitter(
   const queue: Job[] = [];
   let running: Promise<void> | undefined;
   let closed = false;
+  let pressing = 0; // pieces of work in the queue that may not wait
+  let endWait: (() => void) | undefined;
 
-  function submit<T>(work: (tx: Tx) => T, { isExempt = false } = {}): Promise<T> {
+  function submit<T>(
+    work: (tx: Tx) => T,
+    { isExempt = false, mayWait = false }: SubmitOptions = {},
+  ): Promise<T> {
     if (closed) return Promise.reject(internalError('the engine is closed'));
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve, reject, isExempt });
+      queue.push({ work, resolve, reject, isExempt, mayWait });
+      if (!mayWait) pressing += 1;
+      if (mustCommit()) endWait?.();
       running ??= drain();
+    });
+  }
+
+  // Without a journal a commit costs little.
+  const mustCommit = (): boolean => pressing > 0 || queue.length >= waitingMost || closed || !journal;
+
+  function take(): Job {
+    const job = queue.shift()!;
+    if (!job.mayWait) pressing -= 1;
+    return job;
+  }
+
+  function waitForOthers(): Promise<void> {
+    return new Promise(resolve => {
+      endWait = () => {
+        clearTimeout(timer);
+        endWait = undefined;
+        resolve();
+      };
+      const timer = setTimeout(() => endWait?.(), waitMs);
     });
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
+      if (!mustCommit()) await waitForOthers();
       // Lets requests from callers that just got a response, or that were read from a socket in this turn, join the
       // batch.
       await new Promise(setImmediate);
@@ -97,7 +136,7 @@ export function createCommitter(
           const isOpen = () =>
             batch.length < jobsPerTransaction && tx.bytes() < bytesPerTransaction && store.hasRoom();
           while (queue.length > 0 && (batch.length === 0 || isOpen())) {
-            const job = queue.shift()!;
+            const job = take();
             batch.push(job);
             settle.push(refused && !job.isExempt ? () => job.reject(refused) : runJob(tx, job));
           }
@@ -114,7 +153,8 @@ export function createCommitter(
       listener.aborted();
       const failure = error instanceof DynamoError ? error : failureOf(error, isCommitted);
       // If the transaction could not even begin, everything in the queue fails.
-      for (const job of batch.length > 0 ? batch : queue.splice(0)) job.reject(failure);
+      if (batch.length === 0) while (queue.length > 0) batch.push(take());
+      for (const job of batch) job.reject(failure);
       return;
     }
     for (const answer of settle) answer();
@@ -123,6 +163,7 @@ export function createCommitter(
 
   async function close(): Promise<void> {
     closed = true;
+    endWait?.();
     await running;
   }
 

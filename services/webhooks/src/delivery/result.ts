@@ -60,7 +60,9 @@ export async function writeResult(
     if (expiresAt > claimed.expiresAt) await extendOrderEntry(deps, claimed, expiresAt);
     const { groups, ...written } = await planResult(deps, claimed, outcome, known, { expiresAt, isRecorded });
     try {
-      await store.writeInOrder(groups, { pattern: 'result of a delivery' });
+      // The next in an ordered connection waits for this one.
+      const mayWait = claimed.queueId === undefined;
+      await store.writeInOrder(groups, { pattern: 'result of a delivery', mayWait });
       return written;
     } catch (error) {
       if (!failedStep(error)) throw error;
