@@ -50,21 +50,24 @@ export const changeEvent = (bytes: Buffer): ChangeEvent => events[bytes[0]!]!;
 export const isByTtl = (bytes: Buffer): boolean => bytes[1] === 1;
 
 export function changePart(bytes: Buffer, part: ChangePart): Buffer | undefined {
-  const [from, to] = boundsOf(bytes, part);
-  return to > from ? bytes.subarray(from, to) : undefined;
+  const start = startOf(bytes, part);
+  const end = endOf(bytes, part);
+  return end > start ? bytes.subarray(start, end) : undefined;
 }
 
 // The size of the keys or an image as DynamoDB measures items.
 export function changePartSize(bytes: Buffer, part: ChangePart): number {
-  const [from, to] = boundsOf(bytes, part);
-  return to > from ? decodeSizeAt(bytes, from) : 0;
+  const start = startOf(bytes, part);
+  return endOf(bytes, part) > start ? decodeSizeAt(bytes, start) : 0;
 }
 
-function boundsOf(bytes: Buffer, part: ChangePart): [number, number] {
+const startOf = (bytes: Buffer, part: ChangePart): number =>
+  part === 'keys' ? headBytes : endOf(bytes, part === 'old' ? 'keys' : 'old');
+
+function endOf(bytes: Buffer, part: ChangePart): number {
+  if (part === 'new') return bytes.length;
   const keysEnd = headBytes + bytes.readUInt32BE(10);
-  if (part === 'keys') return [headBytes, keysEnd];
-  const oldEnd = keysEnd + bytes.readUInt32BE(14);
-  return part === 'old' ? [keysEnd, oldEnd] : [oldEnd, bytes.length];
+  return part === 'keys' ? keysEnd : keysEnd + bytes.readUInt32BE(14);
 }
 
 export const decodeChangeTime = (bytes: Buffer): number => bytes.readDoubleBE(2);
