@@ -20,6 +20,8 @@ const programs = [
   'apps/server/test/walk/*.test.ts',
   'test/guides/*.test.ts',
 ];
+// Also a command of its own, because it fills the machine: npm run test:attacks.
+const attacks = ['apps/server/test/attacks/*.test.ts'];
 // So do these: npm run test:packed, npm run test:image.
 const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**', 'bench/data/**'];
 
@@ -40,7 +42,7 @@ export default defineConfig({
           name: 'together',
           isolate: false,
           include: everywhere,
-          exclude: [...exclude, ...apart, ...pages, ...programs],
+          exclude: [...exclude, ...apart, ...pages, ...programs, ...attacks],
           globalSetup: './test/build-programs.ts',
         },
       },
@@ -53,6 +55,17 @@ export default defineConfig({
           isolate: false,
           include: programs,
           exclude,
+          globalSetup: './test/build-programs.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'attacks',
+          isolate: false,
+          include: attacks,
+          exclude,
+          maxWorkers: 1, // bystanders are timed
           globalSetup: './test/build-programs.ts',
         },
       },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type MaybePromise, whenKnown } from '@stak/kit';
 import type { Context } from 'hono';
 import { addressKey } from './address.ts';
@@ -164,7 +165,11 @@ function take(
 }
 
 const count = (c: Context<ApiEnv>, { store }: RateLimits, policy: RatePolicy, what: string) =>
-  store.take(`${policy.name} ${what} ${countedKey(c, policy)}`, policy, c.get('server').clock.now());
+  store.take(`${policy.name} ${what} ${short(countedKey(c, policy))}`, policy, c.get('server').clock.now());
+
+// A path or a user's id can have kilobytes that its sender chose, and many keys are kept.
+const short = (key: string): string =>
+  key.length <= limits.rateKeyChars ? key : createHash('sha256').update(key).digest('base64url');
 
 function countedKey(c: Context<ApiEnv>, { by }: RatePolicy): string {
   if (by === 'address') return addressKey(c.get('address'));

@@ -31,6 +31,7 @@ export const pageItemsMost = 100; // a page of 4 KB items stays under DynamoDB's
 export const cursorChars = 4096; // a sealed key of 2 KB, in base64
 
 export const rateKeys = 100_000; // about 10 MB of in-memory counters; the least recently used one is dropped
+export const rateKeyChars = 100; // of what such a counter is for; a longer one is hashed
 export const sharedRateKeys = 10_000; // kept to save a retry; a forgotten one costs a second write
 export const sharedRateAttempts = 20; // each conflict is a request that was counted elsewhere: a low limit is reached first
 export const windowMs = 60_000;

@@ -99,7 +99,7 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     },
   );
   const serve = (request: IncomingMessage, response: OutgoingAnswer) => {
-    if (hasLongHost(request)) return refuseRequest(response, ids.next('req'));
+    if (hasLongHost(request) || hasTwoHosts(request)) return refuseRequest(response, ids.next('req'));
     if (api.servePlain?.(request, response)) return;
     answer(request, response).catch((error: unknown) => abandon(error, request, response));
   };
@@ -239,6 +239,16 @@ function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string
 // Parsing such a host takes long, and would come before every limit of requests.
 const hasLongHost = ({ headers: { host = '' }, url = '' }: IncomingMessage): boolean =>
   host.length > hostChars || (/^https?:/i.test(url) && parseUrl(url) === undefined);
+
+// Node takes the first; a proxy may have taken the other one.
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count > 1;
+}
 
 function refuseRequest(response: ServerResponse, requestId: string): void {
   const { status, headers, body } = refusalOf('http.request_invalid', requestId);

@@ -67,6 +67,7 @@ describe('over the wire', () => {
     ['garbage', ['\0\x01 hello'], 400],
     ['no host', ['GET /healthz HTTP/1.1', close], 400],
     ['a host that is none', ['GET /healthz HTTP/1.1', 'Host: a b', close], 400],
+    ['two hosts', ['GET /healthz HTTP/1.1', 'Host: a', 'Host: b', close], 400],
     ['two lengths', ['POST /v1/books HTTP/1.1', host, 'Content-Length: 1', 'Content-Length: 2'], 400],
     [
       'length and chunks',

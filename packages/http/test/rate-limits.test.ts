@@ -1,11 +1,15 @@
 import { manualClock } from '@stak/kit';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
 import {
   type Bucket,
   createMemoryRateLimits,
+  empty,
+  endpoint,
   judge,
   type RatePolicy,
+  route,
   shareRateLimits,
 } from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
@@ -194,6 +198,34 @@ describe('rate limits', () => {
     };
     expect((await statusesWith(0)).at(-1)).toBe(429);
     expect((await statusesWith(1)).at(-1)).toBe(503);
+  });
+
+  it('keep short keys, whatever is called', async () => {
+    const store = createMemoryRateLimits();
+    const keys = new Set<string>();
+    const counting = {
+      ...store,
+      take: (...[key, ...more]: Parameters<typeof store.take>) => {
+        keys.add(key);
+        return store.take(key, ...more);
+      },
+    };
+    const feed = route({
+      method: 'get',
+      path: '/feeds/{file}',
+      auth: 'public',
+      summary: 'A file at a secret address',
+      reaches: 'nothing',
+      audit: false,
+      request: { params: z.strictObject({ file: z.string() }) },
+      responses: { 204: empty() },
+      limits: { rate: { ...policy(5, 1000), by: 'path' } },
+    });
+    const more = [endpoint(feed, c => c.body(null, 204))];
+    const { call } = openShelf({ more, rateLimits: { store: counting } });
+    for (const end of ['a', 'b']) expect((await call(`/feeds/${'x'.repeat(8000)}${end}`)).status).toBe(204);
+    expect(keys.size).toBe(3); // the address, and both files
+    for (const key of keys) expect(key.length).toBeLessThan(300);
   });
 
   it('never stop a probe', async () => {

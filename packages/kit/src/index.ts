@@ -29,7 +29,7 @@ export {
 export { lowerPriority } from './priority.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { readTogether } from './read-together.ts';
-export { createRecentMap, type RecentMap } from './recent-map.ts';
+export { createRecentMap, type RecentMap, type Weighing } from './recent-map.ts';
 export {
   createSealer,
   looksSealed,

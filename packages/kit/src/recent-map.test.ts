@@ -38,3 +38,15 @@ it('has a limit, keeps the most recently used, and never returns an old value', 
     }),
   );
 });
+
+it('keeps no more than its weight, and nothing that is heavier than half of it', () => {
+  const map = createRecentMap<string, number>(100, { weigh: value => value, mostWeight: 10 });
+  for (const [i, weight] of [3, 1, 4, 1, 5, 2, 3, 5, 3].entries()) {
+    map.set(`${i}`, weight);
+    expect(map.get(`${i}`)).toBe(weight);
+    const kept = Array.from({ length: i + 1 }, (_, j) => `${j}`).flatMap(key => map.get(key) ?? []);
+    expect(kept.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(10);
+  }
+  map.set('8', 6);
+  expect(map.get('8')).toBeUndefined();
+});

@@ -46,3 +46,12 @@ function gate<Value>() {
   });
   return { promise, resolve };
 }
+
+it('drops values when they are too heavy together, once they were read', async () => {
+  const weighing = { weigh: (value: number) => value, mostWeight: 10 };
+  const cache = createTimedCache<number>({ clock: manualClock(), most: 100, forMs: 1000, weighing });
+  for (const key of ['a', 'b', 'c', 'd']) await cache.load(key, async () => 4);
+  expect(['a', 'b', 'c', 'd'].filter(key => cache.get(key))).toEqual(['c', 'd']);
+  await cache.load('e', async () => 6);
+  expect(cache.get('e')).toBeUndefined();
+});

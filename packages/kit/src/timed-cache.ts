@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { createRecentMap } from './recent-map.ts';
+import { createRecentMap, type Weighing } from './recent-map.ts';
 
 /**
  * Values that were read recently. It holds promises, so that concurrent callers share a read. A value that is read
@@ -18,12 +18,18 @@ export function createTimedCache<Value>({
   clock,
   most,
   forMs,
+  weighing,
 }: {
   clock: Pick<Clock, 'now'>;
   most: number;
   forMs: number;
+  weighing?: Weighing<Value>;
 }): TimedCache<Value> {
-  const entries = createRecentMap<string, { reading: Promise<Value>; sinceMs: number }>(most);
+  type Entry = { reading: Promise<Value>; sinceMs: number; weight: number };
+  const entries = createRecentMap<string, Entry>(
+    most,
+    weighing && { weigh: ({ weight }) => weight, mostWeight: weighing.mostWeight },
+  );
 
   const get = (key: string): Promise<Value> | undefined => {
     const entry = entries.get(key);
@@ -33,11 +39,19 @@ export function createTimedCache<Value>({
   };
 
   const set = (key: string, reading: Promise<Value>): Promise<Value> => {
-    const entry = { reading, sinceMs: clock.now() };
+    const entry = { reading, sinceMs: clock.now(), weight: 0 };
     entries.set(key, entry);
-    reading.catch(() => {
-      if (entries.get(key) === entry) entries.delete(key);
-    });
+    const isKept = () => entries.get(key) === entry;
+    reading.then(
+      value => {
+        if (!weighing || !isKept()) return;
+        entry.weight = weighing.weigh(value);
+        entries.set(key, entry);
+      },
+      () => {
+        if (isKept()) entries.delete(key);
+      },
+    );
     return reading;
   };
 

@@ -77,6 +77,20 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await fixture.users.getByEmail('ann@example.com')).toMatchObject({ emailVerified: true });
     });
 
+    // Whoever created the account may have left more than keys.
+    it('ends all access with a token of an operator, unless the address was verified', async () => {
+      const ended: string[] = [];
+      const endAccess = async (id: string) => void ended.push(id);
+      const by = serve(engine, { endAccess });
+      const userId = (await me(ann.access_token)).userId as string;
+      await reset(await fixture.operators.issueReset(userId), fresh, by);
+      expect(new Set(ended)).toEqual(new Set([userId]));
+      ended.length = 0;
+      await fixture.users.update(userId, { emailVerified: true });
+      await reset(await fixture.operators.issueReset(userId), 'eleven blue lampposts', by);
+      expect(ended).toEqual([]);
+    });
+
     it('accepts a token once, for an hour, and only the latest one', async () => {
       const first = await resetToken();
       const second = await resetToken();

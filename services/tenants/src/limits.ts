@@ -13,6 +13,7 @@ export const notifiedShares = [80, 100] as const; // percent of a plan's tenants
 export const rememberedShares = 10_000; // limits that this process does not report again; the mail itself is sent once
 export const rememberedAccounts = 10_000; // of tenants: two ids each
 export const settingsBytes = 64 * 1024; // with the rest of the tenant far below an item's 400 KB
+export const rememberedSettingsChars = 8 * 1024; // of those; parsed, a text may take thirty times its size
 export const rememberedSettings = 200; // tenants whose settings are not parsed again
 export const promptChars = 20_000; // is sent to the model with every message
 export const tokensPerMessage = 200_000; // no model returns a longer response

@@ -42,6 +42,7 @@ export const catchUpMs = [3 * second, 15 * second]; // after a change of a conne
 export const newSourceMs = 60 * second; // how late the index may be
 export const newSourceWaitsMs = [50, 100, 200, 400];
 export const sourceCacheEntries = 10_000; // about 50 MB of sources with their connections
+export const sourceCacheChars = 32_000_000; // of their rules; one source with 40 scripts may have six million
 export const planMs = 5 * second; // a new plan takes effect within seconds; usage is added up in memory meanwhile
 export const noticePercents = [80, 100] as const; // percent of a plan's events at which the account gets a notice
 export const requestsPerSource = 300_000; // a minute, valid or not: more than a core can handle, so plans come first

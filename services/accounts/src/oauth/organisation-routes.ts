@@ -217,6 +217,7 @@ const routes = {
       missing,
       'accounts.return_to_refused',
       'accounts.password_wrong',
+      'accounts.too_many_attempts',
       'accounts.sign_in_again',
       'accounts.step_up_needed',
       'accounts.provider_failed',

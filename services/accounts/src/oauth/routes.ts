@@ -96,6 +96,7 @@ export const socialRoutes = {
       'accounts.provider_not_configured',
       'accounts.return_to_refused',
       'accounts.password_wrong',
+      'accounts.too_many_attempts',
       'accounts.sign_in_again',
       'accounts.step_up_needed',
       'accounts.provider_failed',

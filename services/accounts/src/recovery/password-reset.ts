@@ -96,16 +96,15 @@ export async function finishReset(
     const user = await users.readProfile(token.userId);
     if (!user || user.email !== email || user.deletingAt !== undefined) throw tokenRefused();
     const reset = { token: useStep(deps, token, 'reset'), isMailed, passwordHash, origin };
-    // Ended before the token is used up, because a crash after that would leave the keys for good. Ended again after it,
-    // because a stranger may have created another one meanwhile.
-    const endKeys = async () => {
-      if (endAccess) await endAccessOf(deps, user.userId);
-      else if (!user.emailVerified) await endApiKeys(deps.apiKeys, user.userId);
+    // Ended before the token is used up, because a crash after that would leave it for good. Ended again after it,
+    // because a stranger may have created more meanwhile.
+    const end = async () => {
+      if (endAccess || !user.emailVerified) await endAccessOf(deps, user.userId);
     };
-    await endKeys();
+    await end();
     if (isMailed && !user.emailVerified) await replaceAccount(deps, user, reset);
     else await writeReset(deps, user, reset).catch(refuseUsedToken);
-    await endKeys();
+    await end();
   });
   deps.outbox.wake();
   // The person has proved who they are, so failed guesses from elsewhere do not lock them out here.

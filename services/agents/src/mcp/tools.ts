@@ -22,8 +22,12 @@ export const mcpPrefix = 'mcp_';
 function skillName(server: string, tool: string, taken: ReadonlySet<string>): string {
   const plain = `${mcpPrefix}${server}_${tool.toLowerCase().replace(/[^a-z0-9_]/g, '_')}`;
   if (plain.length <= limits.skillNameChars && !taken.has(plain)) return plain;
-  const hash = createHash('sha256').update(tool).digest('hex').slice(0, 8);
-  return `${plain.slice(0, limits.skillNameChars - 9)}_${hash}`;
+  // Again if another tool has the name with the hash, which its server chose.
+  for (let hashed = tool; ; hashed += ' ') {
+    const hash = createHash('sha256').update(hashed).digest('hex').slice(0, 8);
+    const name = `${plain.slice(0, limits.skillNameChars - 9)}_${hash}`;
+    if (!taken.has(name)) return name;
+  }
 }
 
 // The usable part of a server's tools: a model gets all of them with every message, and a provider refuses a whole

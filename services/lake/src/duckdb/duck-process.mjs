@@ -149,13 +149,14 @@ const plainTypes = new Set([
   ...[duck.TIMESTAMP_S, duck.TIMESTAMP_MS, duck.TIMESTAMP_NS],
 ]);
 
-// Text that looks like a formula begins with `'`, as in every CSV of ours.
-const formula = String.raw`'^[\s\p{Z}]*[=+\-@|%＝＋－＠]|^[\t\r\n]'`;
+// Text that looks like a formula begins with `'`, as in every CSV of ours. A column's name may, too.
+const formula = String.raw`^[\s\p{Z}]*[=+\-@|%＝＋－＠]|^[\t\r\n]`;
 const safeCell = (name, { typeId }) => {
   const cell = quote(name, '"');
-  if (plainTypes.has(typeId)) return cell;
+  const title = quote(new RegExp(formula, 'u').test(name) ? `'${name}` : name, '"');
+  if (plainTypes.has(typeId)) return `${cell} as ${title}`;
   const text = `${cell}::varchar`;
-  return `case when regexp_matches(${text}, ${formula}) then '''' || ${text} else ${text} end as ${cell}`;
+  return `case when regexp_matches(${text}, '${formula}') then '''' || ${text} else ${text} end as ${title}`;
 };
 
 async function duckSink({ memory, scratch, output: { path, format } }, names, types) {

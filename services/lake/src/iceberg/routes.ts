@@ -92,7 +92,7 @@ const routes = {
     path: `${base}/namespaces/{namespace}/tables/{table}`,
     operationId: 'lake.icebergTable',
     reaches: 'nothing',
-    audit: false,
+    audit: true, // it gives out the rows
     summary: 'Load a table with your rows',
     description:
       'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',

@@ -100,7 +100,7 @@ export function readSettings(text: string): TenantSettings {
   let settings = rememberedTexts.get(text);
   if (!settings) {
     settings = freeze(parseSettings(text));
-    rememberedTexts.set(text, settings);
+    if (text.length <= limits.rememberedSettingsChars) rememberedTexts.set(text, settings);
   }
   return settings;
 }

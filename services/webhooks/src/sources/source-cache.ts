@@ -40,10 +40,15 @@ export type SourceCache = {
 
 export type SourceCacheDeps = { store: Store; clock: Clock; hasLateIndexes: boolean };
 
+// The rules of a connection may have a hundred kilobytes, and all else has a few.
+const charsOf = (view: SourceView | undefined): number =>
+  view?.connections.reduce((sum, { filters, transform }) => sum + filters.length + transform.length, 0) ?? 0;
+
 export function createSourceCache(deps: SourceCacheDeps): SourceCache {
   const { store, clock } = deps;
   const settings = { clock, most: limits.sourceCacheEntries, forMs: limits.sourceCacheMs };
-  const sources = createTimedCache<SourceView | undefined>(settings);
+  const weighing = { weigh: charsOf, mostWeight: limits.sourceCacheChars };
+  const sources = createTimedCache<SourceView | undefined>({ ...settings, weighing });
   const lists = createTimedCache<readonly string[]>(settings);
   const owners = createRecentMap<string, string>(limits.sourceCacheEntries); // a source never changes its owner
 
