@@ -80,9 +80,14 @@ function packLibrary(name: string, staging: string): string {
   for (const [entry, file] of Object.entries(manifest.exports ?? {})) {
     if (!file.startsWith('./src/') || inRepositoryOnly.has(entry)) continue;
     const built = file.replace('./src/', './dist/');
-    if (built.endsWith('.css')) cpSync(join(root, source, file), join(target, built));
+    if (built.endsWith('.css')) {
+      cpSync(join(root, source, file), join(target, built));
+      writeFileSync(join(target, `${built}.d.ts`), 'export {};\n'); // TypeScript 7 asks for the types of what is imported
+      exports[entry] = { types: `${built}.d.ts`, default: built };
+      continue;
+    }
     const module = built.replace(/\.tsx?$/, '');
-    exports[entry] = built.endsWith('.css') ? built : { types: `${module}.d.ts`, default: `${module}.js` };
+    exports[entry] = { types: `${module}.d.ts`, default: `${module}.js` };
   }
   writeJson(join(target, 'package.json'), {
     name: manifest.name,
@@ -153,6 +158,8 @@ function packCommand(staging: string): string {
   run(process.execPath, ['--import', 'tsx', join(root, 'apps/docs/src/build.ts'), join(target, 'dist/docs')]);
   const { inputs, outside } = readMetafile(metafile);
   for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
+  for (const name of inCheckoutOnly) outside.delete(name);
+  cpSync(join(root, reference), join(target, 'dist/scalar.js'));
   const inHandlers = readMetafile(handlersMetafile).inputs;
   rmSync(metafile);
   rmSync(handlersMetafile);
@@ -161,7 +168,7 @@ function packCommand(staging: string): string {
   });
   writeFileSync(
     join(target, 'THIRD-PARTY-LICENCES.txt'),
-    collectLicences(root, [...inputs, ...inHandlers], 'apps/console'),
+    collectLicences(root, [...inputs, ...inHandlers, reference], 'apps/console'),
   );
   writeJson(join(target, 'package.json'), {
     name: '@stak/server', // `stak` on npm belongs to somebody else
@@ -175,6 +182,10 @@ function packCommand(staging: string): string {
   cpSync(join(root, '.env.example'), join(target, '.env.example'));
   return target;
 }
+
+// tsx loads sources. Of the other, one file is used, and the package brings eighteen megabytes.
+const inCheckoutOnly = ['tsx', '@scalar/fastify-api-reference'];
+const reference = 'node_modules/@scalar/fastify-api-reference/dist/js/standalone.js';
 
 type Metafile = {
   inputs: Record<string, object>;

@@ -35,8 +35,9 @@ export async function runOutside(
   return stdout + stderr;
 }
 
-export const strict = ['--strict', '--target', 'es2023', '--types', 'node'];
-export const asProgram = [...strict, '--module', 'nodenext', '--outDir', 'out'];
+export const strict = ['--strict', '--noUncheckedSideEffectImports', '--target', 'es2023'];
+export const withNode = [...strict, '--types', 'node'];
+export const asProgram = [...withNode, '--module', 'nodenext', '--outDir', 'out'];
 
 export async function writeOutside(project: string, files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

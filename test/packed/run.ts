@@ -43,6 +43,18 @@ const projects: Record<string, { ours: string[]; others: string[]; tools?: strin
     ours: ['@stak/client', '@stak/inbox-react', '@stak/portal-react'],
     others: ['react', 'react-dom', 'vite', 'typescript', '@types/react', '@types/react-dom'],
   },
+  // With the oldest of each peer that the packages allow.
+  oldest: {
+    ours: [
+      ...['@stak/kit', '@stak/engine', '@stak/table', '@stak/streams', '@stak/client'],
+      ...['@stak/inbox-react', '@stak/portal-react'],
+    ],
+    others: ['vite', 'typescript', '@types/node'],
+    tools: [
+      ...['zod@4.0.0', 'react@18.3.1', 'react-dom@18.3.1', '@types/react@18.3.24', '@types/react-dom@18.3.7'],
+      'typescript-5@npm:typescript@5.9.3',
+    ],
+  },
 };
 
 const installMs = 10 * 60_000; // npm may look for ever for a version that does not exist
