@@ -17,7 +17,10 @@ const { metafile: report } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  minifyWhitespace: true,
   minifySyntax: true,
+  lineLimit: 120,
+  legalComments: 'external',
   // Stores on this machine and the lake: nothing there loads them.
   external: ['@stak/engine', '@duckdb/*'],
   // For packages that are not modules of ECMAScript.
