@@ -13,6 +13,7 @@ import { builtinModules } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { collectLicences } from './licences.ts';
+import { type Lock, shrinkwrap } from './shrinkwrap.ts';
 
 // Builds what can be installed elsewhere and packs it: npm run pack [-- --to FOLDER]
 // The folder then holds `packages/`, what is in each package, and `tarballs/`. Nothing is published.
@@ -170,13 +171,21 @@ function packCommand(staging: string): string {
     join(target, 'THIRD-PARTY-LICENCES.txt'),
     collectLicences(root, [...inputs, ...inHandlers, reference], 'apps/console'),
   );
+  const name = '@stak/server'; // `stak` on npm belongs to somebody else
+  const dependencies = versionsOf(outside);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  // Each installation has the versions that were tested.
+  writeJson(
+    join(target, 'npm-shrinkwrap.json'),
+    shrinkwrap(lock, { name, version: whole.version, dependencies }),
+  );
   writeJson(join(target, 'package.json'), {
-    name: '@stak/server', // `stak` on npm belongs to somebody else
+    name,
     ...sharedFields(source, { ...manifest, ...whole, keywords: manifest.keywords }),
     bin: { stak: 'bin/stak.mjs' },
     exports: { './package.json': './package.json' },
     files: ['bin', 'dist', '.env.example', 'THIRD-PARTY-LICENCES.txt'],
-    dependencies: versionsOf(outside),
+    dependencies,
   });
   copyTexts(source, target);
   cpSync(join(root, '.env.example'), join(target, '.env.example'));
