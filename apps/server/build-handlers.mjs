@@ -25,7 +25,7 @@ const { metafile: report } = await build({
   external: ['@stak/engine', '@duckdb/*'],
   // For packages that are not modules of ECMAScript.
   banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',

@@ -123,7 +123,7 @@ async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
 async function loadTypeScript(file: string): Promise<void> {
   if (import.meta.url.endsWith('.ts')) return; // running from sources, a loader is active already
   for (const from of [resolve(file), import.meta.url]) {
-    const loader = requireFrom(from, 'tsx/esm/api') as typeof import('tsx/esm/api') | undefined;
+    const loader = loadFrom(from, 'tsx/esm/api') as typeof import('tsx/esm/api') | undefined;
     if (loader) return void loader.register();
   }
   const { typescript = false } = process.features as { typescript?: string | false };
@@ -131,7 +131,7 @@ async function loadTypeScript(file: string): Promise<void> {
     throw new UsageError(`Node ${process.versions.node} reads TypeScript by tsx only: npm install tsx`);
 }
 
-function requireFrom(file: string, name: string): unknown {
+function loadFrom(file: string, name: string): unknown {
   try {
     return createRequire(file)(name);
   } catch {
