@@ -164,9 +164,10 @@ function packCommand(staging: string): string {
   const inHandlers = readMetafile(handlersMetafile).inputs;
   rmSync(metafile);
   rmSync(handlersMetafile);
-  writeFileSync(join(target, 'bin/stak.mjs'), "#!/usr/bin/env node\nimport '../dist/main.mjs';\n", {
-    mode: 0o755,
-  });
+  cpSync(join(root, source, 'bin/node-version.mjs'), join(target, 'bin/node-version.mjs'));
+  // The latter is loaded only if the former lets it: an older Node cannot even read it.
+  const command = "#!/usr/bin/env node\nimport './node-version.mjs';\n\nawait import('../dist/main.mjs');\n";
+  writeFileSync(join(target, 'bin/stak.mjs'), command, { mode: 0o755 });
   writeFileSync(
     join(target, 'THIRD-PARTY-LICENCES.txt'),
     collectLicences(root, [...inputs, ...inHandlers, reference], 'apps/console'),
