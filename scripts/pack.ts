@@ -150,7 +150,8 @@ function packCommand(staging: string): string {
   mkdirSync(join(target, 'bin'), { recursive: true });
   const metafile = join(staging, 'stak.json');
   const entry = join(root, source, 'src/main.ts');
-  run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
+  const { STAK_COMMIT: commit = '' } = process.env; // where there is no Git, as in an image
+  run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile, commit]);
   const handlers = [join(root, source, 'build-handlers.mjs'), join(target, 'dist/handlers')];
   const handlersMetafile = join(staging, 'handlers.json');
   run(process.execPath, [...handlers, handlersMetafile]);

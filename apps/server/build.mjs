@@ -7,8 +7,8 @@ import { build } from 'esbuild';
 // the most files. A server that runs from here starts in a third of the time and holds no compiler in memory.
 
 const here = path => fileURLToPath(new URL(path, import.meta.url));
-// The benches bundle their own server in the same way: node build.mjs [ENTRY FOLDER [METAFILE]]
-const [entry = here('./src/main.ts'), outdir = here('./dist'), metafile] = process.argv.slice(2);
+// The benches bundle their own server in the same way: node build.mjs [ENTRY FOLDER [METAFILE [COMMIT]]]
+const [entry = here('./src/main.ts'), outdir = here('./dist'), metafile, givenCommit] = process.argv.slice(2);
 
 // Of what is bundled, one file is found and compiled sooner than a hundred, and what nobody calls is left out. These
 // bring binaries, or files that they look for beside themselves.
@@ -32,9 +32,7 @@ const keepPackagesOutside = {
   },
 };
 
-// A folder without Git, such as that of an image, says it by STAK_COMMIT.
 function readCommit() {
-  if (process.env.STAK_COMMIT) return process.env.STAK_COMMIT;
   const git = (...args) =>
     execFileSync('git', args, { cwd: here('../..'), encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
@@ -44,7 +42,7 @@ function readCommit() {
     return undefined;
   }
 }
-const commit = readCommit();
+const commit = givenCommit || readCommit();
 
 const programs = [
   './src/backup/backup-thread.ts',

@@ -104,8 +104,8 @@ export function writeSteadily(url: string, ledger: Ledger, title: string, count 
   let acceptedAtMs = performance.now();
   let slowestMs = 0; // the longest time without an accepted write
   const writer = async (number: number) => {
-    for (let turn = number; !isOver; turn++) {
-      const status = await write(url, ledger, kinds[turn % kinds.length]!, `${title} ${++written}`);
+    for (let count = number; !isOver; count++) {
+      const status = await write(url, ledger, kinds[count % kinds.length]!, `${title} ${++written}`);
       if (status >= 200 && status < 300) {
         slowestMs = Math.max(slowestMs, performance.now() - acceptedAtMs);
         acceptedAtMs = performance.now();

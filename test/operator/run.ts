@@ -40,17 +40,6 @@ const env = {
 };
 const shipped = inFolder('shipped');
 
-const overall = globalThis.setTimeout(() => end(`it took longer than ${limitMs / 60_000} minutes`), limitMs);
-try {
-  process.exitCode = await day();
-} catch (error) {
-  console.error(error);
-  process.exitCode = 1;
-} finally {
-  clearTimeout(overall);
-  await tidyUp();
-}
-
 function end(reason: string): void {
   console.error(`Stopped: ${reason}`);
   void tidyUp().finally(() => process.exit(1));
@@ -71,8 +60,7 @@ async function step(title: string, make: () => Promise<string | undefined>): Pro
     () => end(`${title} took longer than ${stepMs / 60_000} minutes`),
     stepMs,
   );
-  const result = await make();
-  clearTimeout(limit);
+  const result = await make().finally(() => clearTimeout(limit));
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   console.log(`${title} (${seconds} s)${result === undefined ? '' : `: ${result}`}`);
 }
@@ -294,9 +282,20 @@ async function day(): Promise<number> {
 }
 
 async function eventually(check: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 600; turn++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     if (await check().catch(() => false)) return;
     await setTimeout(100);
   }
   throw new Error('It did not happen within a minute');
+}
+
+const overall = globalThis.setTimeout(() => end(`it took longer than ${limitMs / 60_000} minutes`), limitMs);
+try {
+  process.exitCode = await day();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  clearTimeout(overall);
+  await tidyUp();
 }

@@ -3,11 +3,18 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { checkOut, findCommit, readPinnedCommit } from '../../bench/src/against/checkout.ts';
 
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
+// As the benchmarks take the pinned commit.
+const checkouts = pathToFileURL(join(root, 'bench/src/against/checkout.ts')).href;
+const { checkOut, findCommit, readPinnedCommit } = (await import(checkouts)) as {
+  checkOut(commit: string, folder: string): Promise<{ root: string }>;
+  findCommit(name: string): Promise<string | undefined>;
+  readPinnedCommit(): string;
+};
 
 /** The server of version 0.1.0, packed from the pinned commit; undefined in a clone that does not have it. */
 export async function packOldVersion(): Promise<string | undefined> {

@@ -1,3 +1,5 @@
+import cluster from 'node:cluster';
+
 // Plain enough for every version of Node to read, so that an old one says what is missing and not where it stumbled.
 
 /** What is wrong with running Stak on a version of Node: it refuses, or only warns. */
@@ -16,5 +18,5 @@ if (refused !== undefined) {
   process.exit(1);
 }
 // The processes that a server starts run this, too.
-const isStarting = process.argv[2] === 'start' && process.env.NODE_UNIQUE_ID === undefined;
+const isStarting = process.argv[2] === 'start' && !cluster.isWorker;
 if (warning !== undefined && isStarting) console.error(`stak: ${warning}`);

@@ -64,7 +64,7 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
   let windowMs = tickedMs;
   let latestMs = 0; // the latest tick of the window
   let usedMs = processorMs();
-  let worst: (Stall & { turns: number }) | undefined; // since the last line
+  let worst: (Stall & { iterations: number }) | undefined; // since the last line
   let loggedMs = -Infinity;
 
   const timer = setInterval(() => {
@@ -74,12 +74,12 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
     if (lateMs > stallMs) {
       blocked += 1;
       const stall = findStall(tickedMs, nowMs, lateMs, processorMs() - usedMs);
-      worst = { ...(worst && worst.ms > stall.ms ? worst : stall), turns: (worst?.turns ?? 0) + 1 };
+      worst = { ...(worst && worst.ms > stall.ms ? worst : stall), iterations: (worst?.iterations ?? 0) + 1 };
     }
     usedMs = processorMs();
     if (worst && nowMs - loggedMs > stallLogMs) {
-      const { turns, ...stall } = worst;
-      log.warn({ ...stall, ...(turns > 1 && { turns }) }, 'a turn of the event loop took too long');
+      const { iterations, ...stall } = worst;
+      log.warn({ ...stall, ...(iterations > 1 && { iterations }) }, 'a turn of the event loop took too long');
       worst = undefined;
       loggedMs = nowMs;
     }
