@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -11,12 +11,13 @@ export function prepareRelease(version: string, date: string): void {
   const before = versionIn('package.json');
   if (before === version) throw new Error(`This is version ${version} already`);
   edit('CHANGELOG.md', text => cutChangelog(text, version, date));
-  for (const folder of ['.', ...workspaces()])
-    edit(`${folder}/package.json`, text => text.replace(/("version": ")[^"]+/, `$1${version}`));
   edit('package-lock.json', text => {
     const lock = JSON.parse(text) as Lock;
     lock.version = version;
-    for (const folder of ['', ...workspaces()]) lock.packages[folder]!.version = version;
+    for (const folder of Object.keys(lock.packages).filter(path => !path.includes('node_modules'))) {
+      lock.packages[folder]!.version = version;
+      edit(join(folder, 'package.json'), manifest => manifest.replace(/("version": ")[^"]+/, `$1${version}`));
+    }
     return `${JSON.stringify(lock, null, 2)}\n`;
   });
   edit('deploy/helm/stak/Chart.yaml', text =>
@@ -32,12 +33,6 @@ export function cutChangelog(text: string, version: string, date: string): strin
   return text.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`);
 }
 
-const workspaces = (): string[] => [
-  ...['packages', 'services', 'apps'].flatMap(wing =>
-    readdirSync(join(root, wing)).map(name => `${wing}/${name}`),
-  ),
-  'bench',
-];
 const versionIn = (path: string): string =>
   (JSON.parse(readFileSync(join(root, path), 'utf8')) as { version: string }).version;
 
