@@ -29,7 +29,6 @@ let disk: SmallDisk | undefined;
 
 const env = {
   STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-  STAK_PUBLIC_URL: 'http://127.0.0.1',
   STAK_WORKERS: '2',
   STAK_LAKE: 'off',
   STAK_LOG_LEVEL: 'error',
@@ -66,10 +65,14 @@ async function step(title: string, make: () => Promise<string | undefined>): Pro
 }
 
 type Version = { folder: string; version: string };
-const start = ({ folder: cwd }: Version, path: string, more: Record<string, string> = {}): Promise<Server> =>
+const start = (
+  { folder: cwd }: Version,
+  path: string | undefined,
+  more: Record<string, string> = {},
+): Promise<Server> =>
   startServer({
     command: join(cwd, 'node_modules/.bin/stak'),
-    args: ['start', '--path', path, '--port', '0', '--no-demo'],
+    args: ['start', ...(path === undefined ? [] : ['--path', path]), '--port', '0', '--no-demo'],
     cwd,
     env: { ...env, ...more },
   });
@@ -266,7 +269,7 @@ async function day(): Promise<number> {
     assert.equal(ledger.unanswered.size, 0, 'every request was answered');
     const result = await verify(server.url, ledger);
     await server.stop();
-    server = await start(now, inFolder('nothing'), {
+    server = await start(now, undefined, {
       ...aws,
       STAK_STORE: 'aws',
       STAK_AWS_REGION: 'eu-central-1',
