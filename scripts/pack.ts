@@ -13,6 +13,7 @@ import { builtinModules } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { collectLicences } from './licences.ts';
+import { type Lock, shrinkwrap } from './shrinkwrap.ts';
 
 // Builds what can be installed elsewhere and packs it: npm run pack [-- --to FOLDER]
 // The folder then holds `packages/`, what is in each package, and `tarballs/`. Nothing is published.
@@ -80,9 +81,14 @@ function packLibrary(name: string, staging: string): string {
   for (const [entry, file] of Object.entries(manifest.exports ?? {})) {
     if (!file.startsWith('./src/') || inRepositoryOnly.has(entry)) continue;
     const built = file.replace('./src/', './dist/');
-    if (built.endsWith('.css')) cpSync(join(root, source, file), join(target, built));
+    if (built.endsWith('.css')) {
+      cpSync(join(root, source, file), join(target, built));
+      writeFileSync(join(target, `${built}.d.ts`), 'export {};\n'); // TypeScript 7 asks for the types of what is imported
+      exports[entry] = { types: `${built}.d.ts`, default: built };
+      continue;
+    }
     const module = built.replace(/\.tsx?$/, '');
-    exports[entry] = built.endsWith('.css') ? built : { types: `${module}.d.ts`, default: `${module}.js` };
+    exports[entry] = { types: `${module}.d.ts`, default: `${module}.js` };
   }
   writeJson(join(target, 'package.json'), {
     name: manifest.name,
@@ -144,7 +150,8 @@ function packCommand(staging: string): string {
   mkdirSync(join(target, 'bin'), { recursive: true });
   const metafile = join(staging, 'stak.json');
   const entry = join(root, source, 'src/main.ts');
-  run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile]);
+  const { STAK_COMMIT: commit = '' } = process.env; // where there is no Git, as in an image
+  run(process.execPath, [join(root, source, 'build.mjs'), entry, join(target, 'dist'), metafile, commit]);
   const handlers = [join(root, source, 'build-handlers.mjs'), join(target, 'dist/handlers')];
   const handlersMetafile = join(staging, 'handlers.json');
   run(process.execPath, [...handlers, handlersMetafile]);
@@ -153,28 +160,43 @@ function packCommand(staging: string): string {
   run(process.execPath, ['--import', 'tsx', join(root, 'apps/docs/src/build.ts'), join(target, 'dist/docs')]);
   const { inputs, outside } = readMetafile(metafile);
   for (const name of resolvedIn(join(target, 'dist'))) outside.add(name);
+  for (const name of inCheckoutOnly) outside.delete(name);
+  cpSync(join(root, reference), join(target, 'dist/scalar.js'));
   const inHandlers = readMetafile(handlersMetafile).inputs;
   rmSync(metafile);
   rmSync(handlersMetafile);
-  writeFileSync(join(target, 'bin/stak.mjs'), "#!/usr/bin/env node\nimport '../dist/main.mjs';\n", {
-    mode: 0o755,
-  });
+  cpSync(join(root, source, 'bin/node-version.mjs'), join(target, 'bin/node-version.mjs'));
+  // The latter is loaded only if the former lets it: an older Node cannot even read it.
+  const command = "#!/usr/bin/env node\nimport './node-version.mjs';\n\nawait import('../dist/main.mjs');\n";
+  writeFileSync(join(target, 'bin/stak.mjs'), command, { mode: 0o755 });
   writeFileSync(
     join(target, 'THIRD-PARTY-LICENCES.txt'),
-    collectLicences(root, [...inputs, ...inHandlers], 'apps/console'),
+    collectLicences(root, [...inputs, ...inHandlers, reference], 'apps/console'),
+  );
+  const name = '@stak/server'; // `stak` on npm belongs to somebody else
+  const dependencies = versionsOf(outside);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  // Each installation has the versions that were tested.
+  writeJson(
+    join(target, 'npm-shrinkwrap.json'),
+    shrinkwrap(lock, { name, version: whole.version, dependencies }),
   );
   writeJson(join(target, 'package.json'), {
-    name: '@stak/server', // `stak` on npm belongs to somebody else
+    name,
     ...sharedFields(source, { ...manifest, ...whole, keywords: manifest.keywords }),
     bin: { stak: 'bin/stak.mjs' },
     exports: { './package.json': './package.json' },
     files: ['bin', 'dist', '.env.example', 'THIRD-PARTY-LICENCES.txt'],
-    dependencies: versionsOf(outside),
+    dependencies,
   });
   copyTexts(source, target);
   cpSync(join(root, '.env.example'), join(target, '.env.example'));
   return target;
 }
+
+// tsx loads sources. Of the other, one file is used, and the package brings eighteen megabytes.
+const inCheckoutOnly = ['tsx', '@scalar/fastify-api-reference'];
+const reference = 'node_modules/@scalar/fastify-api-reference/dist/js/standalone.js';
 
 type Metafile = {
   inputs: Record<string, object>;

@@ -28,5 +28,10 @@ function changedMs(path) {
 const builtMs = statSync(join(outDir, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (Math.max(...[...own, ...shared].map(changedMs)) > builtMs) {
   console.log(`Building the ${basename(app)}…`);
-  await build({ root: app, logLevel: 'warn', build: { outDir, emptyOutDir: true } });
+  await build({
+    root: app,
+    logLevel: 'warn',
+    // How long each plugin takes is said on machines that are busy, and nobody can do anything about it.
+    build: { outDir, emptyOutDir: true, rolldownOptions: { checks: { pluginTimings: false } } },
+  });
 }

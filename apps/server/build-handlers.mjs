@@ -17,12 +17,15 @@ const { metafile: report } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  minifyWhitespace: true,
   minifySyntax: true,
+  lineLimit: 120,
+  legalComments: 'external',
   // Stores on this machine and the lake: nothing there loads them.
   external: ['@stak/engine', '@duckdb/*'],
   // For packages that are not modules of ECMAScript.
   banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',

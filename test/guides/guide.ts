@@ -5,14 +5,15 @@ import { readFile } from 'node:fs/promises';
 export type Page = { file: string; section?: string };
 export type Reader = {
   folder: string; // where `npm start` runs
-  stak: string; // the program that npx finds
+  stak?: string; // the program instead of the one that npx finds
   env: Record<string, string>;
+  isAlone?: boolean; // nothing but `env` goes to the shell
 };
 
 // Runs every ```sh block of a page, word for word, in a shell of its own: what the page needs from another one is what
 // that one exports, and comes back with the output. A request that is refused ends it, unless the page shows the status
 // itself, with `curl -i` or `%{http_code}`.
-export async function runGuide(page: Page, { folder, stak, env }: Reader) {
+export async function runGuide(page: Page, { folder, stak, env, isAlone = false }: Reader) {
   const blocks = await readBlocks(page);
   if (blocks.length === 0) throw new Error(`${page.file}: there is nothing to run`);
   const script = [
@@ -25,17 +26,20 @@ export async function runGuide(page: Page, { folder, stak, env }: Reader) {
     '    *) command curl --fail-with-body "$@";;',
     '  esac',
     '}',
-    // `npx stak` alone would run a stranger's package where this one is not installed.
-    `npx() { [ "$1 $2" = '--no-install stak' ] || return 1; shift 2; '${process.execPath}' '${stak}' "$@"; }`,
+    // Faster than npx. test/packed runs pages with the real one.
+    stak &&
+      `npx() { [ "$1 $2" = '--no-install stak' ] || return 1; shift 2; '${process.execPath}' '${stak}' "$@"; }`,
     // A page that stops the server of a machine stops the one whose process this is.
     'systemctl() { kill "$SERVER_PID"; while kill -0 "$SERVER_PID" 2>/dev/null; do sleep 0.1; done; }',
     ...blocks,
     'wait',
     'env -0 >&3',
-  ].join('\n');
+  ]
+    .filter(line => line !== undefined)
+    .join('\n');
   const child = spawn('bash', ['-c', script], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...(!isAlone && process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let output = '';

@@ -40,6 +40,7 @@ beforeAll(async () => {
     ...process.env,
     npm_config_prefer_offline: 'true',
     SOURCE: root,
+    MANIFESTS: pathIn('manifests'),
     OUT: pathIn('out'),
     APP: pathIn('app'),
   };
@@ -54,6 +55,51 @@ afterAll(async () => {
   server?.kill('SIGKILL');
   await run('chmod', ['-R', 'u+w', pathIn('app')]);
   await rm(folder, { recursive: true, force: true });
+});
+
+// The paths of installed packages below a folder, with their versions.
+async function versionsIn(folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const path of await readdir(folder, { recursive: true })) {
+    const [name] = /(?:@[^/]+\/)?[^/]+(?=\/package\.json$)/.exec(path) ?? [];
+    const isPackage = new RegExp(`(?:^|/)node_modules/${name}/package\\.json$`).test(`node_modules/${path}`);
+    if (name === undefined || !isPackage) continue;
+    const { version } = JSON.parse(await readFile(join(folder, path), 'utf8')) as { version: string };
+    found.set(path, `${name}@${version}`);
+  }
+  return found;
+}
+
+test('packages are installed before the sources are copied, from nothing but manifests', async () => {
+  const texts = steps.map(({ instruction, text }) => `${instruction} ${text}`);
+  const build = texts.findIndex(text => /^FROM .* AS build$/.test(text));
+  const install = texts.findIndex(text => text.includes('npm ci'));
+  expect(texts.slice(build, install).filter(text => text.startsWith('COPY'))).toEqual([
+    'COPY --from=manifests /manifests /src',
+  ]);
+  const files = await readdir(pathIn('manifests'), { recursive: true, withFileTypes: true });
+  const names = new Set(files.filter(file => file.isFile()).map(({ name }) => name));
+  expect(names).toEqual(new Set(['package.json', 'package-lock.json']));
+  const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { version: string; link?: boolean }> };
+  for (const [path, { link }] of Object.entries(packages))
+    if (!link && !path.includes('node_modules'))
+      await expect(stat(pathIn(join('manifests', path, 'package.json'))), path).resolves.toBeDefined();
+});
+
+test('every package has the version of the lockfile', async () => {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string }>;
+  };
+  const locked = new Set(
+    Object.entries(lock.packages).map(
+      ([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`,
+    ),
+  );
+  const installed = await versionsIn(pathIn('app/node_modules'));
+  const others = [...installed.values()].filter(name => !name.startsWith('@stak/'));
+  expect(others.length).toBeGreaterThan(10);
+  expect(others.filter(name => !locked.has(name))).toEqual([]);
 });
 
 test('declares its user, its stop signal and its volumes', () => {

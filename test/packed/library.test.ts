@@ -5,8 +5,8 @@ import {
   firstExample,
   inProject,
   runOutside,
-  strict,
   tarballOf,
+  withNode,
   writeOutside,
 } from './outside.ts';
 
@@ -20,10 +20,10 @@ const printed: Record<string, string> = {
 const programs = Object.keys(printed);
 
 // Both have a command of this name.
-const compilerOf = async (name: string): Promise<string> => {
-  const file = inProject('library/node_modules', name);
+const compilerOf = async (name: string, project = 'library'): Promise<string> => {
+  const file = inProject(project, 'node_modules', name);
   const { bin } = JSON.parse(await readFile(`${file}/package.json`, 'utf8')) as { bin: { tsc: string } };
-  await writeOutside('library', { [`${name}.mjs`]: `import './node_modules/${name}/${bin.tsc}';\n` });
+  await writeOutside(project, { [`${name}.mjs`]: `import './node_modules/${name}/${bin.tsc}';\n` });
   return `${name}.mjs`;
 };
 
@@ -45,7 +45,34 @@ describe('a program with the packages', () => {
     ['typescript', 'preserve', 'bundler'],
     ['typescript-5', 'nodenext', 'nodenext'],
   ])('compiles for %s, module %s, resolution %s', async (compiler, module, resolution) => {
-    await compile(compiler, [...strict, '--noEmit', '--module', module, '--moduleResolution', resolution]);
+    await compile(compiler, [...withNode, '--noEmit', '--module', module, '--moduleResolution', resolution]);
+  });
+
+  // In a project without LangChain, whose own declarations do not pass.
+  it.each(['typescript', 'typescript-5'])(
+    'has declarations that %s checks as strictly as it can',
+    async compiler => {
+      const names = ['kit', 'engine', 'table', 'table/aws', 'streams', 'streams/aws', 'client'];
+      const imports = names
+        .map(name => `export * as ${name.replace('/', '_')} from '@stak/${name}';\n`)
+        .join('');
+      await writeOutside('oldest', { 'src/declarations.ts': imports });
+      const flags = ['--skipLibCheck', 'false', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+      const resolution = ['--noEmit', '--module', 'nodenext', 'src/declarations.ts'];
+      await runOutside('oldest', await compilerOf(compiler, 'oldest'), [
+        ...withNode,
+        ...flags,
+        ...resolution,
+      ]);
+    },
+  );
+
+  it('runs with the oldest zod that is allowed', async () => {
+    const manifest = await readFile(inProject('oldest/node_modules/zod/package.json'), 'utf8');
+    expect((JSON.parse(manifest) as { version: string }).version).toBe('4.0.0');
+    await writeOutside('oldest', { 'src/table.ts': await firstExample('packages/table') });
+    await runOutside('oldest', await compilerOf('typescript', 'oldest'), [...asProgram, 'src/table.ts']);
+    expect(await runOutside('oldest', 'out/table.js')).toContain(printed.table);
   });
 
   it('finds the sources of the packages through their source maps', async () => {
@@ -119,7 +146,7 @@ describe('the tarballs', () => {
   });
 
   it.each(names)('have types for everything they export: %s', async name => {
-    // Nobody resolves a style sheet's types, and CommonJS reaches modules by import().
+    // CommonJS reaches modules by import(), and nobody imports the declarations of a style sheet as a module.
     const args = ['--profile', 'esm-only', '--exclude-entrypoints', 'styles.css'];
     await runOutside('library', 'attw', [tarballOf(name), ...args]);
   });

@@ -15,7 +15,7 @@ export const tarballOf = (name: string): string => inProject('tarballs', `${name
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
 
 // Nothing of the process that runs these tests, like its loaders, goes to the programs that others write.
-const clean = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR };
+export const clean = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR };
 
 /** Runs a program of Node, or the command of an installed package, there and returns what it prints; it fails with all of it. */
 export async function runOutside(
@@ -35,8 +35,9 @@ export async function runOutside(
   return stdout + stderr;
 }
 
-export const strict = ['--strict', '--target', 'es2023', '--types', 'node'];
-export const asProgram = [...strict, '--module', 'nodenext', '--outDir', 'out'];
+export const strict = ['--strict', '--noUncheckedSideEffectImports', '--target', 'es2023'];
+export const withNode = [...strict, '--types', 'node'];
+export const asProgram = [...withNode, '--module', 'nodenext', '--outDir', 'out'];
 
 export async function writeOutside(project: string, files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
@@ -58,7 +59,7 @@ export async function firstExample(path: string): Promise<string> {
 export async function startOutside(name: string, env: Record<string, string> = {}) {
   const cwd = inProject('server', name);
   await mkdir(cwd, { recursive: true });
-  const child = spawn('npx', ['stak', 'start', '--port', '0'], {
+  const child = spawn('npx', ['--no-install', 'stak', 'start', '--port', '0'], {
     cwd,
     env: { ...clean, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packAll } from '../../scripts/pack.ts';
+import { type Registry, startRegistry, unreachable } from '../registry/registry.ts';
 
 const root = join(import.meta.dirname, '../..');
-const unreachable = /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH/;
 
 // As the workspace has them, so that they are in npm's cache. What it does not have is named with its version.
 const asHere = async (name: string): Promise<string> => {
@@ -43,6 +43,18 @@ const projects: Record<string, { ours: string[]; others: string[]; tools?: strin
     ours: ['@stak/client', '@stak/inbox-react', '@stak/portal-react'],
     others: ['react', 'react-dom', 'vite', 'typescript', '@types/react', '@types/react-dom'],
   },
+  // With the oldest of each peer that the packages allow.
+  oldest: {
+    ours: [
+      ...['@stak/kit', '@stak/engine', '@stak/table', '@stak/streams', '@stak/client'],
+      ...['@stak/inbox-react', '@stak/portal-react'],
+    ],
+    others: ['vite', 'typescript', '@types/node'],
+    tools: [
+      ...['zod@4.0.0', 'react@18.3.1', 'react-dom@18.3.1', '@types/react@18.3.24', '@types/react-dom@18.3.7'],
+      'typescript-5@npm:typescript@5.9.3',
+    ],
+  },
 };
 
 const installMs = 10 * 60_000; // npm may look for ever for a version that does not exist
@@ -58,11 +70,23 @@ async function command(program: string, args: string[], cwd: string, env = proce
   return { code: code as number, output };
 }
 
+// As a reader installs it: by its name, from a registry.
+async function installByName(registry: Registry, tarballs: Iterable<string>) {
+  await registry.publish(tarballs);
+  const project = join(folder, 'guide');
+  await mkdir(project);
+  const env = { ...process.env, ...registry.env };
+  const started = await command('npm', ['init', '-y'], project, env);
+  return started.code === 0 ? command('npm', ['install', '@stak/server'], project, env) : started;
+}
+
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const folder = await mkdtemp(join(tmpdir(), 'stak-packed-'));
+let registry: Registry | undefined;
 try {
   process.exitCode = await run();
 } finally {
+  await registry?.stop();
   if (values.keep) console.log(`The projects are in ${folder}`);
   else await rm(folder, { recursive: true, force: true });
 }
@@ -86,6 +110,10 @@ async function run(): Promise<number> {
       return first.output.includes('ETARGET') ? install('--prefer-online') : first;
     }),
   );
+  registry = await startRegistry(join(folder, 'registry'));
+  if (registry) installed.push(await installByName(registry, tarballs.values()));
+  else
+    console.log('Skipped: no guide is run, because neither the cache of npm nor a registry has Verdaccio.');
   const failed = installed.filter(({ code }) => code !== 0);
   if (failed.length > 0 && failed.every(({ output }) => unreachable.test(output))) {
     console.log('Skipped: neither the cache of npm nor a registry has what the projects outside need.');
@@ -96,7 +124,11 @@ async function run(): Promise<number> {
   const vitest = spawn(
     join(root, 'node_modules/.bin/vitest'),
     ['run', '--config', 'test/packed/vitest.config.ts'],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, STAK_PACKED: folder } },
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, STAK_PACKED: folder, STAK_PACKED_NPM: JSON.stringify(registry?.env ?? null) },
+    },
   );
   const [code] = await once(vitest, 'close');
   return code as number;

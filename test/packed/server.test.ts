@@ -1,5 +1,16 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asProgram, firstExample, runOutside, signUp, startOutside, writeOutside } from './outside.ts';
+import {
+  asProgram,
+  firstExample,
+  inProject,
+  runOutside,
+  signUp,
+  startOutside,
+  writeOutside,
+} from './outside.ts';
 
 let server: Awaited<ReturnType<typeof startOutside>>;
 beforeAll(async () => {
@@ -13,6 +24,14 @@ const stak = (args: string[], env: Record<string, string> = {}) => runOutside('s
 describe('npx stak in a folder with nothing but the package', () => {
   it('prints help', async () => {
     expect(await stak(['--help'])).toContain('stak <command> [options]');
+  });
+
+  it('has only files that Node can read', async () => {
+    const dist = 'node_modules/@stak/server/dist';
+    const files = (await readdir(inProject('server', dist))).filter(name => name.endsWith('.mjs'));
+    expect(files.length).toBeGreaterThan(50);
+    const check = promisify(execFile);
+    for (const file of files) await check(process.execPath, ['--check', inProject('server', dist, file)]);
   });
 
   it('serves the console, the portal, the API and its description', async () => {

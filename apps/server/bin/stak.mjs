@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './node-version.mjs';
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

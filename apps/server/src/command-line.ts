@@ -1,5 +1,4 @@
 import { type CAC, cac } from 'cac';
-import manifest from '../package.json' with { type: 'json' };
 import { registerAccounts } from './commands/accounts.ts';
 import { registerArchive } from './commands/archive.ts';
 import { registerAudit } from './commands/audit.ts';
@@ -27,6 +26,7 @@ import { registerTasks } from './commands/tasks.ts';
 import { registerTenants } from './commands/tenants.ts';
 import { explainTo, UsageError } from './errors.ts';
 import { guessCommand, shapeHelp } from './help.ts';
+import { versionText } from './version.ts';
 
 /** Runs the command after `stak`, or reports what is wrong with it and sets the exit code to 1. */
 export async function runCommand(argv: string[]): Promise<void> {
@@ -66,7 +66,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerSecrets(cli);
   registerCompletion(cli);
   cli.help(sections => shapeHelp(cli, sections));
-  cli.version(manifest.version);
+  cli.version(versionText);
   cli.parse(argv, { run: false });
   if (cli.options.help || cli.options.version) return;
   const { matchedCommand: command, args } = cli;

@@ -5,6 +5,7 @@ import { type Api, transportSecurity } from '@stak/http';
 import { mountDemoSignIn } from './demo/sign-in.ts';
 import { createPageFiles } from './page-files.ts';
 import { mountReference } from './reference/page.ts';
+import { versionText } from './version.ts';
 
 // In the package, the pages are beside the bundle.
 const folderOf = (app: string): string => {
@@ -39,7 +40,7 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
   app.get('/', c => c.body(null, 302, { Location: '/console/', ...headers }));
   if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
   app.get('/console/server.json', c =>
-    c.json({ environment }, 200, { ...headers, 'Cache-Control': 'no-cache' }),
+    c.json({ environment, version: versionText }, 200, { ...headers, 'Cache-Control': 'no-cache' }),
   );
   app.get('/console/*', async c => {
     const path = normalize(c.req.path.slice('/console/'.length));

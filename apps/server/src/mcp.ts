@@ -2,10 +2,10 @@ import { mcpResource, resourceMetadataPath } from '@stak/accounts';
 import { type Api, parseJson } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { designDoc } from '@stak/table';
-import manifest from '../package.json' with { type: 'json' };
 import { designs } from './designs.ts';
 import { isLoopback } from './loopback.ts';
 import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
+import { version } from './version.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's
 // credential: an API key, or the token of an app that a person authorised, which is valid for nothing else. There are
@@ -117,7 +117,7 @@ async function answer(
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
   const server = new Server(
-    { name: 'stak', title: 'Stak', version: manifest.version },
+    { name: 'stak', title: 'Stak', version },
     { capabilities: { tools: {}, resources: {} } },
   );
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({

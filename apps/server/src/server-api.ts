@@ -8,6 +8,7 @@ import { apiInfo } from './document.ts';
 import type { createMetrics } from './metrics.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { annotate } from './reference/annotate.ts';
+import { commit, version } from './version.ts';
 
 type Served = {
   clock: Clock;
@@ -49,6 +50,7 @@ export function createServerApi(
     corsOrigins: config.corsOrigins,
     ...readiness,
     eventLoop: eventLoop.delay,
+    build: { version, ...(commit !== undefined && { commit }) },
     // With a separate address, metrics are served nowhere else.
     metrics: config.metricsAddress
       ? { contentType: exposed.contentType, read: exposed.read, admits: () => false }

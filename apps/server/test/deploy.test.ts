@@ -138,7 +138,7 @@ test.each([
   'docs/guides/deploy-on-one-machine.md',
 ])('%s names existing variables', async file => {
   const named = new Set([...(await read(file)).matchAll(/\bSTAK_[A-Z_]+\b/g)].map(([name]) => name));
-  const ofProxies = ['STAK_SITE', 'STAK_UPSTREAM'];
-  const known = [...Object.keys(serverVariables), ...ofProxies];
+  const elsewhere = ['STAK_SITE', 'STAK_UPSTREAM', 'STAK_COMMIT']; // of proxies, and of the build
+  const known = [...Object.keys(serverVariables), ...elsewhere];
   expect([...named].filter(name => !known.includes(name))).toEqual([]);
 });

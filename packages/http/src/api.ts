@@ -29,7 +29,7 @@ import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { answerError, enter, leave, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
 import { createStreamCount } from './stream-count.ts';
-import { type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
+import { type Build, type Metrics, type ReadyCheck, systemEndpoints } from './system-endpoints.ts';
 
 export type ApiSettings = Gate & {
   describe?: (document: ApiDocument) => ApiDocument; // adds to the document what routes do not contain
@@ -48,6 +48,7 @@ export type ApiSettings = Gate & {
   warnings?: Readonly<Record<string, ReadyCheck>>; // of what requests can do without for a while
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
+  build?: Build; // for /healthz
   revocations?: Pick<Revocations, 'recent'>; // ends the open streams of a revoked caller within a second
   observe?: (record: RequestRecord) => void;
 };

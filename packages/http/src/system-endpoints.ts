@@ -27,7 +27,10 @@ export type SystemSettings = {
   metrics?: Metrics;
   eventLoop?: () => EventLoopDelay; // for /readyz
   document: () => Promise<ApiDocument>;
+  build?: Build; // for /healthz
 };
+
+export type Build = { version: string; commit?: string };
 
 const uncounted = { rate: false } as const; // refusing a probe would take the server down
 const tags = ['system'];
@@ -42,7 +45,15 @@ const health = route({
   summary: 'Check that the process runs',
   tags,
   limits: uncounted,
-  responses: { 200: json(z.strictObject({ status: z.literal('ok') })) },
+  responses: {
+    200: json(
+      z.strictObject({
+        status: z.literal('ok'),
+        version: z.string().optional().describe('The version of the server.'),
+        commit: z.string().optional().describe('The commit that it was built from, where that is known.'),
+      }),
+    ),
+  },
 });
 
 const readiness = z.strictObject({
@@ -98,10 +109,11 @@ export function systemEndpoints({
   metrics,
   eventLoop,
   document,
+  build,
 }: SystemSettings): AnyEndpoint[] {
   let documentText: Promise<string> | undefined;
   const endpoints: AnyEndpoint[] = [
-    endpoint(health, c => c.json({ status: 'ok' as const }, 200)),
+    endpoint(health, c => c.json({ status: 'ok' as const, ...build }, 200)),
     endpoint(ready, async c => {
       const server = c.get('server');
       if (server.draining.aborted) return c.json({ status: 'stopping' as const, checks: {} }, 503);

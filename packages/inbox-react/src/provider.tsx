@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useEffect, useMemo } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'react';
 import { connectInbox, type InboxConnection, type Settings } from './inbox-connection.ts';
 
 const InboxContext = createContext<InboxConnection | undefined>(undefined);
@@ -25,11 +25,11 @@ export function InboxProvider({
     [baseUrl, token, tenant, inbox, user, fetch],
   );
   useEffect(() => connection.open(), [connection]);
-  return <InboxContext value={connection}>{children}</InboxContext>;
+  return <InboxContext.Provider value={connection}>{children}</InboxContext.Provider>;
 }
 
 export function useInbox(): InboxConnection {
-  const connection = use(InboxContext);
+  const connection = useContext(InboxContext);
   if (!connection) throw new Error('There is no <InboxProvider> around this.');
   return connection;
 }

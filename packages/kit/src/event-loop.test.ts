@@ -8,10 +8,12 @@ const block = (ms: number) => {
   while (performance.now() < untilMs);
 };
 
+const processorMs = () => performance.now(); // as if nobody else had the processor
+
 it('logs an iteration that takes too long, with what started it', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = { warn: (line: Record<string, unknown>) => lines.push(line) } as unknown as Logger;
-  const watch = watchEventLoop({ log, tickMs: 5 });
+  const watch = watchEventLoop({ log, tickMs: 5, stallLogMs: 0, processorMs });
   onTestFinished(() => watch.stop());
   await setImmediate();
   markWork('GET /quick');
@@ -30,6 +32,36 @@ it('logs an iteration that takes too long, with what started it', async () => {
     return watch.delay().maxMs;
   };
   await expect.poll(delayAfterBlocking).toBeGreaterThan(300);
+});
+
+it('names the start, and logs the worst of many iterations in one line', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = { warn: (line: Record<string, unknown>) => lines.push(line) } as unknown as Logger;
+  const watch = watchEventLoop({ log, tickMs: 5, stallMs: 20, stallLogMs: 600, processorMs });
+  onTestFinished(() => watch.stop());
+  await setTimeout(10); // a tick of the watch, which has no other clock
+  block(100);
+  await expect.poll(() => lines.length).toBe(1);
+  expect(lines[0]).toMatchObject({ work: 'start' });
+  for (const ms of [100, 250, 100]) {
+    markWork(`for ${ms}`);
+    block(ms);
+    await setTimeout(10);
+  }
+  await expect.poll(() => lines.length).toBe(2);
+  expect(lines[1]).toMatchObject({ work: 'for 250', iterations: 3 });
+});
+
+it('says that others had the processor', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = { warn: (line: Record<string, unknown>) => lines.push(line) } as unknown as Logger;
+  const watch = watchEventLoop({ log, tickMs: 5, processorMs: () => 0 });
+  onTestFinished(() => watch.stop());
+  await setImmediate();
+  markWork('POST /orders');
+  block(300);
+  await expect.poll(() => lines.length).toBe(1);
+  expect(lines[0]).toMatchObject({ work: 'none, the machine is busy' });
 });
 
 it('measures the delay of a thread that was idle before, and is not sampled then', async () => {

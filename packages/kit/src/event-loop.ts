@@ -30,18 +30,31 @@ export type EventLoopWatch = {
   stop(): void;
 };
 
-export type WatchSettings = { log: Logger; stallMs?: number; tickMs?: number };
+export type WatchSettings = {
+  log: Logger;
+  stallMs?: number;
+  stallLogMs?: number;
+  tickMs?: number;
+  processorMs?: () => number; // of this process, since any moment
+};
+
+function processorTimeMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 /**
- * Measures how late this thread is, and logs each iteration of the event loop that was too long, with the work started
- * in it.
+ * Measures how late this thread is, and logs iterations of the event loop that were too long, with the work started in
+ * the worst of them. On a machine that is too busy these lines are few.
  *
  * @example
  * const watch = watchEventLoop({ log });
  * markWork('POST /v1/sources');
  */
 export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWatch {
-  const { stallMs = limits.stallMs, tickMs = limits.tickMs } = settings;
+  const { stallMs = limits.stallMs, stallLogMs = limits.stallLogMs, tickMs = limits.tickMs } = settings;
+  const { processorMs = processorTimeMs } = settings;
+  markWork('start'); // until something else begins
   const histogram = monitorEventLoopDelay({ resolution: limits.delayResolutionMs });
   histogram.enable();
   let use = performance.eventLoopUtilization();
@@ -50,6 +63,9 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
   let tickedMs = performance.now();
   let windowMs = tickedMs;
   let latestMs = 0; // the latest tick of the window
+  let usedMs = processorMs();
+  let worst: (Stall & { iterations: number }) | undefined; // since the last line
+  let loggedMs = -Infinity;
 
   const timer = setInterval(() => {
     const nowMs = performance.now();
@@ -57,10 +73,15 @@ export function watchEventLoop({ log, ...settings }: WatchSettings): EventLoopWa
     latestMs = Math.max(latestMs, lateMs);
     if (lateMs > stallMs) {
       blocked += 1;
-      log.warn(
-        { ms: Math.round(lateMs), ...findLongest(tickedMs, nowMs) },
-        'a turn of the event loop took too long',
-      );
+      const stall = findStall(tickedMs, nowMs, lateMs, processorMs() - usedMs);
+      worst = { ...(worst && worst.ms > stall.ms ? worst : stall), iterations: (worst?.iterations ?? 0) + 1 };
+    }
+    usedMs = processorMs();
+    if (worst && nowMs - loggedMs > stallLogMs) {
+      const { iterations, ...stall } = worst;
+      log.warn({ ...stall, ...(iterations > 1 && { iterations }) }, 'a turn of the event loop took too long');
+      worst = undefined;
+      loggedMs = nowMs;
     }
     if (nowMs - windowMs > limits.delayWindowMs) {
       before = readDelay(histogram, latestMs);
@@ -109,11 +130,20 @@ function readDelay(histogram: Histogram, latestMs: number): EventLoopDelay {
   };
 }
 
+type Work = { work: string; work_id?: string; work_ms: number };
+type Stall = { ms: number } & Partial<Work>;
+
+// A process that used little of the time did not work: others had the processors.
+const findStall = (fromMs: number, toMs: number, lateMs: number, usedMs: number): Stall => ({
+  ms: Math.round(lateMs),
+  ...(usedMs < lateMs / 2 ? { work: 'none, the machine is busy' } : findLongest(fromMs, toMs)),
+});
+
 // The work that was followed by no other for the longest time. Work that records nothing is attributed to the work
 // before it.
-function findLongest(fromMs: number, toMs: number): { work: string; work_id?: string; work_ms: number } {
+function findLongest(fromMs: number, toMs: number): Work {
   let nextMs = toMs;
-  let longest = { work: 'unknown', work_ms: 0 } as { work: string; work_id?: string; work_ms: number };
+  let longest: Work = { work: names[last]!, work_ms: 0 };
   for (let back = 0; back < size; back += 1) {
     const at = (last - back + size) % size;
     const beganMs = timesMs[at]!;

@@ -21,6 +21,7 @@ export const wokenTogether = 20; // subscribers of a hub: each reads a few items
 export const sealKeyIdChars = 32; // a date or a name; it is part of every sealed value
 export const sliceMs = 10; // of long work in one iteration of the event loop: requests that wait for it are hardly delayed
 export const stallMs = 200; // a longer iteration of the event loop is logged: all requests waited for it
+export const stallLogMs = 10_000; // between two lines about that; the worst of those in between is in the next one
 export const tickMs = 100; // how often that is checked
 export const delayResolutionMs = 20; // of the measured delay; finer ones wake an idle process more often
 export const idleUtilization = 0.05; // of a tick: below this the delay is not sampled, and the thread counts as idle

@@ -1,6 +1,6 @@
 import { type Client, type ClientSettings, createClient, type Fetch } from '@stak/client';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useMemo } from 'react';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
 
 /** The tenant, the server, and the end user's token. */
 export type PortalSettings = {
@@ -47,13 +47,13 @@ export function PortalProvider({
   }, [baseUrl, tenant_id, token, fetch, isPage]);
   return (
     <QueryClientProvider client={queries}>
-      <PortalContext value={connection}>{children}</PortalContext>
+      <PortalContext.Provider value={connection}>{children}</PortalContext.Provider>
     </QueryClientProvider>
   );
 }
 
 export function usePortal(): Connection {
-  const connection = use(PortalContext);
+  const connection = useContext(PortalContext);
   if (!connection) throw new Error('There is no <PortalProvider> around this.');
   return connection;
 }

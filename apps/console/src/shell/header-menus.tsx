@@ -22,6 +22,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMe } from '../queries/organisation.ts';
 
 export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
+  const { data: server } = useServer();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -39,6 +40,7 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
         <Menu.Item leftSection={<IconKeyboard size={16} aria-hidden />} onClick={onShortcuts}>
           Keyboard shortcuts
         </Menu.Item>
+        {server?.version && <Menu.Label>Stak {server.version}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -106,16 +108,19 @@ const environments: Readonly<Record<string, { label: string; color: string }>> =
   production: { label: 'Production', color: 'orange' },
 };
 
-// Shows which server the user is about to change.
-export function EnvironmentBadge() {
-  const { data } = useQuery({
-    queryKey: ['environment'],
+const useServer = () =>
+  useQuery({
+    queryKey: ['server'],
     queryFn: async () => {
       const answer = await fetch('/console/server.json');
-      return answer.ok ? ((await answer.json()) as { environment: string }) : null;
+      return answer.ok ? ((await answer.json()) as { environment: string; version?: string }) : null;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+// Shows which server the user is about to change.
+export function EnvironmentBadge() {
+  const { data } = useServer();
   const known = environments[data?.environment ?? ''];
   if (!known) return null;
   return (

@@ -1,6 +1,7 @@
 import type { Clock } from '@stak/kit';
 import { yieldToEventLoop } from '@stak/kit';
 import { withDeadline } from '@stak/table';
+import { versionText } from '../version.ts';
 import * as limits from './limits.ts';
 import { BackupError, inspectObject, sealObject } from './sealed-object.ts';
 import type { ShipperSettings } from './shipper.ts';
@@ -79,7 +80,7 @@ export async function takeSnapshot(
     const counts = { parts, last: previous, entries, bytes };
     const moments = { from: commit, commit: end.commit, at: Math.max(from.at, end.at) };
     const manifest = sealObject(
-      { kind: 'manifest', history, ...moments, after, ...counts, secretKeyIds, madeAt },
+      { kind: 'manifest', history, ...moments, after, ...counts, secretKeyIds, madeAt, server: versionText },
       Buffer.alloc(0),
       key,
     );

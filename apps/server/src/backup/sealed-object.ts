@@ -54,6 +54,7 @@ const factsSchema = z.discriminatedUnion('kind', [
     bytes: whole,
     secretKeyIds: z.array(z.string()),
     madeAt: z.number().optional(), // when the first table of the store was created
+    server: z.string().optional(), // its version and commit
   }),
   // How far the log goes at least, so that a missing end is noticed.
   z.object({

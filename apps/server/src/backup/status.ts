@@ -11,7 +11,13 @@ export type BackupStatus = {
   objects: number;
   gaps: Gap[];
 };
-type Range = { history: string; from: number; until: number; madeAt: number | undefined };
+type Range = {
+  history: string;
+  from: number;
+  until: number;
+  madeAt: number | undefined;
+  server: string | undefined; // the version that took the newest snapshot
+};
 type Gap = { from: number; to: number; missing?: string };
 
 export async function readStatus(target: Target, nowMs: number): Promise<BackupStatus> {
@@ -28,7 +34,8 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
     const log = history.log.filter(({ to }) => to > first.after);
     end = await findEnd(target, history, head);
     const { facts } = await readObject(target, 'manifest', manifestKey(complete.at(-1)!.folder));
-    ranges.push({ history: history.id, from: first.at, until: end, madeAt: facts.madeAt });
+    const { madeAt, server } = facts;
+    ranges.push({ history: history.id, from: first.at, until: end, madeAt, server });
     let number = first.after;
     for (const { from, to } of [...log, ...(head ? [{ from: head.number + 1, to: head.number }] : [])]) {
       if (from > number + 1) gaps.push({ from: first.at, to: end, missing: segments(number + 1, from - 1) });

@@ -30,11 +30,12 @@ async function status(flags: Flags): Promise<void> {
       bytes: found.bytes,
       objects: found.objects,
       histories: found.ranges.length,
-      ranges: found.ranges.map(({ history, from, until, madeAt }) => ({
+      ranges: found.ranges.map(({ history, from, until, madeAt, server }) => ({
         history,
         from: text(from),
         until: text(until),
         store_made_at: text(madeAt),
+        server: server ?? null,
       })),
       gaps,
     });
@@ -45,9 +46,9 @@ async function status(flags: Flags): Promise<void> {
     ['shipped until', `${text(found.newest)}, ${Math.round((found.lagMs ?? 0) / 1000)} s ago`],
     ['goes back to', timeText(found.oldest ?? 0)],
     ['size', `${sizeText(found.bytes)} in ${found.objects} objects`],
-    ...found.ranges.map(({ from, until, madeAt }) => [
+    ...found.ranges.map(({ from, until, madeAt, server }) => [
       'history',
-      `${text(from)} to ${text(until)}${madeAt === undefined ? '' : `, of a store made at ${text(madeAt)}`}`,
+      `${text(from)} to ${text(until)}${madeAt === undefined ? '' : `, of a store made at ${text(madeAt)}`}${server === undefined ? '' : `, by Stak ${server}`}`,
     ]),
     ...(gaps.length === 0 ? [['gaps', 'none']] : []),
     ...gaps.map(({ from, to, missing }) => [

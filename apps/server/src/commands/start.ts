@@ -192,7 +192,7 @@ const sayAddress = (url: string): void => console.log(`Stak is at ${url}  (its d
 
 function sayDemo({ email, password }: { email: string; password: string }): void {
   console.log(`The demo's account: ${email} with the password ${password}`);
-  console.log('To see it move: npx stak demo --for 5m');
+  console.log('To see it move: npx --no-install stak demo --for 5m');
 }
 
 // A server can run without its demo.

@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type AnyTable, type CapacityEntry, type ControlPlane, createTables, designDoc } from '@stak/table';
@@ -109,14 +110,33 @@ async function cost(flags: Flags): Promise<void> {
 async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
   if (from === undefined) return designs;
   const file = readText('--from', from);
-  // When running from sources, a loader is active already.
-  if (/\.[mc]?ts$/.test(file) && !import.meta.url.endsWith('.ts')) (await import('tsx/esm/api')).register();
+  if (/\.[mc]?ts$/.test(file)) await loadTypeScript(file);
   const module: object = await import(pathToFileURL(resolve(file)).href).catch(error => {
     throw new UsageError(`cannot load ${file}: ${(error as Error).message}`);
   });
   const tables = Object.values(module).filter(isTable);
   if (tables.length === 0) throw new UsageError(`${file} exports no table design`);
   return tables;
+}
+
+// Node reads TypeScript by itself from 22.18 on. Before, tsx does so where it is installed; the server does without it.
+async function loadTypeScript(file: string): Promise<void> {
+  if (import.meta.url.endsWith('.ts')) return; // running from sources, a loader is active already
+  for (const from of [resolve(file), import.meta.url]) {
+    const loader = loadFrom(from, 'tsx/esm/api') as typeof import('tsx/esm/api') | undefined;
+    if (loader) return void loader.register();
+  }
+  const { typescript = false } = process.features as { typescript?: string | false };
+  if (!typescript)
+    throw new UsageError(`Node ${process.versions.node} reads TypeScript by tsx only: npm install tsx`);
+}
+
+function loadFrom(file: string, name: string): unknown {
+  try {
+    return createRequire(file)(name);
+  } catch {
+    return undefined;
+  }
 }
 
 const isTable = (value: unknown): value is AnyTable =>

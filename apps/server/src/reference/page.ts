@@ -1,18 +1,20 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Api, transportSecurity } from '@stak/http';
 
 // The package is a plugin of another framework; we use one file of it: the reference as a self-contained script.
 // docs/adr/0097-the-reference-is-scalars.md
-const scriptFile = join(
-  dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')),
-  'js/standalone.js',
-);
+// In the package of the server, a copy is beside the bundle.
+const copiedScript = fileURLToPath(new URL('./scalar.js', import.meta.url));
+const findScript = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js/standalone.js');
+const scriptFile = existsSync(copiedScript) ? copiedScript : findScript();
 const version = '1.40.0'; // part of the URL, which browsers cache for a year
 const scriptPath = `/docs/scalar-${version}.js`;
 

@@ -7,7 +7,7 @@ type Presence = { required?: true };
 
 export type StringShape<T extends string = string> = Presence & {
   kind: 'string';
-  values?: readonly T[];
+  values?: readonly T[] | undefined; // so are declarations that inline it right for exactOptionalPropertyTypes
   min?: number;
   max?: number;
   pattern?: RegExp;

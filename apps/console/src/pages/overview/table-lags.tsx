@@ -3,6 +3,7 @@ import type { ApiTypes } from '@stak/client';
 import { DataTable } from '../../components/data-table.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { counted, formatLag } from '../../text/format.ts';
+import { tableTitle } from '../../text/table-title.ts';
 import { type Lag, lagsOf, type TableLag } from './lags.ts';
 
 type SystemStatus = ApiTypes['system.status']['data'];
@@ -24,7 +25,7 @@ export function TableLags({ status, lake }: Props) {
     <Card withBorder>
       <Group justify="space-between" mb="xs">
         <Title order={4} size="h5">
-          Tables and their consumers
+          How up to date everything is
         </Title>
         {waiting.length === 0 ? (
           <StatusBadge status="ready" label={`${counted(running, 'worker')} running`} />
@@ -33,13 +34,16 @@ export function TableLags({ status, lake }: Props) {
         )}
       </Group>
       <DataTable
-        label="Lag of each table"
+        label="Lags"
         rows={lagsOf(status.streams, Array.isArray(lake) ? lake : [], [...costs.keys()])}
         keyOf={row => row.table}
-        empty="Nothing follows a table."
+        empty="Nothing is followed."
         minWidth={status.operator ? 560 : 320}
         columns={[
-          { label: 'Table', show: row => <span className="stak-mono stak-nowrap">{row.table}</span> },
+          {
+            label: 'Data',
+            show: row => <TableName table={row.table} isOperator={status.operator !== null} />,
+          },
           { label: 'Effects', show: row => <ShowLag of={row.effects} missing="–" /> },
           { label: 'Lake', show: row => <ShowLag of={row.lake} missing={row.effects ? missing : '–'} /> },
           ...(status.operator
@@ -60,12 +64,24 @@ export function TableLags({ status, lake }: Props) {
         ]}
       />
       <Text size="xs" c="dimmed" mt="xs">
-        Effects are triggered by a table’s stream: live updates, counters, reminders. They and the lake come a
-        moment after the write, and catch up by themselves.
+        Effects follow each change: live updates, counters, reminders. They and the lake come a moment after
+        the write, and catch up by themselves.
       </Text>
     </Card>
   );
 }
+
+// Operators know tables by their names.
+const TableName = ({ table, isOperator }: { table: string; isOperator: boolean }) => (
+  <>
+    {tableTitle(table)}
+    {isOperator && (
+      <Text span size="xs" c="dimmed" className="stak-mono stak-nowrap" display="block">
+        {table}
+      </Text>
+    )}
+  </>
+);
 
 function ShowLag({ of, missing }: { of: Lag | undefined; missing: string }) {
   if (!of)
