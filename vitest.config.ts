@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 30_000,
     expect: { poll: { timeout: 20_000 } }, // a browser beside everything else that is tested takes its time
     sequence: { sequencer: LongFirst },
-    reporters: ['default', './test/overdue-reporter.ts'],
+    reporters: ['default', './test/overdue-reporter.ts', './test/retry-reporter.ts'],
     setupFiles: ['./test/property-limits.ts', './test/answer-check.ts'],
     projects: [
       {

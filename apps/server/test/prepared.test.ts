@@ -8,6 +8,6 @@ const withSets = new Set(['revocation slot']);
 describe('prepared operations on the tables of every service', () => {
   for (const table of designs) {
     testCoverage(table, withSets);
-    testPrepared(table, { runs: 8, requests: 40 });
+    testPrepared(table, { runs: process.env.STAK_LONG_TESTS ? 80 : 3, requests: 40 });
   }
 });

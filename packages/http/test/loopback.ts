@@ -32,20 +32,25 @@ export function openSocket(port: number): {
 } {
   const socket = connect(port, '127.0.0.1');
   let received = '';
-  const listeners = new Set<() => void>();
-  socket.on('data', data => {
-    received += data.toString('latin1');
-    for (const listener of listeners) listener();
+  const listeners = new Set<(data: string) => void>();
+  socket.on('data', bytes => {
+    const data = bytes.toString('latin1');
+    received += data;
+    for (const listener of listeners) listener(data);
   });
   socket.on('error', () => {}); // a reset is a way to be hung up on
   onTestFinished(() => void socket.destroy());
   const until = (text: string) =>
     new Promise<string>(resolve => {
-      const check = () => {
-        if (received.includes(text)) resolve(received);
+      let tail = ''; // what was received may be long, and most of it was searched before
+      const check = (data: string) => {
+        tail = tail.slice(-text.length) + data;
+        if (!tail.includes(text)) return;
+        listeners.delete(check);
+        resolve(received);
       };
       listeners.add(check);
-      check();
+      check(received);
     });
   return { socket, until, closed: new Promise(resolve => socket.once('close', () => resolve(received))) };
 }

@@ -26,3 +26,9 @@ test.each([{}, { $metadata: { httpStatusCode: 507 } }])(
     expect(isUnanswered((failure as Error).cause)).toBe(false);
   },
 );
+
+test('an S3-compatible store that throttles with 429 is unavailable, whatever the name of its error', () => {
+  const error = Object.assign(new Error('slow down'), { name: 'RateLimited' });
+  expect(isUnavailable(error)).toBe(false);
+  expect(isUnavailable(Object.assign(error, { $metadata: { httpStatusCode: 429 } }))).toBe(true);
+});

@@ -21,13 +21,15 @@ const passing = new Set([
 
 type Reason = { Code?: string };
 type Metadata = { httpStatusCode?: number; clockSkewCorrected?: boolean };
+const tooManyRequests = 429; // from S3-compatible stores, each with another name; DynamoDB answers 400
 const metadataOf = (error: Error): Metadata => (error as { $metadata?: Metadata }).$metadata ?? {};
 
 // Nothing was written, and the same request is likely to succeed in a moment.
 function willPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (metadataOf(error).clockSkewCorrected) return true; // our clock was wrong, and the SDK has learned by how much
-  if (error.name !== 'TransactionCanceledException') return passing.has(error.name);
+  if (error.name !== 'TransactionCanceledException')
+    return passing.has(error.name) || metadataOf(error).httpStatusCode === tooManyRequests;
   const reasons = (error as { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
   const codes = reasons.map(reason => reason.Code ?? 'None').filter(code => code !== 'None');
   return codes.length > 0 && codes.every(code => passing.has(code));

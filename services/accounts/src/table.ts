@@ -8,7 +8,9 @@ const expiresAt = z.int().describe('The second at which it expires');
 
 export const ferryhookKeys = defineKeys({
   name: 'ferryhook-main',
-  description: 'Developers, their keys and sessions, and the sources and connections of their webhooks.',
+  description:
+    'Developers, their keys and sessions, and the sources and connections of their webhooks. ' +
+    'Ids are a prefix and 24 digits and lower-case letters that sort by time, not `nanoid(16)`: ADR 0154.',
   keys: { partition: 'PK', sort: 'SK' },
   indexes: {
     GSI1: { partition: 'GSI1PK', sort: 'GSI1SK' },

@@ -2,7 +2,9 @@ import { defineKeys } from '@stak/table';
 
 export const eventsKeys = defineKeys({
   name: 'ferryhook-events',
-  description: 'Events, their deliveries and attempts, replay jobs, and counters.',
+  description:
+    'Events, their deliveries and attempts, replay jobs, and counters. ' +
+    'Ids sort by time, and functions differ from the document’s in a few arguments: ADR 0154.',
   keys: { partition: 'PK', sort: 'SK' },
   indexes: {
     GSI1: { partition: 'GSI1PK', sort: 'GSI1SK', project: 'KEYS_ONLY' },

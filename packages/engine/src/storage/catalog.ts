@@ -1,7 +1,7 @@
 import { resourceNotFound } from '../errors.ts';
 import type { Tx } from './committer.ts';
 import { metaKey, prefixRange, space, tableKey } from './keys.ts';
-import { decodeJson, encodeJson, type Store } from './store.ts';
+import { type Decode, encodeJson, type Store } from './store.ts';
 import type { Table } from './table.ts';
 
 // The tables of the store, kept in memory. Another process may change them, so every look-up first compares a
@@ -9,12 +9,14 @@ import type { Table } from './table.ts';
 
 const versionKey = metaKey('catalog');
 const decodeVersion = (bytes: Buffer): number => bytes.readUInt32BE(0);
+const decodeText: Decode<string> = (bytes, end) => bytes.toString('utf8', 0, end);
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
 export function createCatalog(store: Store) {
   let version = -1;
   let tables = new Map<string, Table>();
+  let byText = new Map<string, Table>(); // as stored: a table that did not change is not parsed again
   let byId = new Map<number, Table>();
   let changes = 0; // of this process
 
@@ -22,13 +24,11 @@ export function createCatalog(store: Store) {
     const current = store.get(versionKey, decodeVersion) ?? 0;
     if (current === version) return;
     const next = new Map<string, Table>();
-    for (const { value } of store.range(prefixRange(Buffer.from([space.table])), decodeJson)) {
-      const table = value as Table;
-      const known = tables.get(table.name);
-      next.set(table.name, known && JSON.stringify(known) === JSON.stringify(table) ? known : table);
-    }
-    tables = next;
-    byId = new Map([...tables.values()].map(table => [table.id, table]));
+    for (const { value: text } of store.range(prefixRange(Buffer.from([space.table])), decodeText))
+      next.set(text, byText.get(text) ?? (JSON.parse(text) as Table));
+    byText = next;
+    tables = new Map([...next.values()].map(table => [table.name, table]));
+    byId = new Map([...next.values()].map(table => [table.id, table]));
     version = current;
   }
 
