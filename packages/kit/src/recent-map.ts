@@ -30,7 +30,10 @@ export function createRecentMap<Key, Value>(
 
   const set = (key: Key, value: Value): void => {
     const weight = weigh(value);
-    if (weight > mostWeight / 2) return remove(key);
+    if (weight > mostWeight / 2) {
+      remove(key);
+      return;
+    }
     const isHeavy = youngWeight + weight > mostWeight / 2;
     if (isHeavy || !young.has(key)) {
       old.delete(key);

@@ -61,7 +61,7 @@ export async function signUp(url: string, name: string): Promise<Person> {
 }
 
 // Every address of 127.0.0.0/8 is this machine: attackers and their victims have different ones.
-export const victimAddress = '127.0.0.99';
+const victimAddress = '127.0.0.99';
 
 const thread = new URL('./bystander-thread.mjs', import.meta.url);
 
