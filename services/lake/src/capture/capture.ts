@@ -10,7 +10,7 @@ import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
 import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
 import { createBronzeFiles, type WrittenFile } from './bronze-writer.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
-import { createRows, type Row, typedChange, wantedRows } from './rows.ts';
+import { createRows, mayHaveRows, type Row, typedChange, wantedRows } from './rows.ts';
 import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type CaptureDeps = {
@@ -41,8 +41,8 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
-      const bytes = await captureBatch(deps, shardId, changes);
-      deps.onCaptured?.();
+      const { bytes, hasCaptured } = await captureBatch(deps, shardId, changes);
+      if (hasCaptured) deps.onCaptured?.();
       // Changes that arrive in the meantime are in the same batch.
       const isLarge = changes.length >= limits.batchRecords || bytes >= limits.batchBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
@@ -54,21 +54,22 @@ export function captureChanges(deps: CaptureDeps): Subscription {
 const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
   clock.now() - (changes.at(-1)?.at.getTime() ?? 0) > flushMs + 1000;
 
-// Returns how many bytes of images were captured.
+// `bytes` are those of the images.
 async function captureBatch(
   deps: CaptureDeps,
   shard: string,
   changes: readonly Change<AnyEntity>[],
-): Promise<number> {
+): Promise<{ bytes: number; hasCaptured: boolean }> {
   const { manifest, objects, clock, log, plan } = deps;
+  // Most changes of some tables are of counters and the like. They are not worth a look at the manifest.
+  if (!changes.some(change => mayHaveRows(plan, change))) return { bytes: 0, hasCaptured: false };
   const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
-  const last = ordered.at(-1)?.sequence;
-  if (last === undefined) return 0;
+  const last = ordered.at(-1)!.sequence;
   const written = new Map<string, Uint8Array>();
   let listed: ReadonlySet<string> = new Set();
   let bytes = 0;
 
-  await manifest.commit(async (state): Promise<Entry | undefined> => {
+  const entry = await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
     // Read after the state: if texts are switched off and erased in between, this commit fails and is repeated.
     const texts = await (plan.texts.size > 0 ? deps.texts : noTexts).read();
@@ -98,7 +99,7 @@ async function captureBatch(
   const left = [...written.keys()].filter(path => !listed.has(path));
   const { files } = left.length > 0 ? await manifest.read() : { files: new Map() };
   for (const path of left) if (!files.has(path)) await objects.delete(path);
-  return bytes;
+  return { bytes, hasCaptured: entry !== undefined };
 }
 
 // A part of the rows at a time: what is read of a change is not needed once it is written.

@@ -103,6 +103,9 @@ function areOut({ ignored, texts }: Plan, possible: readonly AnyEntity[], hasTex
   return possible.length > 0 && possible.every(({ name }) => isOut(name));
 }
 
+export const mayHaveRows = (plan: Plan, { keys }: Pick<Change<AnyEntity>, 'keys'>): boolean =>
+  !areOut(plan, plan.entitiesOf(keys), true);
+
 // With its entity and the items, as a letter stores it.
 export function typedChange(plan: Plan, change: Change<AnyEntity>): Change<AnyEntity> {
   const { kind, keys, sequence, eventId, at, oldBytes, newBytes } = change;
