@@ -67,6 +67,7 @@ class RecordChange {
   readonly #entities: readonly AnyEntity[];
   readonly #record: StreamRecord;
   #keys: Readonly<Attributes> | undefined;
+  #sequence: string | undefined;
   #images: ReturnType<typeof readImages> | undefined;
 
   constructor(entities: readonly AnyEntity[], record: StreamRecord) {
@@ -83,13 +84,18 @@ class RecordChange {
     return left !== undefined && found !== undefined && Buffer.compare(left, found) === 0;
   }
 
+  static image(change: Change<AnyEntity>, which: 'new' | 'old'): Attributes | undefined {
+    return change instanceof RecordChange ? imageOf(change.#record, which) : change[which];
+  }
+
   get keys(): Readonly<Attributes> {
     this.#keys ??= keysOf(this.#record)!;
     return this.#keys;
   }
 
   get sequence(): string {
-    return this.#record.dynamodb!.SequenceNumber!;
+    this.#sequence ??= this.#record.dynamodb!.SequenceNumber!;
+    return this.#sequence;
   }
 
   get eventId(): string {
@@ -103,7 +109,7 @@ class RecordChange {
   }
 
   get entity() {
-    return this.#read.entity;
+    return this.#entities.length === 0 ? undefined : this.#read.entity;
   }
 
   get old() {
@@ -133,6 +139,15 @@ class RecordChange {
  */
 export const continues = (before: Change<AnyEntity>, after: Change<AnyEntity>): boolean =>
   RecordChange.continues(before, after);
+
+/**
+ * An image as it is stored, which the change does not keep: for handlers of large batches that use each image once. The
+ * members `old` and `new` keep theirs until the whole batch is handled.
+ *
+ *     for (const change of changes) write(readImage(change, 'new'));
+ */
+export const readImage = (change: Change<AnyEntity>, which: 'new' | 'old'): Attributes | undefined =>
+  RecordChange.image(change, which);
 
 // A record of the embedded engine always is.
 const isWhole = ({ dynamodb, eventID }: StreamRecord): boolean =>

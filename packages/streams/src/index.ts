@@ -6,6 +6,7 @@ export {
   continues,
   importedAt,
   isImported,
+  readImage,
   type UnknownChange,
 } from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';

@@ -1,4 +1,4 @@
-import type { AnyEntity, AnyTable, Attributes, ItemOf } from '@stak/table';
+import { type AnyEntity, type AnyTable, type Attributes, hasKeyOf, type ItemOf } from '@stak/table';
 import type { ZodObject } from 'zod';
 
 // The owner of a row. An account sees its own rows and those of its tenants. An end user sees rows with both their
@@ -56,6 +56,8 @@ export type Plan = {
   readonly entities: ReadonlyMap<string, FollowedEntity>;
   readonly ignored: ReadonlySet<string>;
   readonly texts: ReadonlySet<string>;
+  // The entities that have keys of this form.
+  readonly entitiesOf: (keys: Attributes) => readonly AnyEntity[];
 };
 
 export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
@@ -65,5 +67,23 @@ export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Pl
     .filter(({ name }) => !ignored.has(name))
     .map(entity => [entity.name, described.get(entity.name) ?? { entity }] as const);
   const texts = new Set(entities.filter(({ text }) => text).map(({ entity }) => entity.name));
-  return { table, entities: new Map(all), ignored, texts };
+  return { table, entities: new Map(all), ignored, texts, entitiesOf: createKeyIndex(table) };
+}
+
+// A table has many entities, and a batch thousands of keys. Most entities are excluded by how the partition begins, up
+// to its first `#`: if the text of a template goes that far, so do all its keys.
+function createKeyIndex({ entities, keys }: AnyTable): (keys: Attributes) => readonly AnyEntity[] {
+  const beginningOf = (text: string): string => text.slice(0, text.indexOf('#') + 1);
+  const beginnings = new Map(
+    entities.map(entity => [entity, beginningOf(entity.key.templates.partition.literals[0]!)]),
+  );
+  const among = (beginning: string) =>
+    entities.filter(entity => ['', beginning].includes(beginnings.get(entity)!));
+  const index = new Map([...beginnings.values()].map(beginning => [beginning, among(beginning)]));
+  const others = among('');
+  return stored => {
+    const partition: unknown = stored[keys.partition];
+    const possible = typeof partition === 'string' ? index.get(beginningOf(partition)) : undefined;
+    return (possible ?? others).filter(entity => hasKeyOf(entity, stored));
+  };
 }

@@ -1,7 +1,9 @@
+import { createConsumer } from '@stak/streams';
 import { expect, test } from 'vitest';
+import type { ObjectStore } from '../src/index.ts';
 import { expectEveryChangeOnce, readBronze, readParquet, readState } from './evidence.ts';
-import { capture, keep, openBackend, openLake, readObjects } from './lake-fixture.ts';
-import { chore, newChore, visit } from './test-table.ts';
+import { capture, keep, openBackend, openLake, readObjects, silent, until } from './lake-fixture.ts';
+import { chore, followed, newChore, visit } from './test-table.ts';
 
 test('every kind of change is a row, with both images, keys, sequence and time', async () => {
   const backend = await openBackend();
@@ -84,4 +86,31 @@ test('an entity that replaces another ends the old one and starts the new one', 
   await capture(backend, lake);
   const kinds = (await readBronze(backend)).map(row => row.kind);
   expect(kinds.sort()).toEqual(['insert', 'remove']);
+});
+
+test('changes of entities that are left out touch no object', async () => {
+  const backend = await openBackend();
+  const { source, client, clock, store } = backend;
+  const calls: string[] = [];
+  const count = ([name, method]: [string, (...args: never[]) => unknown]) => [
+    name,
+    (...args: never[]) => {
+      calls.push(name);
+      return method(...args);
+    },
+  ];
+  const objects = Object.fromEntries(Object.entries(backend.objects).map(count)) as ObjectStore;
+  const lake = openLake(backend, { objects, tables: [{ ...followed, ignore: [visit] }] });
+  const [subscription] = lake.subscriptions;
+  const consumer = createConsumer({ subscription: subscription!, source, client, clock, log: silent });
+  const stopping = new AbortController();
+  const ended = consumer.run(stopping.signal);
+  await store.put(visit, { user_id: 'usr_ann', at: 5 });
+  await until(backend, () => consumer.counters().records === 1);
+  expect(calls).toEqual([]);
+  await store.put(chore, newChore('usr_ann', 'a'));
+  await until(backend, () => consumer.counters().records === 2);
+  expect(calls).toContain('put');
+  stopping.abort();
+  await ended;
 });

@@ -3,7 +3,8 @@ import * as limits from '../limits.ts';
 import type { LakeTable } from '../storage/lake-table.ts';
 import type { Backfill } from '../storage/manifest-state.ts';
 import { noTexts } from '../tables.ts';
-import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
+import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
+import { createBronzeFiles } from './bronze-writer.ts';
 import { type Row, snapshotOf, wantedRows } from './rows.ts';
 
 // Scans the table for items that are older than the lake. Capture starts before the scan, so a change during the scan
@@ -90,12 +91,13 @@ async function writePage(
   page: number,
   rows: readonly Row[],
 ): Promise<BronzeFile[]> {
+  const written = await createBronzeFiles('snapshot', generation);
+  for (const row of rows) written.add(row);
   const files: BronzeFile[] = [];
-  for (const { entity, day, rows: some } of groupRows(rows)) {
+  for (const { entity, day, rows: count, firstAt, body } of written.finish()) {
     const path = bronzePath(plan.table.name, entity, day, `snapshot-${generation}-${segment}-${page}`);
-    const body = await encodeRows(some, 'snapshot', generation);
     await objects.put(path, body);
-    const about = { rows: some.length, bytes: body.length, firstAt: firstAt(some), format: bronzeFormat };
+    const about = { rows: count, bytes: body.length, firstAt, format: bronzeFormat };
     files.push({ path, entity, day, isChained: false, ...about });
   }
   return files;

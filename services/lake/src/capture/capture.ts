@@ -4,12 +4,13 @@ import { type Change, type Subscription, subscribe } from '@stak/streams';
 import type { AnyEntity } from '@stak/table';
 import * as limits from '../limits.ts';
 import type { Manifest } from '../storage/manifest.ts';
-import type { Entry, State } from '../storage/manifest-state.ts';
+import type { Entry } from '../storage/manifest-state.ts';
 import { keyPart, type ObjectStore } from '../storage/objects.ts';
 import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
-import { type BronzeFile, bronzeFormat, bronzePath, encodeRows, firstAt, groupRows } from './bronze-file.ts';
+import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
+import { createBronzeFiles, type WrittenFile } from './bronze-writer.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
-import { createRows, type Row, typedChange, wantedRows } from './rows.ts';
+import { createRows, mayHaveRows, type Row, typedChange, wantedRows } from './rows.ts';
 import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type CaptureDeps = {
@@ -40,8 +41,8 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
-      const bytes = await captureBatch(deps, shardId, changes);
-      deps.onCaptured?.();
+      const { bytes, hasCaptured } = await captureBatch(deps, shardId, changes);
+      if (hasCaptured) deps.onCaptured?.();
       // Changes that arrive in the meantime are in the same batch.
       const isLarge = changes.length >= limits.batchRecords || bytes >= limits.batchBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});
@@ -53,28 +54,29 @@ export function captureChanges(deps: CaptureDeps): Subscription {
 const isBehind = ({ clock, flushMs }: CaptureDeps, changes: readonly Change<AnyEntity>[]): boolean =>
   clock.now() - (changes.at(-1)?.at.getTime() ?? 0) > flushMs + 1000;
 
-// Returns how many bytes of images were captured.
+// `bytes` are those of the images.
 async function captureBatch(
   deps: CaptureDeps,
   shard: string,
   changes: readonly Change<AnyEntity>[],
-): Promise<number> {
+): Promise<{ bytes: number; hasCaptured: boolean }> {
   const { manifest, objects, clock, log, plan } = deps;
+  // Most changes of some tables are of counters and the like. They are not worth a look at the manifest.
+  if (!changes.some(change => mayHaveRows(plan, change))) return { bytes: 0, hasCaptured: false };
   const ordered = [...changes].sort((a, b) => compareSequences(a.sequence, b.sequence));
-  const last = ordered.at(-1)?.sequence;
-  if (last === undefined) return 0;
+  const last = ordered.at(-1)!.sequence;
   const written = new Map<string, Uint8Array>();
   let listed: ReadonlySet<string> = new Set();
   let bytes = 0;
 
-  await manifest.commit(async (state): Promise<Entry | undefined> => {
+  const entry = await manifest.commit(async (state): Promise<Entry | undefined> => {
     const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));
     // Read after the state: if texts are switched off and erased in between, this commit fails and is repeated.
     const texts = await (plan.texts.size > 0 ? deps.texts : noTexts).read();
-    const { rows, letters } = await readRows(plan, shard, fresh, texts);
-    bytes = rows.reduce((sum, row) => sum + (row.old?.length ?? 0) + (row.new?.length ?? 0), 0);
+    const { files, imageChars, letters } = await readFiles(plan, shard, state.generation, fresh, texts);
+    bytes = imageChars;
     listed = new Set();
-    if (rows.length === 0 && letters.length === 0) return undefined;
+    if (files.length === 0 && letters.length === 0) return undefined;
     for (const { letter, body } of letters) {
       await objects.put(letter.path, body);
       log.error(
@@ -82,7 +84,7 @@ async function captureBatch(
         'change moved to the dead letters',
       );
     }
-    const add = await writeFiles(deps, state, shard, rows, written);
+    const add = await putFiles(deps, shard, files, written);
     listed = new Set(add.map(({ path }) => path));
     const captured = { shard, last, isPage: changes.length > 1 };
     const { generation } = state;
@@ -97,44 +99,51 @@ async function captureBatch(
   const left = [...written.keys()].filter(path => !listed.has(path));
   const { files } = left.length > 0 ? await manifest.read() : { files: new Map() };
   for (const path of left) if (!files.has(path)) await objects.delete(path);
-  return bytes;
+  return { bytes, hasCaptured: entry !== undefined };
 }
 
-async function readRows(plan: Plan, shard: string, changes: readonly Change<AnyEntity>[], texts: TextsNow) {
-  const rows: Row[] = [];
+// A part of the rows at a time: what is read of a change is not needed once it is written.
+async function readFiles(
+  plan: Plan,
+  shard: string,
+  generation: number,
+  changes: readonly Change<AnyEntity>[],
+  texts: TextsNow,
+) {
+  const files = await createBronzeFiles(shard, generation);
   const letters: NewLetter[] = [];
   const rowsOf = createRows(plan, texts.isAnyOn);
-  for (const [i, change] of changes.entries()) {
-    if (i % limits.rowsPerBatch === limits.rowsPerBatch - 1) await yieldToEventLoop();
-    try {
-      for (const row of rowsOf(change)) rows.push(row);
-    } catch (error) {
-      letters.push(writeLetter(plan, shard, typedChange(plan, change), error));
+  for (let start = 0; start < changes.length; start += limits.rowsPerBatch) {
+    if (start > 0) await yieldToEventLoop();
+    const rows: Row[] = [];
+    for (const change of changes.slice(start, start + limits.rowsPerBatch)) {
+      try {
+        for (const row of rowsOf(change)) rows.push(row);
+      } catch (error) {
+        letters.push(writeLetter(plan, shard, typedChange(plan, change), error));
+      }
     }
+    for (const row of await wantedRows(rows, texts)) files.add(row);
   }
-  return { rows: await wantedRows(rows, texts), letters };
+  return { files: files.finish(), imageChars: files.imageChars(), letters };
 }
 
 // `written` are the files of an attempt that lost to another process.
-export async function writeFiles(
+export async function putFiles(
   { objects, plan }: Pick<CaptureDeps, 'objects' | 'plan'>,
-  { generation }: Pick<State, 'generation'>,
   shard: string,
-  rows: readonly Row[],
+  files: readonly WrittenFile[],
   written: Map<string, Uint8Array> = new Map(),
 ): Promise<BronzeFile[]> {
   return Promise.all(
-    groupRows(rows).map(async ({ entity, day, rows }) => {
-      const name = `${keyPart(shard)}-${rows[0]!.sequence}-${rows.at(-1)!.sequence}`;
-      const path = bronzePath(plan.table.name, entity, day, name);
-      const body = await encodeRows(rows, shard, generation);
+    files.map(async ({ entity, day, first, last, hasOnlyInserts, body, ...about }) => {
+      const path = bronzePath(plan.table.name, entity, day, `${keyPart(shard)}-${first}-${last}`);
       const before = written.get(path);
       if (!before || Buffer.compare(before, body) !== 0) await objects.put(path, body);
       written.set(path, body);
-      const isChained = rows.every(row => row.isChained);
-      const about = { rows: rows.length, bytes: body.length, firstAt: firstAt(rows), format: bronzeFormat };
-      const replaces = plan.texts.has(entity) && rows.some(({ kind }) => kind !== 'insert');
-      return { path, entity, day, isChained, ...about, ...(replaces && { replacesTexts: true as const }) };
+      const replaces = plan.texts.has(entity) && !hasOnlyInserts;
+      const file = { path, entity, day, ...about, bytes: body.length, format: bronzeFormat };
+      return { ...file, ...(replaces && { replacesTexts: true as const }) };
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { LakeTable } from '../storage/lake-table.ts';
-import { writeFiles } from './capture.ts';
+import { createBronzeFiles } from './bronze-writer.ts';
+import { putFiles } from './capture.ts';
 import { openLetter } from './dead-letters.ts';
 import { rowsOf, wantedRows } from './rows.ts';
 
@@ -18,9 +19,10 @@ export async function redriveLetters(lakeTable: LakeTable): Promise<{ redriven: 
         if (!state.letters.some(letter => letter.path === path)) return undefined;
         const now = await texts.read();
         const found = await wantedRows(rowsOf(plan, change, now.isAnyOn), now);
+        const files = await createBronzeFiles(`redriven-${shard}`, generation);
         // Later changes were captured long ago, so nothing continues from it.
-        const rows = found.map(row => ({ ...row, isChained: false }));
-        const add = await writeFiles(lakeTable, { generation }, `redriven-${shard}`, rows);
+        for (const row of found) files.add({ ...row, isChained: false });
+        const add = await putFiles(lakeTable, `redriven-${shard}`, files.finish());
         return { at: clock.now(), add, answered: [path] };
       });
       if (entry) redriven += 1;

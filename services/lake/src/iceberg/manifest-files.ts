@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import type { Type } from 'avsc';
 import type { Schema } from './schema.ts';
 import type { ColumnStatistics } from './statistics.ts';
 
@@ -222,36 +224,58 @@ export const encodeManifestList = (
   );
 
 // Named exports of a CommonJS module exist only under a bundler.
-const loadAvro = async (): Promise<typeof import('avsc')> => {
+type Avro = typeof import('avsc');
+
+const loadAvro = async (): Promise<Avro> => {
   const loaded = await import('avsc');
   return (loaded as unknown as { default?: typeof loaded }).default ?? loaded;
 };
 
+// A type generates code when it is made, which takes longer than writing a manifest. There are a handful of them.
+const types = new Map<string, Type>();
+
+function typeOf({ Type }: Avro, schema: string): Type {
+  const type = types.get(schema) ?? Type.forSchema(JSON.parse(schema));
+  types.set(schema, type);
+  return type;
+}
+
+const headerSchema = JSON.stringify({
+  type: 'record',
+  name: 'Header',
+  fields: [
+    { name: 'magic', type: { type: 'fixed', name: 'Magic', size: 4 } },
+    { name: 'meta', type: { type: 'map', values: 'bytes' } },
+    { name: 'sync', type: { type: 'fixed', name: 'Sync', size: 16 } },
+  ],
+});
+
+// An object container file of Avro, with all records in one block.
 async function encode(
   schema: object,
   about: Record<string, string>,
   records: readonly object[],
 ): Promise<Buffer> {
-  const { streams } = await loadAvro();
-  const metadata = Object.fromEntries(Object.entries(about).map(([name, text]) => [name, Buffer.from(text)]));
-  // Its types lack `metadata`, which is documented.
-  const options: object = { codec: 'null', metadata, writeHeader: 'always' };
-  const encoder = new streams.BlockEncoder(schema as never, options);
-  const chunks: Buffer[] = [];
-  const ended = new Promise<void>((resolve, reject) => {
-    encoder.on('data', (chunk: Buffer) => chunks.push(chunk));
-    encoder.on('end', resolve);
-    encoder.on('error', reject);
-  });
-  for (const record of records) encoder.write(record);
-  encoder.end();
-  await ended;
-  return Buffer.concat(chunks);
+  const avro = await loadAvro();
+  const text = JSON.stringify(schema);
+  const metadata = { ...about, 'avro.schema': text, 'avro.codec': 'null' };
+  const meta = Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)]),
+  );
+  const sync = randomBytes(16);
+  const header = typeOf(avro, headerSchema).toBuffer({ magic: Buffer.from('Obj\u0001'), meta, sync });
+  if (records.length === 0) return header;
+  const type = typeOf(avro, text);
+  const long = typeOf(avro, '"long"');
+  const block = Buffer.concat(records.map(record => type.toBuffer(record)));
+  return Buffer.concat([header, long.toBuffer(records.length), long.toBuffer(block.length), block, sync]);
 }
 
 export async function decodeManifestList(body: Uint8Array): Promise<ManifestFile[]> {
-  const { streams } = await loadAvro();
-  const decoder = new streams.BlockDecoder();
+  const avro = await loadAvro();
+  const decoder = new avro.streams.BlockDecoder({
+    parseHook: schema => typeOf(avro, JSON.stringify(schema)),
+  });
   const found: ManifestFile[] = [];
   const ended = new Promise<void>((resolve, reject) => {
     decoder.on('data', (one: ManifestFile) => found.push({ ...one }));
