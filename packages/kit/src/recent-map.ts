@@ -9,6 +9,7 @@ export type RecentMap<Key, Value> = {
   size(): number;
 };
 
+/** How much an entry of a map weighs, and how much all of them may weigh together. */
 export type Weighing<Value> = {
   weigh(value: Value): number; // when it is set
   mostWeight: number; // of all values together; one that is heavier than half of it is not kept

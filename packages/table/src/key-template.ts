@@ -76,6 +76,7 @@ export function buildPrefix(template: KeyTemplate, values: object, count: number
 
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
+/** Whether a key has the form of the template. */
 export const matchesTemplate = (template: KeyTemplate, key: unknown): boolean =>
   partsOf(template, key) !== undefined;
 

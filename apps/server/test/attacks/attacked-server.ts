@@ -105,13 +105,13 @@ const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY
 export const openStream = (port: number, path: string, token: string, localAddress: string) =>
   new Promise<Stream>((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
-    const asking = request({ port, host: '127.0.0.1', path, headers, localAddress, agent });
-    asking.on('error', reject);
-    asking.on('response', (response: IncomingMessage) => {
+    const outgoing = request({ port, host: '127.0.0.1', path, headers, localAddress, agent });
+    outgoing.on('error', reject);
+    outgoing.on('response', (response: IncomingMessage) => {
       response.resume();
       response.on('error', () => {});
       const closed = new Promise<void>(done => response.once('close', done));
-      resolve({ status: response.statusCode ?? 0, end: () => asking.destroy(), closed });
+      resolve({ status: response.statusCode ?? 0, end: () => outgoing.destroy(), closed });
     });
-    asking.end();
+    outgoing.end();
   });

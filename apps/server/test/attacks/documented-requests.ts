@@ -52,13 +52,13 @@ export function requestFor(operation: Documented, { path, body }: { path: Known;
   const exampleOf = (name: string) =>
     String(operation.parameters.find(one => one.name === name)?.example ?? 'x');
   const query = new URLSearchParams();
-  for (const { name, in: place } of operation.parameters)
-    if (place === 'query' && body.has(name)) query.set(name, body.get(name)!);
+  for (const { name, in: location } of operation.parameters)
+    if (location === 'query' && body.has(name)) query.set(name, body.get(name)!);
   const filled = operation.path.replaceAll(isParameter, (_, name: string) =>
     encodeURIComponent(path.get(name) ?? exampleOf(name)),
   );
   const needsVersion = operation.parameters.some(
-    ({ name, in: place }) => place === 'header' && /^if-match$/i.test(name),
+    ({ name, in: location }) => location === 'header' && /^if-match$/i.test(name),
   );
   return {
     method: operation.method,

@@ -1,5 +1,5 @@
+import { codeOf } from '@stak/accounts/authenticator-app';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf } from '../../../../services/accounts/test/authenticator-app.ts';
 import { describeReference } from '../../src/document.ts';
 import { shiftedClock } from '../walk/credentials.ts';
 import { type Customer, type Fixture, logInAgain, openFixture, send } from '../walk/fixture.ts';

@@ -77,7 +77,7 @@ describe('the committer', () => {
       flushed: async () => {},
     };
     const startJournaled = () => createCommitter(store, { committed, aborted }, { journal });
-    const turns = async () => {
+    const iterations = async () => {
       for (let i = 0; i < 20; i++) await nextTick();
     };
     const mayWait = { mayWait: true };
@@ -89,7 +89,7 @@ describe('the committer', () => {
     it('makes it in the commit of other work, before that', async () => {
       const { submit } = startJournaled();
       const first = submit(put('waiting'), mayWait);
-      await turns();
+      await iterations();
       expect(stored('waiting')).toBe(false);
       await submit(() => expect(stored('waiting')).toBe(true));
       expect(await first).toBe('waiting');
@@ -99,7 +99,7 @@ describe('the committer', () => {
     it('makes it alone after a moment', async () => {
       const { submit } = startJournaled();
       const first = submit(put('waiting'), mayWait);
-      await turns();
+      await iterations();
       vi.advanceTimersByTime(20);
       expect(await first).toBe('waiting');
     });
@@ -113,7 +113,7 @@ describe('the committer', () => {
     it('makes it when it is closed', async () => {
       const { submit, close } = startJournaled();
       const first = submit(put('waiting'), mayWait);
-      await turns();
+      await iterations();
       await close();
       expect(await first).toBe('waiting');
     });
