@@ -38,7 +38,7 @@ export {
   type SealerSettings,
   type SealKey,
 } from './sealer.ts';
-export { createSemaphore, type Semaphore } from './semaphore.ts';
+export { createSemaphore, runAtMost, type Semaphore } from './semaphore.ts';
 export { createShardCount, type ShardCount, type ShardCountDeps } from './shard-count.ts';
 export { cutText, isOneLine } from './text.ts';
 export { createTimedCache, type TimedCache } from './timed-cache.ts';

@@ -1,5 +1,6 @@
+import { setImmediate as endOfIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createSemaphore } from './semaphore.ts';
+import { createSemaphore, runAtMost } from './semaphore.ts';
 
 describe('a semaphore', () => {
   it('limits concurrent work, and starts it in order of arrival', async () => {
@@ -34,4 +35,21 @@ describe('a semaphore', () => {
     expect(await next).toBe('next');
     expect(await run(async () => 'later')).toBe('later');
   });
+});
+
+it('runs a list of work, so many at a time, and waits for all before it throws', async () => {
+  let running = 0;
+  let most = 0;
+  let ended = 0;
+  const work = (fails: boolean) => async () => {
+    most = Math.max(most, ++running);
+    await endOfIteration();
+    running -= 1;
+    ended += 1;
+    if (fails) throw new Error('one failed');
+  };
+  await expect(runAtMost(2, [work(false), work(true), work(false), work(false)])).rejects.toThrow(
+    'one failed',
+  );
+  expect({ most, ended }).toEqual({ most: 2, ended: 4 });
 });

@@ -27,3 +27,10 @@ export function createSemaphore(most: number): Semaphore {
     },
   };
 }
+
+/** Runs all of the work, at most so many pieces at a time. Waits for all of them before it throws the first error. */
+export async function runAtMost(most: number, works: Iterable<() => Promise<unknown>>): Promise<void> {
+  const semaphore = createSemaphore(most);
+  const results = await Promise.allSettled(Array.from(works, semaphore.run));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -94,3 +94,5 @@ export const resumedMessages = 100; // sent to a client that reconnects; if ther
 export const withdrawnIds = 10; // of the last redactions, for clients that reconnect; if there were more, they get `reset`
 export const erasedTogether = 200; // items removed by one call of the eraser
 export const idempotencyS = 2 * dayS; // longer than the HTTP layer keeps a response
+
+export const correctionsTogether = 8; // mailboxes whose counts are corrected at a time, after messages have expired

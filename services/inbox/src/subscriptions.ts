@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { runAtMost } from '@stak/kit';
 import { type FollowerOptions, type Subscription, subscribe, writeOnce } from '@stak/streams';
 import { done, progress, type WriteStep, write } from '@stak/table';
 import { type Deps, retry, secondsNow } from './deps.ts';
@@ -38,17 +39,27 @@ export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
 export const createSubscriptions = (deps: Deps): Subscription[] =>
   [expiries(deps), reads(deps)] as unknown as Subscription[];
 
-// DynamoDB has removed an expired message. Readers have not seen it since it expired; now the counts are corrected.
-// Doing this twice, or in another order, gives the same result.
+// DynamoDB has removed expired messages. Readers have not seen them since they expired; now the counts are corrected,
+// once for each mailbox. Doing this twice, or in another order, gives the same result. It gets whole pages, because
+// nearly all changes are others, and need not be decoded.
 const expiries = (deps: Deps) =>
   subscribe({
     name: 'inbox-expiries',
     table: inboxTable,
     entities: [userMessage, publicMessage],
-    async handle(change) {
-      if (change.kind !== 'expire') return;
-      if (change.entity === 'user message') await refreshUser(deps, userOf(change.old));
-      else await recountPublic(deps, inboxOf(change.old));
+    async handleBatch(changes) {
+      const corrections = new Map<string, () => Promise<void>>();
+      for (const change of changes) {
+        if (change.kind !== 'expire') continue;
+        if (change.entity === 'user message') {
+          const user = userOf(change.old);
+          corrections.set(mailboxText(user), () => refreshUser(deps, user));
+        } else if (change.entity === 'public message') {
+          const inbox = inboxOf(change.old);
+          corrections.set(inboxText(inbox), () => recountPublic(deps, inbox));
+        }
+      }
+      await runAtMost(limits.correctionsTogether, corrections.values());
     },
   });
 

@@ -88,3 +88,5 @@ export const feedRate = { limit: 60, windowMs: 60_000 }; // calendar programs po
 export const expiryBatch = 30; // expired tasks that one transaction takes out of the tally
 export const settingsTasks = 30; // three steps for each: the task, its reminder, its expiry
 export const eraseItems = 200; // removed by one call of the eraser
+
+export const effectsTogether = 8; // users whose changes a consumer handles at a time; those of one user are in order
