@@ -178,8 +178,11 @@ function widened({ first_position, last_position, total }: Tally, taskChanges: r
 }
 
 // Leaves out attributes that are undefined.
-const present = <T extends object>(item: T): T =>
-  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as T;
+function present<T extends object>(item: T): T {
+  const copy = {} as T;
+  for (const name in item) if (item[name] !== undefined) copy[name] = item[name];
+  return copy;
+}
 
 // Readers stop seeing an expired task at that second, whenever DynamoDB removes it. The tally is corrected before it is
 // next read or written: it knows when the next task expires, and an item of its own says what to subtract.

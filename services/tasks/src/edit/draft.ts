@@ -64,7 +64,7 @@ export function createDraft({ store }: { store: Store }, view: View): Draft {
   }
 
   // Entries are replaced, never changed, so their effects can be cached.
-  const known = new WeakMap<Entry, { taskChange?: TaskChange; steps: number }>();
+  const known = new Map<Entry, { taskChange?: TaskChange; steps: number }>();
   const effectOf = (entry: Entry) => {
     const found = known.get(entry);
     if (found) return found;
@@ -196,7 +196,13 @@ function seriesOf(task: Task): Partial<Task> {
 
 // Empty attributes are left out: an index would list them, or refuse them.
 function withoutEmpty(task: Task): Task {
-  const isEmpty = (value: unknown) =>
-    value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(task).filter(([, value]) => !isEmpty(value))) as Task;
+  const copy: Record<string, unknown> = {};
+  for (const name in task) {
+    const value = task[name as keyof Task];
+    if (!isEmpty(value)) copy[name] = value;
+  }
+  return copy as Task;
 }
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
