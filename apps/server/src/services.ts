@@ -10,7 +10,15 @@ import {
 import { type Agents, createAgents, createModels } from '@stak/agents';
 import type { MemoryRateLimits, Principal, Revocations } from '@stak/http';
 import { createInbox, type Inbox } from '@stak/inbox';
-import type { Clock, Ids, Logger, Owners, Peers, Sealer } from '@stak/kit';
+import {
+  type Clock,
+  type Ids,
+  type Logger,
+  type Owners,
+  type Peers,
+  type Sealer,
+  whenKnown,
+} from '@stak/kit';
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createMailer } from '@stak/mail';
 import { createOutbound, type Outbound } from '@stak/outbound';
@@ -149,8 +157,9 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
       await services.tasks.operations.revokeFeed(accountId);
       await services.tenants.revokeTokensOf(accountId);
     },
-    checkEndUser: async (claims, fresh) =>
-      claims.tenant === ownTenant || !(await services.tenants.isTokenRevoked(claims, fresh)),
+    checkEndUser: (claims, fresh) =>
+      claims.tenant === ownTenant ||
+      whenKnown(services.tenants.isTokenRevoked(claims, fresh), isRevoked => !isRevoked),
     announceRevoked: async revoked => {
       // Also what the account may read as a user of our own tenant.
       await deps.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });

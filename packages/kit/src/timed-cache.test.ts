@@ -32,6 +32,19 @@ it('caches no failed read, nor what was deleted during the read', async () => {
   expect(cache.get('b')).toBeUndefined();
 });
 
+it('shows a value without waiting, once it is read and until it is too old', async () => {
+  const { clock, cache, read } = open();
+  const reading = cache.load('a', read);
+  expect(cache.peek('a')).toBeUndefined();
+  await reading;
+  expect(cache.peek('a')).toBe(1);
+  await clock.advance(1000);
+  expect(cache.peek('a')).toBeUndefined();
+  await cache.load('a', read);
+  cache.delete('a');
+  expect(cache.peek('a')).toBeUndefined();
+});
+
 it('ignores entries from the future, when the clock steps back', async () => {
   const { clock, cache, read } = open();
   await cache.load('a', read);

@@ -9,6 +9,8 @@ export type TimedCache<Value> = {
   // The cached value if it is not too old; otherwise the result of `read`. `fresh` ignores the cache.
   load(key: string, read: () => Promise<Value>, fresh?: boolean): Promise<Value>;
   get(key: string): Promise<Value> | undefined;
+  // The cached value itself, without waiting; undefined also while it is being read.
+  peek(key: string): Value | undefined;
   set(key: string, reading: Promise<Value>): Promise<Value>;
   delete(key: string): void;
 };
@@ -25,25 +27,27 @@ export function createTimedCache<Value>({
   forMs: number;
   weighing?: Weighing<Value>;
 }): TimedCache<Value> {
-  type Entry = { reading: Promise<Value>; sinceMs: number; weight: number };
+  type Entry = { reading: Promise<Value>; value?: Value; sinceMs: number; weight: number };
   const entries = createRecentMap<string, Entry>(
     most,
     weighing && { weigh: ({ weight }) => weight, mostWeight: weighing.mostWeight },
   );
 
-  const get = (key: string): Promise<Value> | undefined => {
+  const find = (key: string): Entry | undefined => {
     const entry = entries.get(key);
     const ageMs = entry && clock.now() - entry.sinceMs;
     // A clock may step back.
-    return ageMs !== undefined && ageMs >= 0 && ageMs < forMs ? entry!.reading : undefined;
+    return ageMs !== undefined && ageMs >= 0 && ageMs < forMs ? entry : undefined;
   };
+  const get = (key: string): Promise<Value> | undefined => find(key)?.reading;
 
   const set = (key: string, reading: Promise<Value>): Promise<Value> => {
-    const entry = { reading, sinceMs: clock.now(), weight: 0 };
+    const entry: Entry = { reading, sinceMs: clock.now(), weight: 0 };
     entries.set(key, entry);
     const isKept = () => entries.get(key) === entry;
     reading.then(
       value => {
+        entry.value = value;
         if (!weighing || !isKept()) return;
         entry.weight = weighing.weigh(value);
         entries.set(key, entry);
@@ -57,6 +61,7 @@ export function createTimedCache<Value>({
 
   return {
     get,
+    peek: key => find(key)?.value,
     set,
     load: (key, read, fresh = false) => (fresh ? undefined : get(key)) ?? set(key, read()),
     delete: entries.delete,

@@ -1,4 +1,4 @@
-import { type Clock, createTimedCache } from '@stak/kit';
+import { type Clock, createTimedCache, type MaybePromise, type TimedCache, whenKnown } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
 import * as limits from '../limits.ts';
 import { portalSession, tenant, tokenEpoch } from '../table.ts';
@@ -10,7 +10,7 @@ type Deps = { store: Store; clock: Clock };
 type Issued = { tenant: string; sub: string; issuedAt: number; session?: string };
 
 // `fresh` ignores the cache.
-export type IsTokenRevoked = (token: Issued, fresh?: boolean) => Promise<boolean>;
+export type IsTokenRevoked = (token: Issued, fresh?: boolean) => MaybePromise<boolean>;
 
 export type TokenEpochs = {
   isRevoked: IsTokenRevoked;
@@ -57,22 +57,16 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
   const ofSessions = createTimedCache<number>(settings);
   const userKey = (tenantId: string, userId: string) => `${tenantId}#${userId}`;
 
-  const latest = async (tenantId: string, userId: string, fresh: boolean): Promise<number> => {
-    const [ofTenant, ofUser] = await Promise.all([
-      ofTenants.load(tenantId, () => readTenant(tenantId), fresh),
-      ofUsers.load(userKey(tenantId, userId), () => readUser(tenantId, userId), fresh),
-    ]);
-    return Math.max(ofTenant, ofUser);
-  };
-  const endOf = (tenantId: string, userId: string, session: string, fresh: boolean): Promise<number> =>
-    ofSessions.load(session, () => readSession(tenantId, userId, session), fresh);
   return {
-    async isRevoked({ tenant: tenantId, sub, issuedAt, session }, fresh = false) {
-      const [revokedAt, endedAt] = await Promise.all([
-        latest(tenantId, sub, fresh),
-        session === undefined ? never : endOf(tenantId, sub, session, fresh),
-      ]);
-      return !(issuedAt > Math.max(revokedAt, endedAt));
+    isRevoked({ tenant: tenantId, sub, issuedAt, session }, fresh = false) {
+      const ends = [
+        load(ofTenants, tenantId, () => readTenant(tenantId), fresh),
+        load(ofUsers, userKey(tenantId, sub), () => readUser(tenantId, sub), fresh),
+        session === undefined
+          ? never
+          : load(ofSessions, session, () => readSession(tenantId, sub, session), fresh),
+      ];
+      return whenKnown(latestOf(ends), latest => !(issuedAt > latest));
     },
     lastOf: async (tenantId, userId) =>
       Math.max(await readTenant(tenantId), await readUser(tenantId, userId)),
@@ -81,3 +75,16 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     forgetSession: session => ofSessions.delete(session),
   };
 }
+
+// Every request of an end user asks, so a value that is cached is not waited for.
+const load = (
+  cache: TimedCache<number>,
+  key: string,
+  read: () => Promise<number>,
+  fresh: boolean,
+): MaybePromise<number> => (fresh ? undefined : cache.peek(key)) ?? cache.load(key, read, fresh);
+
+const latestOf = (ends: readonly MaybePromise<number>[]): MaybePromise<number> =>
+  ends.every(end => typeof end === 'number')
+    ? Math.max(...ends)
+    : Promise.all(ends).then(known => Math.max(...known));
