@@ -298,13 +298,15 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'write' };
       await fixture.call('POST', '/v1/api-keys', { as: bob.access_token, send });
+      const by = await userOf(bob);
+      const transfer = { as: ann.access_token, send: { password } };
+      expect((await fixture.call('POST', `/v1/members/${by}/ownership`, transfer)).status).toBe(204);
       const answer = await fixture.call('GET', '/v1/audit/export', { as: ann.access_token });
       expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
       const lines = (await answer.text())
         .trim()
         .split('\n')
         .map(line => JSON.parse(line));
-      const by = await userOf(bob);
       expect(lines).toContainEqual(expect.objectContaining({ action: 'key.created', by }));
       expect(lines).toContainEqual(expect.objectContaining({ action: 'member.joined', by }));
       expect(lines).toContainEqual(
@@ -313,6 +315,9 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
           by: ann.account_id,
           detail: 'bob@example.com as admin',
         }),
+      );
+      expect(lines).toContainEqual(
+        expect.objectContaining({ action: 'ownership.transferred', by: ann.account_id, target: by }),
       );
     });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await eve.client.tenants.create({ body: { tenant_id: 'crowd', name: 'Crowd', status: 'active' } });
 }, 60_000);
 afterAll(async () => {
-  await server.stop();
+  await server?.stop();
   killAll();
 });
 

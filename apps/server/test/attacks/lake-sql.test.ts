@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { shiftedClock } from '../walk/credentials.ts';
 import { type Answer, type Fixture, openFixture, send } from '../walk/fixture.ts';
 
@@ -32,12 +32,10 @@ beforeAll(async () => {
     await send(fixture.server.url, { method: 'POST', path: '/v1/tasks', token: keys.admin, body: { title } });
   }
   for (const token of [fixture.owner.keys.admin, fixture.stranger.keys.admin])
-    await expect
-      .poll(async () => (await query('select count(*) from tasks', token)).text, {
-        timeout: 60_000,
-        interval: 1000,
-      })
-      .toContain('[[1]]');
+    await vi.waitFor(
+      async () => expect((await query('select count(*) from tasks', token)).text).toContain('[[1]]'),
+      { timeout: 60_000, interval: 1000 },
+    );
 }, 120_000);
 afterAll(async () => {
   await fixture?.server.stop();

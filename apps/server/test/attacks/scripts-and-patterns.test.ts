@@ -14,7 +14,7 @@ beforeAll(async () => {
   sourceId = data.sourceId;
 }, 60_000);
 afterAll(async () => {
-  await server.stop();
+  await server?.stop();
   killAll();
 });
 
