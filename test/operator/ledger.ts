@@ -11,6 +11,7 @@ export type Ledger = {
   entries: Map<string, Entry>; // acknowledged, by label
   unanswered: Map<string, Kind>; // asked for, with an answer that never came
   refused: number;
+  unreached: number; // connections that nobody accepted: nothing was asked
 };
 
 const kinds: readonly Kind[] = ['task', 'message', 'event'];
@@ -49,7 +50,7 @@ export async function openLedger(url: string): Promise<Ledger> {
   await sendWell(url, '/v1/tenants/acme/inboxes/main', key, '{"title":"Main"}', 'PUT');
   const { sourceId } = await sendWell(url, '/v1/sources', key, '{"name":"orders"}');
   const customer = { key: key!, source: sourceId! };
-  return { customer, entries: new Map(), unanswered: new Map(), refused: 0 };
+  return { customer, entries: new Map(), unanswered: new Map(), refused: 0, unreached: 0 };
 }
 
 /** What the ledger says now, for a moment to come back to. */
@@ -71,13 +72,23 @@ const idOf = (text: string): string => {
   return (task_id ?? eventId ?? id)!;
 };
 
-/** Makes one entry. A server that is gone leaves it unanswered; one that refuses it says so, and it is not there. */
+const isUnreached = (error: Error): boolean =>
+  (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+
+/**
+ * Makes one entry. A server that ends meanwhile leaves it unanswered. One that refuses it says so, and it is not there;
+ * neither is it where no server accepted the connection.
+ */
 export async function write(url: string, ledger: Ledger, kind: Kind, label: string): Promise<number> {
-  const answer = await ask(url, ledger.customer, kind, label).catch(() => undefined);
-  if (answer === undefined) ledger.unanswered.set(label, kind);
-  else if (answer.status < 300) ledger.entries.set(label, { kind, label, id: idOf(answer.text) });
+  const answer = await ask(url, ledger.customer, kind, label).catch((error: Error) => error);
+  if (answer instanceof Error) {
+    if (isUnreached(answer)) ledger.unreached += 1;
+    else ledger.unanswered.set(label, kind);
+    return 0;
+  }
+  if (answer.status < 300) ledger.entries.set(label, { kind, label, id: idOf(answer.text) });
   else ledger.refused += 1;
-  return answer?.status ?? 0;
+  return answer.status;
 }
 
 let written = 0;

