@@ -10,7 +10,7 @@ const here = path => fileURLToPath(new URL(path, import.meta.url));
 // The benches bundle their own server in the same way: node build.mjs [ENTRY FOLDER [METAFILE [COMMIT]]]
 const [entry = here('./src/main.ts'), outdir = here('./dist'), metafile, givenCommit] = process.argv.slice(2);
 
-// Of what is bundled, one file is found and compiled sooner than a hundred, and what nobody calls is left out. These
+// One bundled file is found and compiled sooner than a hundred, without the code that nobody calls. These
 // bring binaries, or files that they look for beside themselves.
 const outside = [
   '@duckdb/node-api',

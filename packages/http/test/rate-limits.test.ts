@@ -200,7 +200,7 @@ describe('rate limits', () => {
     expect((await statusesWith(1)).at(-1)).toBe(503);
   });
 
-  it('keep short keys, whatever is called', async () => {
+  it('keep short keys, whatever operation is called', async () => {
     const store = createMemoryRateLimits();
     const keys = new Set<string>();
     const counting = {

@@ -77,7 +77,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       expect(await fixture.users.getByEmail('ann@example.com')).toMatchObject({ emailVerified: true });
     });
 
-    // Whoever created the account may have left more than keys.
+    // The person who created the account may have left more than keys.
     it('ends all access with a token of an operator, unless the address was verified', async () => {
       const ended: string[] = [];
       const endAccess = async (id: string) => void ended.push(id);

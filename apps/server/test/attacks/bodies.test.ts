@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fixture, logInAgain, openFixture, send } from '../walk/fixture.ts';
 import { collectIds, type Documented, readDocument, requestFor } from './documented-requests.ts';
 
-// What no program would send, at every door that takes a body. The answer is a problem or a success, at once, and
+// Sends what no program would send to every operation that takes a body. The answer is a problem or a success, at once, and
 // nothing but the request is affected.
 
 let fixture: Fixture;

@@ -82,7 +82,7 @@ const strangersTokens = ({ stranger, known }: Fixture) => [
 const unstable =
   /"(?:request_id|eventCount|lastEventAt|as_of|lag_ms|caught_up|expires_at|token|lastUsedAt|last_used_at|url|next_cursor)":[^,}]*/g;
 
-// What workers change: deliveries are tried again, and counted.
+// Workers change these: deliveries are tried again, and counted.
 const isOfWorkers = /\/(?:events|webhook-\w+|usage|system|insights|lake)\b/;
 
 async function snapshot(): Promise<Map<string, string>> {

@@ -157,7 +157,7 @@ describe('a session whose second factor was shown long ago', () => {
   });
 });
 
-test('saved views are texts: whatever is in them, they come back as they are, to their account', async () => {
+test('saved views come back as they were written, to their account only', async () => {
   const { owner, stranger } = fixture;
   const texts = [
     '<script>alert(1)</script>',

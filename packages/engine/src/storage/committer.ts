@@ -41,7 +41,7 @@ export type SubmitOptions = {
 const jobsPerTransaction = 512;
 const bytesPerTransaction = 8 * 1024 * 1024;
 
-// A commit costs about as much as the work of a few writes, and at a few writes a second each would be one of its own.
+// A commit costs about as much as a few writes. At a few writes a second, each would make a commit of its own.
 const waitMs = 20;
 const waitingMost = 8; // as many are worth a commit of their own
 
